@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from predtui.events import Message
+
 Split = Literal["train", "slots", "frames"]
 """``train``: seen. ``slots``: a seen phrase with a seen slot, in a combination held out.
 ``frames``: a phrase template held out whole."""
@@ -62,14 +64,6 @@ class Intent:
     weight: float = 1.0
     group: str = ""
     """The line of the evaluation it counts under, e.g. ``facts``; empty means ``name``."""
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """One side of a dialogue turn, as chat templates take it."""
-
-    role: Literal["system", "user", "assistant"]
-    content: str
 
 
 @dataclass(frozen=True, slots=True)

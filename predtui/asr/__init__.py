@@ -1,0 +1,1 @@
+"""Sound to words. Knows nothing of language models."""

@@ -1,0 +1,35 @@
+"""What a streaming recogniser is: frames in, stable and tentative words out. Must not know of language models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """``stable`` words are never changed again in this utterance; ``tentative`` ones may be.
+    ``unfinished``: the last word may still be growing."""
+
+    stable: str = ""
+    tentative: str = ""
+    unfinished: bool = True
+
+
+class Recognizer(Protocol):
+    """One utterance at a time: ``start``, any number of ``feed``, ``finish``."""
+
+    rate: int
+    """Samples per second that ``feed`` wants, mono 16-bit."""
+
+    def start(self) -> None:
+        """Forget everything; a new utterance begins."""
+        ...
+
+    def feed(self, pcm: bytes, voiced: bool) -> Hypothesis | None:
+        """Takes one frame; returns a hypothesis where it changed. ``voiced``: speech was detected in or near it."""
+        ...
+
+    def finish(self) -> Hypothesis:
+        """The end of the utterance: everything said, as stable words. Empty when nobody spoke."""
+        ...

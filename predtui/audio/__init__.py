@@ -1,0 +1,1 @@
+"""Sound in and out: sources, voice activity, playback. Knows nothing of text."""

@@ -1,0 +1,1 @@
+"""Tokens out of logits."""

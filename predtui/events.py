@@ -1,0 +1,335 @@
+"""Every type that crosses a stage boundary: frozen, slotted dataclasses, nothing else.
+
+An event is stamped with its *generation* (turn, revision) and the time in seconds of the clock. Stages yield events
+unstamped: the host stamps them with the generation of the event being handled. Must not import any engine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+Role = Literal["system", "user", "assistant"]
+Outcome = Literal["accept", "partial", "reject"]
+StageState = Literal["starting", "ready", "failed", "restarting", "stopped"]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One side of a dialogue turn, as chat templates take it."""
+
+    role: Role
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """The stamp. ``turn`` counts exchanges from 1, ``revision`` the partial prompts in it; (0, 0) = not yet stamped."""
+
+    turn: int = 0
+    revision: int = 0
+    time: float = 0.0
+
+    @property
+    def generation(self) -> tuple[int, int]:
+        """Work of a lower generation is stale."""
+        return (self.turn, self.revision)
+
+    @property
+    def replaceable(self) -> bool:
+        """Whether a newer event of the same type may take its place in a queue (state), or it must arrive (commit)."""
+        return False
+
+
+# --- the turn -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnStarted(Event):
+    """A new exchange begins; ``history`` is the conversation so far, without the system prompt."""
+
+    source: Literal["typed", "voice", "file"] = "typed"
+    history: tuple[Message, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interrupt(Event):
+    """Silence the reply at once: escape, or the user talking or typing over it. Claimed once, harmless twice."""
+
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Configure(Event):
+    """Change how the next prompts are treated, without a restart. Empty strings leave a choice as it is."""
+
+    verifier: str = ""
+
+
+# --- sound in -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listen(Event):
+    """Start taking frames from the source: the microphone, or the WAV file ``path`` played in real time."""
+
+    path: str = ""
+    hands_free: bool = False
+    """Whether silence ends the turn (voice activity), or only an ``Endpoint`` from outside does (key release)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AudioFrame(Event):
+    """20 ms of mono 16-bit little-endian PCM. ``position`` = samples since the turn began (pre-roll included)."""
+
+    pcm: bytes = b""
+    rate: int = 16000
+    position: int = 0
+    voiced: bool = True
+    """Whether voice activity detection hears speech in or near this frame."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpeechActivity(Event):
+    """The voice activity detector changed its mind."""
+
+    active: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint(Event):
+    """The user has finished: key released, WAV file at its end, or silence long enough. Stops the source."""
+
+    reason: Literal["key", "silence", "end of file"] = "key"
+
+
+# --- words ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transcript(Event):
+    """What was said or typed so far. ``stable`` words never change again within a turn, ``tentative`` ones may.
+
+    ``unfinished``: the last word may still be growing, so it is held back from the prompt (PredGen, section 4.1).
+    ``final``: the end of the input.
+    """
+
+    stable: str = ""
+    tentative: str = ""
+    unfinished: bool = True
+    final: bool = False
+
+    @property
+    def replaceable(self) -> bool:
+        return not self.final
+
+    @property
+    def text(self) -> str:
+        return f"{self.stable} {self.tentative}".strip()
+
+    @property
+    def prompt(self) -> str:
+        """The words a reply may be speculated on: all when final, else without an unfinished last word."""
+        words = self.text.split()
+        if self.unfinished and not self.final:
+            words = words[:-1]
+        return " ".join(words)
+
+
+# --- speculation ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate(Event):
+    """The reply guessed for ``prompt``: ``kept`` survived verification, ``new`` was generated since, ``struck`` fell."""
+
+    prompt: str = ""
+    kept: str = ""
+    new: str = ""
+    struck: str = ""
+    tokens: int = 0
+    complete: bool = False
+    """Whether the model ended the reply."""
+
+    @property
+    def replaceable(self) -> bool:
+        return True
+
+    @property
+    def text(self) -> str:
+        return self.kept + self.new
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict(Event):
+    """One verification: how much of the candidate holds for the prompt of this revision."""
+
+    outcome: Outcome = "reject"
+    accepted: int = 0
+    """Tokens of the candidate that hold."""
+    of: int = 0
+    """Tokens the candidate had."""
+    forwards: int = 0
+    """Forwards of the target for this revision until its first sentence stood (NFE)."""
+    ms: float = 0.0
+    """Milliseconds from the arrival of the prompt to its first sentence, verification included."""
+    verifier: str = "greedy"
+    lossless: bool = True
+    final: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentenceAhead(Event):
+    """Synthesise this first sentence of a candidate and keep it: it is released by ``ReplyCommitted`` only."""
+
+    text: str = ""
+
+    @property
+    def replaceable(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpeechReady(Event):
+    """So much of an unreleased sentence is synthesised ahead of time."""
+
+    text: str = ""
+    seconds: float = 0.0
+    complete: bool = False
+
+    @property
+    def replaceable(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplyCommitted(Event):
+    """Sentence ``index`` (from 0) of the reply to the final prompt: verified, to be spoken, part of the conversation."""
+
+    index: int = 0
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplyFinished(Event):
+    """The whole reply to the final ``prompt`` stands. Latencies count from the arrival of the final prompt."""
+
+    prompt: str = ""
+    text: str = ""
+    sentences: int = 0
+    tokens: int = 0
+    forwards: int = 0
+    ttfs_ms: float = 0.0
+    nfetfs: int = 0
+    outcome: Outcome = "reject"
+    verifier: str = "greedy"
+    lossless: bool = True
+    reason: Literal["end", "length", "interrupted"] = "end"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasureBaseline(Event):
+    """In idle time: answer ``prompt`` once without speculation, and compare with ``reply``."""
+
+    prompt: str = ""
+    reply: str = ""
+    history: tuple[Message, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Baseline(Event):
+    """What the turn would have been without speculation: measured on the same machine, prompt and model."""
+
+    ttfs_ms: float = 0.0
+    nfetfs: int = 0
+    first_sentence: str = ""
+    identical: bool = True
+    divergence: int = -1
+    """Index of the first differing token; -1 when identical."""
+    logit_gap: float = 0.0
+    """Top-1 minus the committed token's logit where they diverge."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaselineSpeech(Event):
+    """Milliseconds from a request for the baseline's first sentence to its first chunk, nothing synthesised ahead."""
+
+    ms: float = 0.0
+
+
+# --- sound out ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpeechChunk(Event):
+    """Released PCM (mono, 16-bit) of sentence ``index``, in order. ``last`` closes the sentence."""
+
+    index: int = 0
+    pcm: bytes = b""
+    rate: int = 22050
+    last: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpeechEnd(Event):
+    """All sentences of the reply have been sent to playback."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Playback(Event):
+    """What the listener hears. ``seconds`` = played so far in this turn."""
+
+    state: Literal["started", "playing", "finished", "stopped"] = "started"
+    index: int = 0
+    seconds: float = 0.0
+
+    @property
+    def replaceable(self) -> bool:
+        return self.state == "playing"
+
+
+# --- the machine ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageStatus(Event):
+    """Life of one stage, with a line a person can act on. ``progress`` in 0..1, or -1 where unknown."""
+
+    stage: str = ""
+    state: StageState = "starting"
+    message: str = ""
+    progress: float = -1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work(Event):
+    """A stage was busy from ``start`` to ``end`` (seconds of the clock): a bar of the timeline."""
+
+    stage: str = ""
+    start: float = 0.0
+    end: float = 0.0
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage(Event):
+    """Utilisation: percent of the whole machine, per-stage percent of one core; GPU values are None without one."""
+
+    cpu: float = 0.0
+    gpu: float | None = None
+    memory_mb: float = 0.0
+    gpu_memory_mb: float | None = None
+    stages: tuple[tuple[str, float, float], ...] = field(default=())
+    """(stage, percent of one core, resident MB)."""
+
+    @property
+    def replaceable(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notice(Event):
+    """A line for the person: what is wrong, where, and what to do."""
+
+    text: str = ""
+    severity: Literal["information", "warning", "error"] = "information"

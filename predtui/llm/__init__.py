@@ -1,0 +1,1 @@
+"""Logits out of tokens: one protocol, one module an engine, chat templates."""

@@ -1,0 +1,99 @@
+"""What a language model is to the rest of predtui: a function from tokens to logits that remembers its last argument.
+
+Nobody above ``llm/`` sees a KV cache, a batch or a device. Must not know how tokens are chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from predtui.events import Message
+
+Logits = npt.NDArray[np.float32]
+Stale = Callable[[], bool]
+
+
+@dataclass(slots=True)
+class Counters:
+    """What a model has done: ``forwards`` calls of the network, ``tokens`` evaluated in them. Figures come from here."""
+
+    forwards: int = 0
+    tokens: int = 0
+
+
+class LanguageModel(Protocol):
+    """A causal language model with a memory of its last argument."""
+
+    counters: Counters
+
+    @property
+    def vocab_size(self) -> int: ...
+
+    @property
+    def context_size(self) -> int:
+        """The most tokens ``logits`` takes."""
+        ...
+
+    def logits(self, tokens: Sequence[int], last: int = 1) -> Logits:
+        """Logits [last, vocab_size] (float32) at the last ``last`` positions of ``tokens``.
+
+        Pays only for what differs from the previous call. Raises ValueError for no tokens, ``last`` out of
+        1..len(tokens), or a token out of the vocabulary; ContextOverflow for more than ``context_size`` tokens.
+        """
+        ...
+
+    def forget(self, keep: int = 0) -> None:
+        """Remember no more than the first ``keep`` tokens of the last call."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class ContextOverflow(ValueError):
+    """More tokens than the model's context holds."""
+
+
+class Tokenizer(Protocol):
+    """Text to tokens and back, with the model's own special tokens."""
+
+    def encode(self, text: str, special: bool = False) -> list[int]:
+        """``special``: whether the text of special tokens (a rendered chat template) becomes those tokens."""
+        ...
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        """Special tokens become nothing; an incomplete UTF-8 sequence at the end is held back."""
+        ...
+
+    def is_end(self, token: int) -> bool:
+        """Whether the token ends a reply."""
+        ...
+
+
+class ChatTemplate(Protocol):
+    """Messages to the text that the model was trained on."""
+
+    def render(self, messages: Sequence[Message]) -> str:
+        """The prompt, up to where the assistant's next reply begins."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedModel:
+    """A model ready to talk: weights, tokenizer and template belong together."""
+
+    name: str
+    engine: str
+    device: str
+    parameters: int
+    model: LanguageModel
+    tokenizer: Tokenizer
+    template: ChatTemplate
+
+    def prompt_tokens(self, messages: Sequence[Message]) -> list[int]:
+        """The rendered and tokenised conversation, ready for the reply's first token."""
+        return self.tokenizer.encode(self.template.render(messages), special=True)

@@ -1,0 +1,1 @@
+"""Input-time speculation: PredGen's Algorithm 1, its verifiers, candidates and policy."""

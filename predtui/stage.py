@@ -1,0 +1,55 @@
+"""The Stage protocol. A stage is a generator; its host owns queues, timing, staleness, errors and restarts.
+
+Must not know of any particular stage.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from predtui.clock import Clock
+from predtui.events import Event
+
+
+@dataclass(frozen=True, slots=True)
+class StageContext:
+    """What a host lends to its stage. ``stale()`` is true once an event of a newer generation has arrived for the stage:
+    ask it between forwards, between chunks, and stop (return) when it says so."""
+
+    clock: Clock
+    stale: Callable[[], bool]
+    log: logging.Logger
+
+
+class Stage(Protocol):
+    """One kind of work. Yields events unstamped; the host stamps them with the generation of the event being handled."""
+
+    accepts: tuple[type[Event], ...]
+    """Event types delivered to ``handle``, in order of arrival."""
+
+    tick: float | None
+    """Seconds between calls of ``idle`` while nothing waits; None for never."""
+
+    def open(self, context: StageContext) -> Iterator[Event]:
+        """Load what is needed; may yield StageStatus(state="starting") lines with progress. Raises PredtuiError."""
+        ...
+
+    def handle(self, event: Event) -> Iterator[Event]: ...
+
+    def idle(self) -> Iterator[Event]:
+        """A small piece of work while nothing waits."""
+        ...
+
+    def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class StageSpec:
+    """How to make a stage in another process: ``factory`` is "module:function", called there with ``options`` (picklable)."""
+
+    name: str
+    factory: str
+    options: Any = None

@@ -1,0 +1,1 @@
+"""Text to sound, sentence by sentence, resumable."""

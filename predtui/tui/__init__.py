@@ -1,0 +1,1 @@
+"""The screen: draws the Turn and nothing else. Imports no engine."""
