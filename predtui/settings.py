@@ -1,0 +1,241 @@
+"""Every choice a person can make: frozen dataclasses, read from command line > environment > user file > defaults.
+
+One table of keys; ``section.key`` in the TOML file, ``PREDTUI_SECTION_KEY`` in the environment, ``--section-key`` on
+the command line. An unknown key is an error that names the nearest known one. Must not import any engine.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import os
+import tempfile
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from predtui.errors import PredtuiError
+
+
+def option(default: Any, meaning: str, choices: tuple[str, ...] = ()) -> Any:
+    """A dataclass field that knows what it means and what it may be."""
+    return field(default=default, metadata={"meaning": meaning, "choices": choices})
+
+
+@dataclass(frozen=True, slots=True)
+class LlmSettings:
+    model: str = option("pocket", "the language model: pocket, or the path of a GGUF file")
+    folder: str = option("", "a folder of GGUF files that F4 offers")
+    threads: int = option(0, "CPU threads of the language model; 0 chooses by measuring")
+    context: int = option(0, "context length in tokens; 0 takes the model's own, at most 4096")
+    verifier: str = option("greedy", "how a candidate is verified against a new prompt")
+    temperature: float = option(0.0, "0 decodes greedily; above, samples with the seed")
+    seed: int = option(0, "seed of the sampler")
+    baseline: bool = option(True, "measure each turn once without speculation, in idle time")
+
+
+@dataclass(frozen=True, slots=True)
+class AsrSettings:
+    engine: str = option("pocketsphinx", "the recogniser", ("pocketsphinx", "faster-whisper"))
+    model: str = option("tiny.en", "Whisper checkpoint of faster-whisper: a local path or a name in the local cache")
+    download: bool = option(False, "whether a missing Whisper checkpoint may be downloaded")
+    language: str = option("en", "language spoken")
+
+
+@dataclass(frozen=True, slots=True)
+class TtsSettings:
+    engine: str = option("espeak", "the synthesiser", ("espeak", "none"))
+    voice: str = option("en-us", "voice name of the synthesiser")
+    rate: int = option(175, "speaking rate in words per minute (80 to 450)")
+    pitch: int = option(50, "pitch, 0 to 100")
+
+
+@dataclass(frozen=True, slots=True)
+class AudioSettings:
+    input: str = option("", "microphone: a part of its name, or its number; empty for the system's default, 'none' for none")
+    output: str = option("", "speaker: a part of its name, or its number; empty for the system's default, 'none' for none")
+    silence_ms: int = option(700, "milliseconds of silence that end a hands-free turn")
+    hands_free: bool = option(False, "whether silence ends a spoken turn; else the talk key does")
+
+
+@dataclass(frozen=True, slots=True)
+class UiSettings:
+    theme: str = option("midnight", "name of the theme")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    llm: LlmSettings = LlmSettings()
+    asr: AsrSettings = AsrSettings()
+    tts: TtsSettings = TtsSettings()
+    audio: AudioSettings = AudioSettings()
+    ui: UiSettings = UiSettings()
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One row of the table of keys."""
+
+    key: str
+    kind: type
+    default: Any
+    meaning: str
+    choices: tuple[str, ...]
+
+    @property
+    def variable(self) -> str:
+        return "PREDTUI_" + self.key.replace(".", "_").upper()
+
+
+def options() -> dict[str, Option]:
+    """Every key, ``section.name`` → Option, in the order of the dataclasses."""
+    kinds = {"str": str, "int": int, "float": float, "bool": bool}
+    table: dict[str, Option] = {}
+    for section in dataclasses.fields(Settings):
+        for item in dataclasses.fields(section.default.__class__):
+            key = f"{section.name}.{item.name}"
+            table[key] = Option(
+                key, kinds[str(item.type)], item.default, item.metadata["meaning"], item.metadata["choices"]
+            )
+    return table
+
+
+def user_folder() -> Path:
+    """Where a person's settings and themes live; ``PREDTUI_CONFIG_DIR`` moves it."""
+    if chosen := os.environ.get("PREDTUI_CONFIG_DIR"):
+        return Path(chosen)
+    import platformdirs
+
+    return Path(platformdirs.user_config_dir("predtui"))
+
+
+def state_folder() -> Path:
+    """Where logs and recordings go; ``PREDTUI_STATE_DIR`` moves it."""
+    if chosen := os.environ.get("PREDTUI_STATE_DIR"):
+        return Path(chosen)
+    import platformdirs
+
+    return Path(platformdirs.user_state_dir("predtui"))
+
+
+def user_file() -> Path:
+    return user_folder() / "settings.toml"
+
+
+def load(overrides: Mapping[str, Any] | None = None, file: Path | None = None) -> Settings:
+    """Settings out of all sources. ``overrides`` are the command line's, ``section.name`` → value.
+
+    Raises PredtuiError for an unreadable file, malformed TOML, an unknown key, or a value of the wrong kind.
+    """
+    values: dict[str, Any] = {}
+    values.update(_from_file(file or user_file(), must_exist=file is not None))
+    values.update(_from_environment(os.environ))
+    for key, value in (overrides or {}).items():
+        values[key] = _checked(key, value, "the command line")
+    return _build(values)
+
+
+def remember(key: str, value: Any) -> None:
+    """Writes one choice to the user file, atomically, keeping every other line and comment as it is.
+
+    Raises PredtuiError where the file cannot be read or written.
+    """
+    import tomlkit
+
+    checked = _checked(key, value, "this call")
+    section, name = key.split(".", 1)
+    path = user_file()
+    try:
+        document = tomlkit.parse(path.read_text(encoding="utf-8")) if path.exists() else tomlkit.document()
+        if section not in document:
+            document[section] = tomlkit.table()
+        document[section][name] = checked  # type: ignore[index]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".settings")
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(tomlkit.dumps(document))
+        os.replace(temporary, path)
+    except (OSError, tomlkit.exceptions.TOMLKitError, TypeError) as error:
+        raise PredtuiError(f"{path}: cannot keep {key}: {error}.", "Check the file and its folder.") from error
+
+
+def _build(values: Mapping[str, Any]) -> Settings:
+    sections: dict[str, Any] = {}
+    for section in dataclasses.fields(Settings):
+        prefix = section.name + "."
+        chosen = {key.removeprefix(prefix): value for key, value in values.items() if key.startswith(prefix)}
+        sections[section.name] = dataclasses.replace(section.default, **chosen)
+    return Settings(**sections)
+
+
+def _from_file(path: Path, must_exist: bool) -> dict[str, Any]:
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        if must_exist:
+            raise PredtuiError(f"{path}: no such settings file.") from error
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise PredtuiError(f"{path}: cannot be read: {error}.") from error
+    except tomllib.TOMLDecodeError as error:
+        raise PredtuiError(f"{path}: not valid TOML: {error}.", "Correct that line, or move the file away.") from error
+    values: dict[str, Any] = {}
+    for section, content in document.items():
+        if not isinstance(content, dict):
+            raise _unknown(section, str(path))
+        for name, value in content.items():
+            key = f"{section}.{name}"
+            values[key] = _checked(key, value, str(path))
+    return values
+
+
+def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
+    by_variable = {item.variable: key for key, item in options().items()}
+    outside = {"PREDTUI_CONFIG_DIR", "PREDTUI_STATE_DIR"}
+    values: dict[str, Any] = {}
+    for variable, text in environment.items():
+        if not variable.startswith("PREDTUI_") or variable in outside:
+            continue
+        if variable not in by_variable:
+            raise _unknown(variable, "the environment", [*by_variable, *outside])
+        values[by_variable[variable]] = _checked(by_variable[variable], text, f"the environment ({variable})")
+    return values
+
+
+def _checked(key: str, value: Any, source: str) -> Any:
+    table = options()
+    if key not in table:
+        raise _unknown(key, source)
+    item = table[key]
+    result = _converted(item, value, source)
+    if item.choices and result not in item.choices:
+        raise PredtuiError(f"{source}: {key} = {value!r} is not one of {', '.join(item.choices)}.")
+    return result
+
+
+def _converted(item: Option, value: Any, source: str) -> Any:
+    words = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+    if item.kind is bool and isinstance(value, str) and value.lower() in words:
+        return words[value.lower()]
+    if item.kind is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if type(value) is item.kind:
+        return value
+    if isinstance(value, str) and item.kind in (int, float):
+        try:
+            return item.kind(value)
+        except ValueError:
+            pass
+    kind = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}[item.kind]
+    raise PredtuiError(f"{source}: {item.key} = {value!r} should be {kind}.")
+
+
+def _unknown(key: str, source: str, known: list[str] | None = None) -> PredtuiError:
+    names = known if known is not None else list(options())
+    near = difflib.get_close_matches(key, names, n=1, cutoff=0.3) or difflib.get_close_matches(
+        key.split(".")[-1], [name.split(".")[-1] for name in names], n=1
+    )
+    hint = f"Did you mean {near[0]}?" if near else f"Known keys: {', '.join(names)}."
+    return PredtuiError(f"{source}: unknown setting {key!r}.", hint)

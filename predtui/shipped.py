@@ -1,0 +1,22 @@
+"""Where the files that ship with predtui are: in the wheel, or at the root of a checkout. Knows nothing of their content."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+def _root() -> Path:
+    inside = _PACKAGE / "_shipped"
+    return inside if inside.is_dir() else _PACKAGE.parent
+
+
+def asset(*parts: str) -> Path:
+    """The path of a shipped asset, e.g. ``asset("pocket", "target", "model.gguf")``. It need not exist."""
+    return _root().joinpath("assets", *parts)
+
+
+def themes_folder() -> Path:
+    """The folder of the shipped themes."""
+    return _root() / "themes"
