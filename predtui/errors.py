@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class PredtuiError(Exception):
-    """Says what is wrong and where in its message, and what to do in ``remedy``. Shown as a line, never as a traceback."""
+    """Its message says what is wrong and where, ``remedy`` what to do. Shown as a line, never as a traceback."""
 
     def __init__(self, message: str, remedy: str = "") -> None:
         super().__init__(message)

@@ -141,7 +141,7 @@ class Transcript(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate(Event):
-    """The reply guessed for ``prompt``: ``kept`` survived verification, ``new`` was generated since, ``struck`` fell."""
+    """The reply guessed for ``prompt``: ``kept`` was verified, ``new`` was generated since, ``struck`` fell."""
 
     prompt: str = ""
     kept: str = ""
@@ -204,7 +204,7 @@ class SpeechReady(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplyCommitted(Event):
-    """Sentence ``index`` (from 0) of the reply to the final prompt: verified, to be spoken, part of the conversation."""
+    """Sentence ``index`` (from 0) of the reply to the final prompt: verified, to be spoken and remembered."""
 
     index: int = 0
     text: str = ""

@@ -54,8 +54,12 @@ class TtsSettings:
 
 @dataclass(frozen=True, slots=True)
 class AudioSettings:
-    input: str = option("", "microphone: a part of its name, or its number; empty for the system's default, 'none' for none")
-    output: str = option("", "speaker: a part of its name, or its number; empty for the system's default, 'none' for none")
+    input: str = option(
+        "", "microphone: a part of its name, or its number; empty for the system's default, 'none' for none"
+    )
+    output: str = option(
+        "", "speaker: a part of its name, or its number; empty for the system's default, 'none' for none"
+    )
     silence_ms: int = option(700, "milliseconds of silence that end a hands-free turn")
     hands_free: bool = option(False, "whether silence ends a spoken turn; else the talk key does")
 
@@ -93,9 +97,9 @@ def options() -> dict[str, Option]:
     """Every key, ``section.name`` → Option, in the order of the dataclasses."""
     kinds = {"str": str, "int": int, "float": float, "bool": bool}
     table: dict[str, Option] = {}
-    for section in dataclasses.fields(Settings):
-        for item in dataclasses.fields(section.default.__class__):
-            key = f"{section.name}.{item.name}"
+    for section, content in _sections().items():
+        for item in dataclasses.fields(content):
+            key = f"{section}.{item.name}"
             table[key] = Option(
                 key, kinds[str(item.type)], item.default, item.metadata["meaning"], item.metadata["choices"]
             )
@@ -151,7 +155,7 @@ def remember(key: str, value: Any) -> None:
         document = tomlkit.parse(path.read_text(encoding="utf-8")) if path.exists() else tomlkit.document()
         if section not in document:
             document[section] = tomlkit.table()
-        document[section][name] = checked  # type: ignore[index]
+        document[section][name] = checked
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".settings")
         with os.fdopen(handle, "w", encoding="utf-8") as file:
@@ -163,11 +167,16 @@ def remember(key: str, value: Any) -> None:
 
 def _build(values: Mapping[str, Any]) -> Settings:
     sections: dict[str, Any] = {}
-    for section in dataclasses.fields(Settings):
-        prefix = section.name + "."
+    for section, content in _sections().items():
+        prefix = section + "."
         chosen = {key.removeprefix(prefix): value for key, value in values.items() if key.startswith(prefix)}
-        sections[section.name] = dataclasses.replace(section.default, **chosen)
+        sections[section] = dataclasses.replace(content, **chosen)
     return Settings(**sections)
+
+
+def _sections() -> dict[str, Any]:
+    """The sections with their defaults."""
+    return {section.name: section.default for section in dataclasses.fields(Settings)}
 
 
 def _from_file(path: Path, must_exist: bool) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Where the files that ship with predtui are: in the wheel, or at the root of a checkout. Knows nothing of their content."""
+"""Where the shipped files are: in the wheel, or at the root of a checkout. Knows nothing of their content."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a synthesiser is: text in, PCM chunks out, stoppable and resumable anywhere. Must not know where text comes from."""
+"""What a synthesiser is: text in, PCM chunks out, resumable anywhere. Must not know where text comes from."""
 
 from __future__ import annotations
 

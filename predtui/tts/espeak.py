@@ -1,0 +1,118 @@
+"""eSpeak NG through its C interface: small, instant, in every wheel. Must not know what a reply or a turn is.
+
+The library is one per process and synthesises one text at a time, so each sentence runs in a thread of its own that
+holds the library's lock and fills a queue; sentences take milliseconds, so waiting for the lock does too.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import queue
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from predtui.errors import PredtuiError
+
+_SYNCHRONOUS = 2  # AUDIO_OUTPUT_SYNCHRONOUS: samples come through the callback
+_CHARS_UTF8 = 1
+_DONT_EXIT = 0x8000  # espeakINITIALIZE_DONT_EXIT: a missing data folder is an error code, not exit()
+_RATE, _PITCH = 1, 3  # espeak_PARAMETER
+_CHUNK_MS = 60
+_SILENCE = 64  # amplitude under which leading samples are not worth waiting for
+
+_Callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_short), ctypes.c_int, ctypes.c_void_p)
+_lock = threading.Lock()
+_library: ctypes.CDLL | None = None
+_library_rate = 0
+
+
+def _open() -> tuple[ctypes.CDLL, int]:
+    """The library, initialised once a process, and its sample rate in Hz."""
+    global _library, _library_rate
+    with _lock:
+        if _library is None:
+            try:
+                import espeakng_loader
+
+                library = ctypes.CDLL(espeakng_loader.get_library_path())
+                data = Path(espeakng_loader.get_data_path())
+            except (ImportError, OSError) as error:
+                raise PredtuiError(
+                    f"eSpeak NG cannot be loaded: {error}.",
+                    "Reinstall it: pip install --force-reinstall espeakng-loader",
+                ) from error
+            rate = library.espeak_Initialize(_SYNCHRONOUS, _CHUNK_MS, str(data).encode(), _DONT_EXIT)
+            if rate <= 0:
+                raise PredtuiError(f"eSpeak NG finds no voices in {data}.", "Reinstall the package espeakng-loader.")
+            _library, _library_rate = library, rate
+    return _library, _library_rate
+
+
+class EspeakSynthesizer:
+    """Synthesizer over eSpeak NG. ``voice`` as `espeak-ng --voices` names them, ``rate`` in words per minute,
+    ``pitch`` 0..100. Raises PredtuiError for an unknown voice or a missing library."""
+
+    def __init__(self, voice: str = "en-us", rate: int = 175, pitch: int = 50) -> None:
+        self._library, self.rate = _open()
+        self._voice, self._words_per_minute, self._pitch = voice, min(450, max(80, rate)), min(100, max(0, pitch))
+        with _lock:
+            self._configure()
+
+    def _configure(self) -> None:
+        if self._library.espeak_SetVoiceByName(self._voice.encode()) != 0:
+            raise PredtuiError(f"eSpeak NG has no voice {self._voice!r}.", "Try en-us, en-gb, de, fr-fr or es.")
+        self._library.espeak_SetParameter(_RATE, self._words_per_minute, 0)
+        self._library.espeak_SetParameter(_PITCH, self._pitch, 0)
+
+    def synthesize(self, text: str) -> Iterator[bytes]:
+        """Chunks of about 60 ms, without the leading silence."""
+        if not text.strip():
+            return
+        chunks: queue.SimpleQueue[bytes | PredtuiError | None] = queue.SimpleQueue()
+        abandoned = threading.Event()
+        threading.Thread(target=self._run, args=(text, chunks, abandoned), name="espeak", daemon=True).start()
+        started = False
+        try:
+            while (chunk := chunks.get()) is not None:
+                if isinstance(chunk, PredtuiError):
+                    raise chunk
+                if not started:
+                    chunk = _without_leading_silence(chunk)
+                started = started or bool(chunk)
+                if chunk:
+                    yield chunk
+        finally:
+            abandoned.set()
+
+    def _run(
+        self, text: str, chunks: queue.SimpleQueue[bytes | PredtuiError | None], abandoned: threading.Event
+    ) -> None:
+        def receive(samples: object, count: int, _events: object) -> int:
+            if samples and count > 0:
+                chunks.put(ctypes.string_at(samples, count * 2))  # type: ignore[arg-type]
+            return int(abandoned.is_set())
+
+        encoded = text.replace("\0", " ").encode()
+        callback = _Callback(receive)
+        with _lock:
+            self._configure()
+            self._library.espeak_SetSynthCallback(callback)
+            code = self._library.espeak_Synth(
+                encoded, ctypes.c_size_t(len(encoded) + 1), 0, 0, 0, _CHARS_UTF8, None, None
+            )
+            self._library.espeak_Synchronize()
+        if code != 0:
+            chunks.put(PredtuiError(f"eSpeak NG failed with code {code} on {text[:40]!r}."))
+        chunks.put(None)
+
+    def close(self) -> None:
+        """The library stays: it is one per process."""
+
+
+def _without_leading_silence(chunk: bytes) -> bytes:
+    samples = np.frombuffer(chunk, dtype=np.int16)
+    loud = np.flatnonzero(np.abs(samples.astype(np.int32)) > _SILENCE)
+    return chunk[int(loud[0]) * 2 :] if loud.size else b""

@@ -1,0 +1,85 @@
+"""Settings: precedence, errors that name the nearest key, remembering without loss."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from predtui import settings
+from predtui.errors import PredtuiError
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in [item.variable for item in settings.options().values()]:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PREDTUI_CONFIG_DIR", str(tmp_path))
+    return tmp_path
+
+
+def write(home: Path, text: str) -> None:
+    (home / "settings.toml").write_text(text, encoding="utf-8")
+
+
+def test_defaults_without_any_source() -> None:
+    assert settings.load() == settings.Settings()
+
+
+def test_the_command_line_beats_the_environment_beats_the_file(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(home, "[llm]\nthreads = 1\nseed = 1\ncontext = 1\n")
+    monkeypatch.setenv("PREDTUI_LLM_SEED", "2")
+    monkeypatch.setenv("PREDTUI_LLM_CONTEXT", "2")
+    chosen = settings.load({"llm.context": 3}).llm
+    assert (chosen.threads, chosen.seed, chosen.context) == (1, 2, 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[llm]\nmodle = 'x'\n", "Did you mean llm.model"),
+        ("[lmm]\nmodel = 'x'\n", "Did you mean llm.model"),
+        ("theme = 'x'\n", "ui.theme"),
+        ("[llm]\nthreads = 'many'\n", "llm.threads = 'many' should be a whole number"),
+        ("[llm]\nbaseline = 3\n", "should be true or false"),
+        ("[asr]\nengine = 'ears'\n", "not one of pocketsphinx, faster-whisper"),
+        ("[llm\n", "not valid TOML"),
+    ],
+)
+def test_a_bad_file_says_where_and_what(home: Path, text: str, message: str) -> None:
+    write(home, text)
+    with pytest.raises(PredtuiError, match=message) as caught:
+        settings.load()
+    assert "settings.toml" in str(caught.value)
+
+
+def test_a_bad_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PREDTUI_LLM_THREDS", "4")
+    with pytest.raises(PredtuiError, match="Did you mean PREDTUI_LLM_THREADS"):
+        settings.load()
+
+
+def test_words_for_true_and_false(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PREDTUI_LLM_BASELINE", "off")
+    assert settings.load().llm.baseline is False
+
+
+def test_remembering_keeps_comments_and_other_keys(home: Path) -> None:
+    write(home, "# mine\n[llm]\nthreads = 2  # two\n")
+    settings.remember("ui.theme", "paper")
+    text = (home / "settings.toml").read_text(encoding="utf-8")
+    assert "# mine" in text
+    assert "# two" in text
+    assert settings.load().ui.theme == "paper"
+    assert settings.load().llm.threads == 2
+
+
+def test_remembering_over_a_broken_file_loses_nothing(home: Path) -> None:
+    write(home, "[llm\n")
+    with pytest.raises(PredtuiError, match="cannot keep"):
+        settings.remember("ui.theme", "paper")
+    assert (home / "settings.toml").read_text(encoding="utf-8") == "[llm\n"
+
+
+def test_every_key_has_a_meaning() -> None:
+    assert all(item.meaning for item in settings.options().values())

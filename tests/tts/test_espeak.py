@@ -1,0 +1,64 @@
+"""eSpeak NG: sound comes, in chunks, stoppable and interleavable; bad voices are named."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from predtui.errors import PredtuiError
+from predtui.tts.espeak import EspeakSynthesizer
+
+
+def samples(chunks: Iterable[bytes]) -> npt.NDArray[np.int16]:
+    return np.frombuffer(b"".join(chunks), dtype=np.int16)
+
+
+@pytest.fixture(scope="module")
+def espeak() -> EspeakSynthesizer:
+    return EspeakSynthesizer()
+
+
+def test_a_sentence_becomes_sound(espeak: EspeakSynthesizer) -> None:
+    pcm = np.frombuffer(b"".join(espeak.synthesize("The capital of France is Paris.")), dtype=np.int16)
+    assert 1.0 < pcm.size / espeak.rate < 3.0
+    assert np.abs(pcm.astype(np.int32)).max() > 3000
+
+
+def test_sound_starts_without_silence(espeak: EspeakSynthesizer) -> None:
+    first = np.frombuffer(next(espeak.synthesize("Hello.")), dtype=np.int16)
+    assert abs(int(first[0])) > 64
+
+
+@pytest.mark.parametrize("text", ["", "   ", "\n"])
+def test_nothing_to_say_is_no_sound(espeak: EspeakSynthesizer, text: str) -> None:
+    assert list(espeak.synthesize(text)) == []
+
+
+def test_interleaved_sentences_do_not_mix(espeak: EspeakSynthesizer) -> None:
+    alone = samples(espeak.synthesize("One two three four five."))
+    first = espeak.synthesize("One two three four five.")
+    head = next(first)
+    other = samples(espeak.synthesize("Something else."))
+    joined = samples(itertools.chain([head], first))
+    assert joined.size == pytest.approx(alone.size, rel=0.05)  # the engine varies its timing a little
+    assert other.size < 0.8 * alone.size
+
+
+def test_an_abandoned_sentence_does_not_block_the_next(espeak: EspeakSynthesizer) -> None:
+    long = espeak.synthesize("This goes on and on and on. " * 200)
+    next(long)
+    long.close()  # type: ignore[attr-defined]
+    assert b"".join(espeak.synthesize("Short."))
+
+
+def test_a_zero_byte_or_emoji_is_survived(espeak: EspeakSynthesizer) -> None:
+    assert b"".join(espeak.synthesize("a\0b \U0001f600 caf\u00e9"))
+
+
+def test_an_unknown_voice_is_named() -> None:
+    with pytest.raises(PredtuiError, match="no voice 'klingon-x'"):
+        EspeakSynthesizer(voice="klingon-x")
