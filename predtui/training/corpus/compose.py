@@ -1,0 +1,138 @@
+"""Examples of the pocket corpus: dialogues composed of intents, and the held-out ones to measure with.
+
+    from random import Random
+    example = sample(Random(0))              # training: replies, truncated prompts, judgements
+    examples = heldout("frames", 500, seed=1)  # templates never seen in training
+
+Every draw is a function of the random generator alone. Knows nothing of tokens or training.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate
+
+from predtui.training.corpus import judge
+from predtui.training.corpus.intents import INTENTS
+from predtui.training.corpus.intents.dialogue import AFTER_TURN, AGAIN, AfterTurn
+from predtui.training.corpus.phrasing import NoPhrase, draw, filled, plan, turn, written
+from predtui.training.corpus.style import Style, draw_style
+from predtui.training.corpus.text import cut
+from predtui.training.corpus.types import Case, Example, Intent, Message, Split
+
+JUDGED = 0.22
+TRUNCATED = 0.15
+_HISTORY = (0.75, 0.90, 1.0)
+"""Cumulative shares of dialogues with no, one and two earlier turns."""
+_FOLLOWS, _SPEAKS_OF = 0.25, 0.50
+"""With a turn before: cumulative shares of follow-ups of its intent and of requests about its reply."""
+
+_WEIGHTS = list(accumulate(intent.weight for intent in INTENTS))
+_FOLLOWED = tuple(intent for intent in INTENTS if intent.phrases.followup)
+_FOLLOWED_WEIGHTS = list(accumulate(intent.weight for intent in _FOLLOWED))
+_GROUPS = {intent.name: intent.group or intent.name for intent in INTENTS}
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """One turn: what the user said, what the answer is, and what it was made of."""
+
+    prompt: str
+    case: Case
+    intent: str
+    template: str
+
+
+def group(intent: str) -> str:
+    """The line of the evaluation that an example's intent counts under."""
+    return _GROUPS.get(intent, "followups")
+
+
+def any_intent(rng: random.Random) -> Intent:
+    """An intent by its share in the mixture."""
+    return rng.choices(INTENTS, cum_weights=_WEIGHTS)[0]
+
+
+def _ask(intent: Intent, split: Split, style: Style, rng: random.Random, followup: bool = False) -> _Said:
+    case, asked = draw(intent, split, rng, followup)
+    prompt = written(filled(asked, case), asked.mark, case, style, rng)
+    return _Said(prompt, case, intent.name, asked.template.name)
+
+
+@lru_cache(maxsize=None)
+def _as_intent(request: AfterTurn) -> Intent:
+    return Intent(f"{request.name}_of_reply", request.phrases, lambda rng: Case({}, ""), group="followups")
+
+
+def _speak_of(before: _Said, split: Split, style: Style, rng: random.Random) -> _Said:
+    stated = before.case.key or before.case.short
+    request = rng.choice(AFTER_TURN) if stated else AGAIN
+    intent = _as_intent(request)
+    asked = turn(intent, Case({}, ""), split, rng)
+    case = Case(before.case.slots, request.answer(before.case))
+    return _Said(written(asked.wording, asked.mark, case, style, rng), case, intent.name, asked.template.name)
+
+
+def _fresh(split: Split, style: Style, rng: random.Random) -> _Said:
+    while True:
+        try:
+            return _ask(any_intent(rng), split, style, rng)
+        except NoPhrase:
+            continue
+
+
+def _turns(split: Split, style: Style, rng: random.Random) -> list[_Said]:
+    """The turns of a dialogue; only the last one is of ``split``, those before are seen ones."""
+    at = rng.random()
+    earlier = [_fresh("train", style, rng) for share in _HISTORY[:-1] if at >= share]
+    kind = rng.random()
+    if earlier and kind < _FOLLOWS:
+        intent = rng.choices(_FOLLOWED, cum_weights=_FOLLOWED_WEIGHTS)[0]
+        if _has_followups(intent, split):
+            earlier[-1] = _ask(intent, "train", style, rng)
+            return [*earlier, _ask(intent, split, style, rng, followup=True)]
+    elif earlier and kind < _SPEAKS_OF and split != "slots":
+        return [*earlier, _speak_of(earlier[-1], split, style, rng)]
+    return [*earlier, _fresh(split, style, rng)]
+
+
+def _has_followups(intent: Intent, split: Split) -> bool:
+    found = plan(intent.name, intent.phrases)
+    return bool(found.held_out_followups) if split == "frames" else split == "train"
+
+
+def _messages(said: list[_Said], last_prompt: str) -> tuple[Message, ...]:
+    prompts = [*(one.prompt for one in said[:-1]), last_prompt]
+    pairs = zip(prompts, (one.case.reply for one in said), strict=True)
+    return tuple(m for prompt, reply in pairs for m in (Message("user", prompt), Message("assistant", reply)))
+
+
+def _dialogue(split: Split, rng: random.Random, truncate: bool) -> Example:
+    said = _turns(split, draw_style(rng), rng)
+    last = said[-1]
+    prompt = cut(last.prompt, max(1, rng.randint(0, last.prompt.count(" ") + 1))) if truncate else last.prompt
+    return Example(
+        messages=_messages(said, prompt),
+        intent=last.intent,
+        split=split,
+        kind="truncated" if truncate else "reply",
+        key=last.case.key,
+        template=last.template,
+        learn_all=len(said) > 1,
+        slots=last.case.slots,
+    )
+
+
+def sample(rng: random.Random) -> Example:
+    """One training example of the mixture: 22 % judgements; of the rest, 15 % truncated and 25 % with earlier turns."""
+    if rng.random() < JUDGED:
+        return judge.judgement(any_intent, "train", rng)
+    return _dialogue("train", rng, truncate=rng.random() < TRUNCATED)
+
+
+def heldout(split: Split, n: int, seed: int) -> list[Example]:
+    """``n`` whole (never truncated) dialogues whose last turn is of ``split``, a function of ``seed``."""
+    rng = random.Random(f"heldout {split} {seed}")
+    return [_dialogue(split, rng, truncate=False) for _ in range(n)]

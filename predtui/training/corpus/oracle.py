@@ -1,0 +1,56 @@
+"""Whether a reply is right: the generator's own oracle, against which the pocket model is measured.
+
+Strict on facts, lenient on wording: the keys must be there, and no name or number may be there that the right
+reply does not hold. Knows nothing of models.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+
+from predtui.training.corpus import compose, judge
+from predtui.training.corpus.text import holds, sentences, words
+from predtui.training.corpus.types import Example
+
+_NUMBER = re.compile(r"\d+(?:[.:]\d+)?")
+_NAME = re.compile(r"(?<=[a-z0-9,;:] )[A-Z][\w'-]*")
+_MOST_SENTENCES = 4
+
+
+def expected(example: Example) -> str:
+    """The right reply of an example."""
+    return example.messages[-1].content
+
+
+def right(example: Example, reply: str) -> bool:
+    """Whether ``reply`` answers the example's last turn correctly, in one to four complete sentences."""
+    reply = reply.strip()
+    if example.kind == "judge":
+        return reply == expected(example)
+    if not example.key:
+        return " ".join(reply.split()) == " ".join(expected(example).split())
+    return _complete(reply) and all(holds(reply, key) for key in example.key) and not contradicts(example, reply)
+
+
+def _complete(reply: str) -> bool:
+    return reply[-1:] in {".", "!", "?"} and len(sentences(reply)) <= _MOST_SENTENCES
+
+
+def contradicts(example: Example, reply: str) -> bool:
+    """Whether ``reply`` names what the right one does not (a number, a name), ends on another number,
+    or leaves out a slot that the right one restates."""
+    truth = expected(example)
+    numbers, true_numbers = _NUMBER.findall(reply), _NUMBER.findall(truth)
+    if set(numbers) - set(true_numbers) or numbers[-1:] != true_numbers[-1:]:
+        return True
+    known = set(words(truth))
+    if any(set(words(name)) - known for name in _NAME.findall(reply)):
+        return True
+    return any(holds(truth, value) and not holds(reply, value) for value in example.slots.values())
+
+
+def judge_split(n: int, seed: int) -> list[Example]:
+    """``n`` judgements over pairs of template and slots that training never shows, a function of ``seed``."""
+    rng = random.Random(f"judgements {seed}")
+    return [judge.judgement(compose.any_intent, "slots", rng) for _ in range(n)]
