@@ -1,0 +1,94 @@
+"""Model cards, made from the files beside them: ``training.json`` of each model and ``bench.json`` of the pair.
+
+No figure is typed here, so a card cannot disagree with what was measured.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+ROLES = {
+    "target": "the model that answers",
+    "draft": "the small model that proposes tokens to the target in speculative decoding",
+}
+
+HEAD = """---
+license: mit
+language: en
+pipeline_tag: text-generation
+---
+
+# predtui pocket {name}
+
+A Llama-architecture language model of {parameters:,} parameters: {role} when predtui runs on nothing but itself.
+Target and draft share their tokenizer, their chat format and their corpus.
+
+- **Files**: `model.safetensors` (half precision) with its configuration for transformers; `model.gguf` (F16) for
+  llama.cpp.
+- **Shape**: hidden size {hidden_size}, {num_hidden_layers} layers, {num_attention_heads} heads, feed-forward size
+  {intermediate_size}, vocabulary {vocab_size} (byte-level BPE, digits single), context {max_position_embeddings},
+  tied embeddings.
+- **Chat format**: `<|user|>TEXT<|end|><|assistant|>REPLY<|end|>`, nothing between the turns; system messages are
+  dropped.
+- **Corpus**: written for predtui and generated without end from a seed (`predtui.training.corpus`): fact tables, worked
+  arithmetic, how-to answers and small talk, asked in composed paraphrases, as typed and as a recogniser writes them;
+  prompts cut short, and yes/no judgements whether a partial answer fits a partial question.
+- **Limits**: English; it knows what its corpus holds and says so when asked anything else. It is a demonstration,
+  not a source of facts to rely on.
+"""
+
+TRAINING = """
+## Training
+
+`{command}`
+
+{steps:,} steps, {tokens:,} tokens (padding included), {minutes:.1f} minutes on {device} with {threads} threads,
+seed {seed}; final loss {loss:.3f} nats a reply token. Muon on the matrices, AdamW on embedding and norms; the rate is
+constant, then falls to 0.
+`--target-steps` and `--draft-steps` in place of minutes make a run reproducible.
+"""
+
+FIGURES = """
+## Figures
+
+`{command}` on {machine}. Greedy decoding of the GGUF files by llama.cpp; a reply is right if the corpus's oracle
+says so. *slots*: known wordings with unseen contents; *frames*: whole wordings that training never showed.
+
+"""
+
+
+def write_cards(out: Path) -> None:
+    """Write ``README.md`` into each model folder under ``out`` that holds a model."""
+    bench = _read(out / "bench.json")
+    for name in ROLES:
+        folder = out / name
+        if (folder / "config.json").exists():
+            (folder / "README.md").write_text(card(name, folder, bench), encoding="utf-8")
+
+
+def card(name: str, folder: Path, bench: Mapping[str, Any] | None) -> str:
+    """The card of one model in Markdown; without ``bench`` it says that nothing was measured."""
+    config, training = _read(folder / "config.json"), _read(folder / "training.json")
+    if config is None or training is None:
+        raise FileNotFoundError(f"{folder} holds no trained model")
+    text = HEAD.format(name=name, role=ROLES[name], parameters=training["parameters"], **config)
+    text += TRAINING.format(minutes=training["seconds"] / 60, **training)
+    if bench is None:
+        return text + "\n## Figures\n\nNot measured yet: `python -m predtui.bench.pocket --save`.\n"
+    return text + FIGURES.format(command=bench["command"], machine=bench["machine"]) + _table(bench["rows"])
+
+
+def _table(rows: Iterable[Mapping[str, Any]]) -> str:
+    columns = ("measure", "split", "group", "value", "unit", "of")
+    lines = [columns, ("---",) * len(columns), *(tuple(str(row[column]) for column in columns) for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    if not path.exists():
+        return None
+    data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return data

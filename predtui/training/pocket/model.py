@@ -1,0 +1,138 @@
+"""The Llama architecture in plain torch, for training: whole sequences in, hidden states out, no cache.
+
+Parameter names are those of transformers' ``LlamaForCausalLM``, so that a state dict is already the export. Must not
+know of text, tokens' meanings or optimisers.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from predtui.training.pocket.config import Shape
+
+
+class RMSNorm(nn.Module):
+    """Root-mean-square norm with a learned scale."""
+
+    def __init__(self, width: int, eps: float) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+        self.eps = eps
+
+    def forward(self, x: Tensor) -> Tensor:
+        return functional.rms_norm(x, (x.shape[-1],), self.weight, self.eps)
+
+
+def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    """Rotary position embedding of ``x`` [rows, heads, length, head_dim]; the halves of a head are the pairs."""
+    a, b = x.chunk(2, dim=-1)
+    return torch.cat((a * cos - b * sin, b * cos + a * sin), dim=-1)
+
+
+class Attention(nn.Module):
+    """Causal multi-head self-attention with rotary positions."""
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        self.heads = shape.heads
+        self.q_proj, self.k_proj, self.v_proj, self.o_proj = (
+            nn.Linear(shape.hidden, shape.hidden, bias=False) for _ in range(4)
+        )
+
+    def forward(self, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+        rows, length, width = x.shape
+        q, k, v = (
+            project(x).view(rows, length, self.heads, -1).transpose(1, 2)
+            for project in (self.q_proj, self.k_proj, self.v_proj)
+        )
+        mixed = functional.scaled_dot_product_attention(rotate(q, cos, sin), rotate(k, cos, sin), v, is_causal=True)
+        return self.o_proj(mixed.transpose(1, 2).reshape(rows, length, width))  # type: ignore[no-any-return]
+
+
+class MLP(nn.Module):
+    """Gated feed-forward network (SwiGLU)."""
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        self.gate_proj = nn.Linear(shape.hidden, shape.ffn, bias=False)
+        self.up_proj = nn.Linear(shape.hidden, shape.ffn, bias=False)
+        self.down_proj = nn.Linear(shape.ffn, shape.hidden, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.down_proj(functional.silu(self.gate_proj(x)) * self.up_proj(x))  # type: ignore[no-any-return]
+
+
+class Layer(nn.Module):
+    """Attention and feed-forward network, each behind a norm and beside a residual."""
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        self.input_layernorm = RMSNorm(shape.hidden, shape.norm_eps)
+        self.self_attn = Attention(shape)
+        self.post_attention_layernorm = RMSNorm(shape.hidden, shape.norm_eps)
+        self.mlp = MLP(shape)
+
+    def forward(self, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+        x = x + self.self_attn(self.input_layernorm(x), cos, sin)
+        return x + self.mlp(self.post_attention_layernorm(x))  # type: ignore[no-any-return]
+
+
+class Backbone(nn.Module):
+    """Embedding, layers, final norm: tokens [rows, length] to hidden states [rows, length, hidden]."""
+
+    cos: Tensor
+    sin: Tensor
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        self.embed_tokens = nn.Embedding(shape.vocab, shape.hidden)
+        self.layers = nn.ModuleList(Layer(shape) for _ in range(shape.layers))
+        self.norm = RMSNorm(shape.hidden, shape.norm_eps)
+        frequency = shape.rope_theta ** (-torch.arange(0, shape.head_dim, 2) / shape.head_dim)
+        angle = torch.outer(torch.arange(shape.context), frequency)
+        self.register_buffer("cos", angle.cos(), persistent=False)
+        self.register_buffer("sin", angle.sin(), persistent=False)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        cos, sin = self.cos[: ids.shape[1]], self.sin[: ids.shape[1]]
+        x = self.embed_tokens(ids)
+        for layer in self.layers:
+            x = layer(x, cos, sin)
+        return self.norm(x)  # type: ignore[no-any-return]
+
+
+class PocketModel(nn.Module):
+    """The language model: logits by the transposed embedding."""
+
+    def __init__(self, shape: Shape, seed: int = 0) -> None:
+        super().__init__()
+        self.shape = shape
+        self.model = Backbone(shape)
+        generator = torch.Generator().manual_seed(seed)
+        for name, weight in self.named_parameters():
+            if name.endswith(("o_proj.weight", "down_proj.weight")):
+                nn.init.zeros_(weight)  # each layer starts as the identity
+            elif name.endswith("embed_tokens.weight"):
+                nn.init.normal_(weight, std=0.02, generator=generator)
+            elif weight.ndim == 2:
+                nn.init.normal_(weight, std=0.5 * weight.shape[1] ** -0.5, generator=generator)
+
+    def forward(self, ids: Tensor, positions: Tensor) -> Tensor:
+        """Logits [positions, vocab] at flat ``positions`` of ``ids`` [rows, length]: no other row pays for the head."""
+        hidden = self.model(ids).flatten(0, 1).index_select(0, positions)
+        return functional.linear(hidden, self.model.embed_tokens.weight)
+
+
+@torch.no_grad()
+def greedy(model: PocketModel, prompt: list[int], stop: int, limit: int) -> list[int]:
+    """At most ``limit`` most likely next tokens, ``stop`` excluded; without a cache, for checks on short texts."""
+    ids = list(prompt)
+    while len(ids) - len(prompt) < limit:
+        logits = model(torch.tensor([ids]), torch.tensor([len(ids) - 1]))
+        token = int(logits.argmax())
+        if token == stop:
+            break
+        ids.append(token)
+    return ids[len(prompt) :]

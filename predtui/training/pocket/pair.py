@@ -1,0 +1,111 @@
+"""Both pocket models from one call: tokenizer, target, draft, their exports and cards.
+
+Work in progress stands in a folder of its own, checkpoints and all; a shipped folder changes when its model is
+finished, not before. ``train_pocket`` runs in a process of its own, because the allocator settings that make training
+a fifth faster are read when a process starts.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+
+from rich.console import Console
+
+from predtui.training.pocket.card import write_cards
+from predtui.training.pocket.config import DRAFT, TARGET, Budget, Recipe, Shape
+from predtui.training.pocket.data import Sampler
+from predtui.training.pocket.export import export
+from predtui.training.pocket.report import reporter
+from predtui.training.pocket.tokenizer import corpus_texts, load_tokenizer, save_tokenizer, train_tokenizer
+from predtui.training.pocket.train import train
+
+ALLOCATOR: Mapping[str, str] = {
+    "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
+    "MALLOC_TRIM_THRESHOLD_": "10000000000",
+    "MALLOC_MMAP_THRESHOLD_": "10000000000",
+    "MALLOC_TOP_PAD_": "268435456",
+    "THP_MEM_ALLOC_ENABLE": "1",
+}
+"""Keep freed memory, and in huge pages: a training step allocates and frees the same large blocks again and again."""
+
+TOKENIZER_EXAMPLES = 40_000
+WORK = Path("build/pocket")
+"""Where checkpoints stand, relative to where the command is run."""
+
+
+def environment(threads: int) -> dict[str, str]:
+    """The environment of a training process: this one's, the allocator settings, the number of threads."""
+    return {**os.environ, **ALLOCATOR, "OMP_NUM_THREADS": str(threads), "TOKENIZERS_PARALLELISM": "false"}
+
+
+def train_pocket(
+    out: Path,
+    target_minutes: float = 45.0,
+    draft_minutes: float = 8.0,
+    seed: int = 0,
+    threads: int = 2,
+    resume: bool = False,
+    work: Path = WORK,
+) -> None:
+    """Train target and draft and write ``<out>/target`` and ``<out>/draft``. Ctrl-C saves; ``resume`` goes on.
+
+    Raises subprocess.CalledProcessError if training fails; its message has been printed by then.
+    """
+    command = [sys.executable, "-m", "predtui.training.pocket", "--out", str(out), "--seed", str(seed)]
+    command += ["--target-minutes", str(target_minutes), "--draft-minutes", str(draft_minutes)]
+    command += ["--threads", str(threads), "--work", str(work), *(["--resume"] if resume else [])]
+    subprocess.run(command, env=environment(threads), check=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to train: budgets of the two models, and the options that both share."""
+
+    target: Budget
+    draft: Budget
+    seed: int = 0
+    threads: int = 2
+    workers: int = 1
+    resume: bool = False
+    work: Path = WORK
+    command: str = ""
+    recipe: Recipe = field(default_factory=Recipe)
+    tokenizer_examples: int = TOKENIZER_EXAMPLES
+    shapes: tuple[Shape, Shape] = (TARGET, DRAFT)
+
+
+def train_pair(out: Path, plan: Plan, sampler: Sampler, console: Console) -> None:
+    """Train in this process. ``sampler`` must be importable by name, for the data workers."""
+    if not (plan.resume and (plan.work / "tokenizer.json").exists()):
+        console.print("tokenizer: learning the vocabulary")
+        texts = corpus_texts(sampler, plan.tokenizer_examples, plan.seed)
+        save_tokenizer(train_tokenizer(texts, plan.shapes[0].vocab), plan.work, plan.shapes[0].context)
+    tokenizer = load_tokenizer(plan.work)
+    for name, shape, budget in zip(("target", "draft"), plan.shapes, (plan.target, plan.draft), strict=True):
+        shape = replace(shape, vocab=tokenizer.get_vocab_size())
+        folder = plan.work / name
+        save_tokenizer(tokenizer, folder, shape.context)
+        with reporter(f"pocket {name} ({shape.parameters / 1e6:.1f}M)", console) as report:
+            model, record = train(
+                shape,
+                plan.recipe,
+                budget,
+                folder,
+                sampler,
+                seed=plan.seed,
+                threads=plan.threads,
+                workers=plan.workers,
+                resume=plan.resume,
+                report=report,
+            )
+        export(model, tokenizer, out / name, f"predtui pocket {name}")
+        facts = {"command": plan.command, "parameters": shape.parameters, **asdict(record)}
+        (out / name / "training.json").write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+        console.print(f"{name}: {record.steps} steps, {record.tokens:,} tokens, loss {record.loss:.3f} nats")
+    write_cards(out)
