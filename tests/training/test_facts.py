@@ -131,6 +131,7 @@ def test_replies_are_short_plain_and_hold_their_keys(intent: Intent) -> None:
         if case.short:
             assert len(case.short) < len(case.reply), case
             assert len(sentences(case.short)) == 1, case
+            assert all(holds(case.short, key) for key in case.key), case
 
 
 @intents

@@ -53,7 +53,7 @@ WHAT = Phrases(
         "explain what <thing> is",
         "describe <thing> [for me]",
         "define <thing>",
-        "give me {a fact|some facts|a short definition} {about|of} <thing>",
+        "give me {a fact about|some facts about|a short definition of} <thing>",
         "teach me about <thing>",
         "say something about <thing>",
     ),
