@@ -11,16 +11,17 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from itertools import accumulate
 
+from predtui.events import Message
 from predtui.training.corpus import judge
 from predtui.training.corpus.intents import INTENTS
 from predtui.training.corpus.intents.dialogue import AFTER_TURN, AGAIN, AfterTurn
-from predtui.training.corpus.phrasing import NoPhrase, draw, filled, plan, turn, written
+from predtui.training.corpus.phrasing import NoPhraseError, draw, filled, plan, turn, written
 from predtui.training.corpus.style import Style, draw_style
 from predtui.training.corpus.text import cut
-from predtui.training.corpus.types import Case, Example, Intent, Message, Split
+from predtui.training.corpus.types import Case, Example, Intent, Split
 
 JUDGED = 0.22
 TRUNCATED = 0.15
@@ -61,7 +62,7 @@ def _ask(intent: Intent, split: Split, style: Style, rng: random.Random, followu
     return _Said(prompt, case, intent.name, asked.template.name)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _as_intent(request: AfterTurn) -> Intent:
     return Intent(f"{request.name}_of_reply", request.phrases, lambda rng: Case({}, ""), group="followups")
 
@@ -79,7 +80,7 @@ def _fresh(split: Split, style: Style, rng: random.Random) -> _Said:
     while True:
         try:
             return _ask(any_intent(rng), split, style, rng)
-        except NoPhrase:
+        except NoPhraseError:
             continue
 
 

@@ -11,7 +11,7 @@ import random
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 
 _SLOT = re.compile(r"<(\w+)>")
 _TOKEN = re.compile(r"[{}\[\]|]|[^{}\[\]|]+")
@@ -25,7 +25,7 @@ class _Choice:
     options: tuple[tuple[str | _Choice, ...], ...]
 
 
-@lru_cache(maxsize=None)
+@cache
 def _parse(template: str) -> tuple[str | _Choice, ...]:
     """The template as a tree. Raises ValueError where brackets do not match."""
     tokens = _TOKEN.findall(template)
@@ -78,7 +78,7 @@ def fill(text: str, slots: Mapping[str, str]) -> str:
     return _SLOT.sub(lambda match: slots[match[1]], text)
 
 
-@lru_cache(maxsize=None)
+@cache
 def slot_names(template: str) -> frozenset[str]:
     """The names of all slots of a template, those in optional parts too."""
     return frozenset(_SLOT.findall(template))
@@ -89,7 +89,7 @@ def expand(template: str, slots: Mapping[str, str], rng: random.Random) -> str:
     return fill(resolve(template, rng), slots)
 
 
-@lru_cache(maxsize=None)
+@cache
 def digest(template: str) -> str:
     """A short name of the template that stays the same from run to run (8 hex digits)."""
     return hashlib.blake2b(template.encode(), digest_size=4).hexdigest()

@@ -11,11 +11,12 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from predtui.events import Message
 from predtui.predgen.prompts import judge_prompt
-from predtui.training.corpus.phrasing import NoPhrase, Turn, draw, filled, turn, written
+from predtui.training.corpus.phrasing import NoPhraseError, Turn, draw, filled, turn, written
 from predtui.training.corpus.style import draw_style
 from predtui.training.corpus.text import cut, holds, sentences
-from predtui.training.corpus.types import Case, Example, Intent, Message, Split
+from predtui.training.corpus.types import Case, Example, Intent, Split
 
 AnyIntent = Callable[[random.Random], Intent]
 
@@ -164,7 +165,7 @@ def judgement(any_intent: AnyIntent, split: Split, rng: random.Random) -> Exampl
         intent = any_intent(rng)
         try:
             drawn = _other_intent(intent, split, any_intent, rng) if crossed else _one_intent(intent, fits, split, rng)
-        except NoPhrase:
+        except NoPhraseError:
             continue
     pair, case, asked = drawn
     question = written(pair.question, asked.mark if pair.whole else "", case, draw_style(rng), rng)

@@ -6,18 +6,36 @@ Covers whole numbers below one million. Knows nothing of sentences or styles.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache
 
-_SMALL = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-    "seventeen eighteen nineteen"
-).split()
-_TENS = "zero ten twenty thirty forty fifty sixty seventy eighty ninety".split()
+_SMALL = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+]
+_TENS = ["zero", "ten", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 NUMBER = re.compile(r"(?<![\w.:])(\d+)(?:([.:])(\d+))?(?![\w]|[.:]\d)")
 """A whole number, a decimal one or a clock time that stands alone in a text."""
 
 
-@lru_cache(maxsize=None)
+@cache
 def spell(number: int) -> str:
     """``number`` (0 to 999,999) in words, without hyphens and without "and"; ValueError beyond."""
     if not 0 <= number < 1_000_000:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from zlib import crc32
 
 from predtui.training.corpus.frames import Form, frame
@@ -21,7 +21,7 @@ _ENOUGH = 10
 _FORMS: tuple[tuple[Form, int], ...] = (("noun", 2), ("question", 1), ("clause", 1), ("command", 1))
 
 
-class NoPhrase(ValueError):
+class NoPhraseError(ValueError):
     """The intent has no template for this case in this split."""
 
 
@@ -60,7 +60,7 @@ def _held_out(texts: list[str]) -> frozenset[str]:
     return frozenset(distinct[: max(2, len(distinct) // 12)] if len(distinct) >= _ENOUGH else ())
 
 
-@lru_cache(maxsize=None)
+@cache
 def plan(name: str, phrases: Phrases) -> Plan:
     """The templates of the intent ``name``, sorted into seen and held out."""
 
@@ -95,11 +95,11 @@ def _pick(pool: tuple[Template, ...], case: Case, split: Split, rng: random.Rand
         template = rng.choice(pool)
         if template.slots <= case.slots.keys() and (split == "frames" or pair_held_out(template, case) == wanted):
             return template
-    raise NoPhrase(split)
+    raise NoPhraseError(split)
 
 
 def turn(intent: Intent, case: Case, split: Split, rng: random.Random, followup: bool = False) -> Turn:
-    """A way to ask for ``case``. Raises NoPhrase where the split has none."""
+    """A way to ask for ``case``. Raises NoPhraseError where the split has none."""
     found = plan(intent.name, intent.phrases)
     if split == "frames":
         pool = found.held_out_followups if followup else found.held_out
@@ -122,11 +122,11 @@ def written(text: str, mark: str, case: Case, style: Style, rng: random.Random) 
 
 
 def draw(intent: Intent, split: Split, rng: random.Random, followup: bool = False) -> tuple[Case, Turn]:
-    """A case of the intent and a way to ask for it. Raises NoPhrase where the split has none."""
+    """A case of the intent and a way to ask for it. Raises NoPhraseError where the split has none."""
     for _ in range(8):
         case = intent.draw(rng)
         try:
             return case, turn(intent, case, split, rng, followup)
-        except NoPhrase:
+        except NoPhraseError:
             continue
-    raise NoPhrase(f"{intent.name} has no phrase for the split {split}")
+    raise NoPhraseError(f"{intent.name} has no phrase for the split {split}")

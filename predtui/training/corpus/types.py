@@ -44,7 +44,8 @@ class Case:
     """One thing that can be asked, with its one right reply.
 
     ``reply`` restates the slots early, in one to four complete sentences, always the same words for the same case.
-    ``key`` are strings (compared case-insensitively) that any right reply holds; empty means that the whole reply is the key.
+    ``key`` are strings (compared case-insensitively) that any right reply holds; empty means that the whole reply
+    is the key.
     ``short`` answers "say that shorter"; empty means the first sentence of ``reply``.
     """
 
@@ -71,7 +72,8 @@ class Example:
     """A dialogue whose last message is the assistant's reply to learn.
 
     Earlier assistant messages are context; ``learn_all`` says whether their tokens are trained on as well.
-    ``kind``: ``reply`` (ordinary), ``truncated`` (the last user turn was cut), ``judge`` (a yes/no consistency judgement).
+    ``kind``: ``reply`` (ordinary), ``truncated`` (the last user turn was cut), ``judge`` (a yes/no consistency
+    judgement).
     """
 
     messages: tuple[Message, ...]

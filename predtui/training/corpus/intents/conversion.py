@@ -135,7 +135,9 @@ def convert(number: int, pair: Pair) -> Case:
     if not tens or not ones or whole_steps:
         return _answer(number, pair, "", said(number), pair.decimals is not None)
     parts = said(tens), said(ones)
-    return _answer(number, pair, f"{_plain(parts[0])} plus {_plain(parts[1])}", sum(parts), pair.decimals is not None)
+    return _answer(
+        number, pair, f"{_plain(parts[0])} plus {_plain(parts[1])}", parts[0] + parts[1], pair.decimals is not None
+    )
 
 
 def _temperature(number: int, source: Unit, target: Unit, worked: str, result: Decimal, about: bool) -> Case:
