@@ -68,12 +68,12 @@ class Turn:
     request: tuple[ev.Message, ...] = ()
     """The history the current turn started from."""
 
-    transcript: ev.Transcript = ev.Transcript()
+    transcript: ev.Transcript = field(default_factory=ev.Transcript)
     speech_active: bool = False
-    candidate: ev.Candidate = ev.Candidate()
+    candidate: ev.Candidate = field(default_factory=ev.Candidate)
     verdicts: tuple[ev.Verdict, ...] = ()
     """Of this turn, oldest first, at most the last 50."""
-    ahead: ev.SpeechReady = ev.SpeechReady()
+    ahead: ev.SpeechReady = field(default_factory=ev.SpeechReady)
     """How much of the unreleased first sentence is synthesised."""
 
     sentences: tuple[str, ...] = ()
@@ -94,7 +94,7 @@ class Turn:
     lanes: Mapping[str, tuple[Span, ...]] = field(default_factory=dict)
     """Timeline bars by stage name, and "audio" for what was heard; at most the last 400 of each."""
     stages: Mapping[str, ev.StageStatus] = field(default_factory=dict)
-    usage: ev.Usage = ev.Usage()
+    usage: ev.Usage = field(default_factory=ev.Usage)
     notices: tuple[ev.Notice, ...] = ()
 
     @property
