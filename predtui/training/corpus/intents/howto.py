@@ -1,0 +1,102 @@
+"""How to do everyday tasks: one intent over the table ``howto``.
+
+Knows nothing of openers, styles or splits.
+"""
+
+from __future__ import annotations
+
+import random
+
+from predtui.training.corpus.read import rows
+from predtui.training.corpus.tabled import keys
+from predtui.training.corpus.types import Case, Intent, Phrases
+
+_PHRASES = Phrases(
+    noun=(
+        "the {best|right|proper|easiest|simplest|quickest} way to <task>",
+        "a {good|quick|simple|safe} way to <task>",
+        "the best way of <gerund>",
+        "the steps {for <gerund>|to <task>}",
+        "the trick to <gerund>",
+        "some {tips|advice|help|instructions} for <gerund>",
+        "instructions to <task>",
+        "a guide to <gerund>",
+        "the method for <gerund>",
+        "the key to <gerund>",
+    ),
+    question=(
+        "how {do|can|should|would} I <task>",
+        "how do {you|people|we} <task>",
+        "how does {one|someone|a beginner} <task>",
+        "how to <task>",
+        "how is <gerund> done",
+        "how does <gerund> work",
+        "what do I {do|need to do} to <task>",
+        "what should I do to <task>",
+        "what steps do I {take|follow} to <task>",
+        "what is involved in <gerund>",
+        "where do I start with <gerund>",
+        "I {want|need|would like|have} to <task>",
+        "I {want|need} to know how to <task>",
+        "I {don't know|have no idea|forgot|am not sure} how to <task>",
+        "I need {help|some help|advice} <gerund>",
+        "I {have|am having} trouble <gerund>",
+        "I am trying to <task>",
+        "I never {learned|understood} how to <task>",
+        "any {tips|ideas|advice} for <gerund>",
+        "is there {a trick|an easy way|a good way} to <task>",
+        "<gerund>, how {does it work|is it done|do I start}",
+        "my {friend|mother|son} asked me how to <task>",
+        "steps {for <gerund>|to <task>}",
+        "do you know anything about <gerund>",
+        "I have never tried <gerund>, how do I do it",
+        "{<task>|<gerund>} how",
+    ),
+    clause=(
+        "how to <task>",
+        "how I {can|should|could} <task>",
+        "how {you|people} <task>",
+        "how <gerund> {works|is done}",
+        "what to do to <task>",
+        "what I {need|have} to do to <task>",
+        "what the best way to <task> is",
+        "what steps I need for <gerund>",
+    ),
+    command=(
+        "teach me {to|how to} <task>",
+        "show me how to <task>",
+        "explain {how to <task>|<gerund>}",
+        "explain the steps {for|of} <gerund>",
+        "help me[ to] <task>",
+        "help me with <gerund>",
+        "walk me through <gerund>",
+        "guide me through <gerund>",
+        "give me {the steps|instructions|a few tips|advice} for <gerund>",
+        "describe how to <task>",
+        "list the steps {for <gerund>|to <task>}",
+        "find out how to <task>",
+    ),
+    followup=(
+        "and how do I <task>",
+        "and <gerund>",
+        "and how to <task>",
+        "{what|how} about <gerund>",
+        "and what if I want to <task>",
+        "and the best way to <task>",
+        "then how do I <task>",
+        "and the steps for <gerund>",
+        "also how do I <task>",
+        "now teach me to <task>",
+    ),
+)
+_CASES = tuple(
+    Case({"task": row["task"], "gerund": row["gerund"]}, row["reply"], keys(row["key"]), row["short"])
+    for row in rows("howto")
+)
+
+
+def _draw(rng: random.Random) -> Case:
+    return rng.choice(_CASES)
+
+
+INTENTS: tuple[Intent, ...] = (Intent("howto", _PHRASES, _draw, weight=5.0, group="howto"),)
