@@ -128,6 +128,7 @@ def test_what_is_known_is_not_called_unknown() -> None:
     countries = {row["name"].lower() for row in rows("countries")}
     assert not (words["concept"] | words["object"]) & things
     assert not words["hard"] & {row["task"] for row in rows("howto")}
+    assert not words["hard"] & {f"make {thing}" for thing in things}
     assert not words["goods"] & {row["topic"].lower() for row in rows("recommend")}
     assert not (words["region"] | words["fiction"] | words["city"]) & countries
 

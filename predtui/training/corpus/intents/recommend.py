@@ -65,7 +65,7 @@ _PHRASES = Phrases(
         "{pick|choose} <topic> for me",
         "name a good <bare>",
         "propose <topic>",
-        "tell me {your favorite|a good} <bare>",
+        "tell me a good <bare>",
     ),
     followup=(
         "and <topic>",

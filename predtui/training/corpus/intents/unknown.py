@@ -41,6 +41,7 @@ _CODAS = ("", "", "", "l", "n", "r", "s", "t", "x", "mp", "nk")
 _ENDINGS = ("ia", "land", "stan", "ania", "ora", "enia", "esh", "onia", "and", "istan", "avia")
 _COUNTRIES = tuple(row["name"] for row in rows("countries"))
 _REAL = frozenset(name.lower() for row in rows("countries") for name in (row["name"], *row["aliases"].split("|")))
+_THINGS = frozenset(row["name"].lower() for row in rows("things"))
 
 
 def _syllables(count: int, rng: random.Random) -> str:
@@ -55,6 +56,14 @@ def _no_country(rng: random.Random) -> str:
             return name
 
 
+def _no_word(rng: random.Random) -> str:
+    """A word that sounds like one and names nothing that the model knows."""
+    while True:
+        word = _syllables(rng.randint(2, 3), rng)
+        if word not in _THINGS:
+            return word
+
+
 def _words() -> dict[str, tuple[str, ...]]:
     found: dict[str, list[str]] = defaultdict(list)
     for row in rows("unknown_words"):
@@ -65,7 +74,7 @@ def _words() -> dict[str, tuple[str, ...]]:
 _WORDS = {**_words(), "country": _COUNTRIES}
 _MADE: dict[str, Callable[[random.Random], str]] = {
     "fake": _no_country,
-    "gibberish": lambda rng: _syllables(rng.randint(1, 3), rng),
+    "gibberish": _no_word,
     "n": lambda rng: str(rng.randint(2, 999)),
     "big": lambda rng: str(rng.randint(10_000, 999_999)),
     "year": lambda rng: str(rng.randint(1000, 2030)),
