@@ -1,0 +1,270 @@
+"""The application: keys to the driver, turns to the screen. Decides nothing about speech, and imports no engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any, ClassVar, cast
+
+from textual.app import App, SystemCommand
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+
+from predtui.clock import Clock, RealClock
+from predtui.errors import PredtuiError
+from predtui.events import Event
+from predtui.settings import Settings, remember
+from predtui.tui import explain
+from predtui.tui.driver import Driver, LiveDriver
+from predtui.tui.messages import ExplainAsked, KeyStruck, TalkHeld, Told, TurnChanged, WordsTyped
+from predtui.tui.screens.main import MainScreen
+from predtui.tui.themes import MARK_DEFAULTS, ThemeShelf
+from predtui.tui.widgets.bars import NoticeBar, TopBar
+from predtui.tui.widgets.pane import Pane
+from predtui.tui.widgets.prompt import READ_ONLY, PromptLine, TalkButton
+
+FRAME = 0.05
+"""Least seconds between two drawings."""
+
+
+class PredtuiApp(App[None]):
+    """Draws what the driver tells and passes on what the person does. Whoever runs it stops the driver afterwards.
+
+    ``verifiers``: names F3 goes through. ``model_options``: a model's path to the options of the stage "llm"; without
+    it F4 says that models cannot be changed. ``read_only``: the driver is a recording and takes nothing.
+    """
+
+    TITLE = "predtui"
+    CSS_PATH = "predtui.tcss"
+    HORIZONTAL_BREAKPOINTS = [(0, "-slim"), (100, "-broad"), (160, "-vast")]  # noqa: RUF012
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall"), (40, "-towering")]  # noqa: RUF012
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("f1", "help", "help", show=False, priority=True),
+        Binding("f2", "talk", "talk", show=False, priority=True),
+        Binding("f3", "verifier", "verifier", show=False),
+        Binding("f4", "model", "model", show=False),
+        Binding("ctrl+t", "next_theme", "theme", show=False, priority=True),
+        Binding("escape", "silence", "silence", show=False),
+    ]
+
+    def __init__(
+        self,
+        driver: Driver,
+        settings: Settings,
+        shelf: ThemeShelf,
+        *,
+        verifiers: Sequence[str] = ("greedy",),
+        model_options: Callable[[str], Any] | None = None,
+        read_only: bool = False,
+        clock: Clock | None = None,
+    ) -> None:
+        super().__init__()
+        self.driver = driver
+        self.settings = settings
+        self.turn = driver.state
+        self._shelf = shelf
+        self._verifiers = tuple(verifiers)
+        self._verifier = settings.llm.verifier
+        self._model = settings.llm.model
+        self._model_options = model_options
+        self._read_only = read_only
+        self._clock = clock or RealClock()
+        self._drawn_at = float("-inf")
+        self._drawing = False
+        self._running_driver = False
+        self._waiting: list[Callable[[LiveDriver], None]] = []
+        for theme in shelf.themes:
+            self.register_theme(theme)
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        return MARK_DEFAULTS
+
+    def get_default_screen(self) -> Screen[None]:
+        return MainScreen(self.turn, self._model, self._clock, self._read_only)
+
+    # --- beginning -------------------------------------------------------------------------------------------------
+
+    def on_mount(self) -> None:
+        wanted = self.settings.ui.theme
+        if wanted in self._shelf.names:
+            self.theme = wanted
+        elif self._shelf.names:
+            self.theme = self._shelf.names[0]
+            self.post_message(Told(f"no theme {wanted!r}: showing {self.theme}; Ctrl+T chooses", "warning"))
+        if self._shelf.problems:
+            self.post_message(Told(" · ".join(self._shelf.problems), "warning"))
+        self.driver.subscribe(self._heard)
+        self.call_after_refresh(self.run_worker, self._start, group="driver", exclusive=True, thread=True)
+
+    def _start(self) -> None:
+        """In a thread of its own: processes take their time, and the screen stands meanwhile."""
+        try:
+            self.driver.start()
+        except Exception as error:
+            self.log.error(repr(error))
+            self.post_message(Told(_line(error), "error"))
+            return
+        self.call_from_thread(self._started)
+
+    def _started(self) -> None:
+        self._running_driver = True
+        waiting, self._waiting = self._waiting, []
+        for call in waiting:
+            self._ask(call)
+
+    # --- from the driver -------------------------------------------------------------------------------------------
+
+    def _heard(self, event: Event) -> None:
+        """On the driver's thread: only a message crosses."""
+        turn = self.driver.state
+        if turn is not self._told_turn and self.is_running:
+            self._told_turn = turn
+            self.post_message(TurnChanged(turn))
+
+    _told_turn: object = None
+
+    def on_turn_changed(self, message: TurnChanged) -> None:
+        self.turn = message.turn
+        if not self._drawing:
+            self._drawing = True
+            wait = self._drawn_at + FRAME - self._clock.now()
+            self.set_timer(max(0.001, min(FRAME, wait)), self._draw)
+
+    def _draw(self) -> None:
+        self._drawing = False
+        self._drawn_at = self._clock.now()
+        self._main.show(self.turn)
+
+    @property
+    def _main(self) -> MainScreen:
+        return cast(MainScreen, self.screen_stack[0])
+
+    # --- from the person -------------------------------------------------------------------------------------------
+
+    def _ask(self, call: Callable[[LiveDriver], None]) -> None:
+        """Asks something of the driver; before it runs, in order when it does. What fails becomes a line."""
+        if self._read_only:
+            self._tell(READ_ONLY)
+        elif not self._running_driver:
+            self._waiting.append(call)
+        else:
+            try:
+                call(cast(LiveDriver, self.driver))
+            except Exception as error:
+                self.log.error(repr(error))
+                self._tell(_line(error), "error")
+
+    def _tell(self, text: str, severity: str = "information") -> None:
+        self._main.query_one(NoticeBar).tell(severity, text)
+
+    def on_told(self, message: Told) -> None:
+        self._tell(message.text, message.severity)
+
+    def on_key_struck(self, message: KeyStruck) -> None:
+        if self.turn.audible:
+            self._ask(lambda driver: driver.silence())
+
+    def on_words_typed(self, message: WordsTyped) -> None:
+        self._ask(lambda driver: driver.type_text(message.text, message.final))
+
+    def on_talk_held(self, message: TalkHeld) -> None:
+        if message.on:
+            self._main.query_one(PromptLine).reset()
+        self._ask(lambda driver: driver.talk(message.on))
+
+    def action_talk(self) -> None:
+        if self._read_only:
+            self._tell(READ_ONLY)
+        else:
+            self._main.query_one(TalkButton).press()
+
+    def action_silence(self) -> None:
+        self._main.query_one(NoticeBar).tell("information", "")
+        if not self._read_only:
+            self._ask(lambda driver: driver.silence())
+
+    def action_verifier(self) -> None:
+        names = self._verifiers
+        following = names[(names.index(self._verifier) + 1) % len(names)] if self._verifier in names else names[0]
+        self._choose_verifier(following)
+
+    def _choose_verifier(self, name: str) -> None:
+        if not self._read_only:
+            self._verifier = name
+        self._ask(lambda driver: driver.configure(verifier=name))
+
+    def action_model(self) -> None:
+        from predtui.tui.screens.models import ModelScreen, gguf_files
+
+        if self._read_only or self._model_options is None:
+            self._tell("the model cannot be changed here")
+        elif len(self.screen_stack) == 1:
+            self.push_screen(ModelScreen(self._model, gguf_files(self.settings.llm.folder)), self._choose_model)
+
+    def _choose_model(self, path: str | None) -> None:
+        if not path or path == self._model or self._model_options is None:
+            return
+        try:
+            options = self._model_options(path)
+        except PredtuiError as error:
+            self._tell(str(error), "error")
+            return
+        self._model = path
+        self._main.query_one(TopBar).rename(path)
+        self._ask(lambda driver: driver.replace_stage("llm", options))
+
+    def action_next_theme(self) -> None:
+        names = self._shelf.names
+        if names:
+            following = (names.index(self.theme) + 1) % len(names) if self.theme in names else 0
+            self._choose_theme(names[following])
+
+    def _choose_theme(self, name: str) -> None:
+        self.theme = name
+        self._tell(f"theme {name}")
+        try:
+            remember("ui.theme", name)
+        except PredtuiError as error:
+            self._tell(str(error), "warning")
+
+    def action_help(self) -> None:
+        from predtui.tui.screens.reading import ReadingScreen, help_screen
+
+        if isinstance(self.screen, ReadingScreen):
+            self.pop_screen()
+        elif len(self.screen_stack) == 1:
+            self.push_screen(help_screen())
+
+    def action_explain(self) -> None:
+        focused = self._main.focused
+        self._explain(focused.TOPIC if isinstance(focused, Pane) else "timeline")
+
+    def on_explain_asked(self, message: ExplainAsked) -> None:
+        self._explain(message.topic)
+
+    def _explain(self, topic: str) -> None:
+        from predtui.tui.screens.reading import topic_screen
+
+        if len(self.screen_stack) == 1:
+            self.push_screen(topic_screen(topic))
+
+    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+        yield SystemCommand("Talk", "start or stop talking (F2)", self.action_talk)
+        yield SystemCommand("Silence", "stop the reply (Esc)", self.action_silence)
+        yield SystemCommand("Model", "choose another language model (F4)", self.action_model)
+        yield SystemCommand("Help", "every key and every number (F1)", self.action_help)
+        yield from choices("Verifier", "verify candidates this way", self._verifiers, self._choose_verifier)
+        yield from choices("Theme", "use and keep this theme", self._shelf.names, self._choose_theme)
+        yield from choices("Explain", "what the numbers of this pane mean", explain.TOPICS, self._explain)
+        yield SystemCommand("Quit", "leave predtui (Ctrl+Q)", self.action_quit)
+
+
+def choices(kind: str, meaning: str, names: Iterable[str], choose: Callable[[str], None]) -> Iterable[SystemCommand]:
+    """A command for each name."""
+    for name in names:
+        yield SystemCommand(f"{kind}: {name}", meaning, partial(choose, name))
+
+
+def _line(error: Exception) -> str:
+    """One line a person can act on."""
+    return str(error) if isinstance(error, PredtuiError) else f"{type(error).__name__}: {error}"

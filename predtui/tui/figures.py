@@ -1,0 +1,95 @@
+"""Numbers and lines as a person reads them: units, bars, what fits. Pure; knows nothing of widgets or of the turn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual.content import Content
+
+BLOCKS = " ▁▂▃▄▅▆▇█"
+"""Eighths of a cell, from empty to full."""
+NONE = "–"
+"""Stands where there is no value."""
+
+
+def milliseconds(value: float | None) -> str:
+    """``6.1 ms``, ``96 ms``, ``1.24 s``; a dash for None."""
+    if value is None:
+        return NONE
+    if value >= 999.5:
+        return f"{value / 1000:.2f} s"
+    return f"{value:.0f} ms" if value >= 9.95 else f"{value:.1f} ms"
+
+
+def bare_milliseconds(value: float) -> str:
+    """The number alone, at most five characters, for a column whose head says ms."""
+    return f"{value:.0f}" if value >= 99.95 else f"{value:.1f}"
+
+
+def percent(value: float | None) -> str:
+    return NONE if value is None else f"{value:.0f} %"
+
+
+def memory(megabytes: float | None) -> str:
+    if megabytes is None:
+        return NONE
+    return f"{megabytes:.0f} MB" if megabytes < 1024 else f"{megabytes / 1024:.1f} GB"
+
+
+def bar(share: float) -> str:
+    """One cell filled from below; ``share`` in 0..1. Anything above nothing is seen."""
+    share = min(1.0, max(0.0, share))
+    return BLOCKS[max(1, round(share * 8))] if share > 0 else BLOCKS[0]
+
+
+def sparkline(values: Sequence[float], width: int, top: float = 100.0) -> str:
+    """The last ``width`` values as bars of height value/top, right-aligned behind dots; zero keeps the lowest bar."""
+    bars = "".join(BLOCKS[max(1, round(min(1.0, max(0.0, value / top)) * 8))] for value in list(values)[-width:])
+    return bars.rjust(width, "·")
+
+
+def meter(share: float, width: int) -> str:
+    """A level of ``width`` cells; ``share`` in 0..1."""
+    filled = round(min(1.0, max(0.0, share)) * width)
+    return "█" * filled + "░" * (width - filled)
+
+
+def shorten(text: str, width: int) -> str:
+    """At most ``width`` characters, cut between words and marked with an ellipsis; a single long word is cut itself."""
+    if len(text) <= width:
+        return text
+    if width < 2:
+        return text[: max(0, width)]
+    head = text[: width - 1]
+    if not text[width - 1].isspace() and " " in head.strip():
+        head = head[: head.rstrip().rindex(" ")]
+    return head.rstrip() + "…"
+
+
+def row(parts: Sequence[Content], width: int, gap: int = 3) -> Content:
+    """As many of the parts as fit on one line, in order, none of them cut."""
+    line = Content()
+    for part in parts:
+        joined = line + " " * gap + part if line else part
+        if joined.cell_length > width:
+            break
+        line = joined
+    return line
+
+
+def rows(parts: Sequence[Content], width: int, height: int, gap: int = 3) -> list[Content]:
+    """The parts flowed over at most ``height`` lines, none of them cut."""
+    lines: list[Content] = []
+    left = [part for part in parts if part.cell_length <= width]
+    while left and len(lines) < height:
+        line = left.pop(0)
+        while left and line.cell_length + gap + left[0].cell_length <= width:
+            line = line + " " * gap + left.pop(0)
+        lines.append(line)
+    return lines
+
+
+def spread(left: Content, right: Content, width: int) -> Content:
+    """One line with a part at each end; the right one gives way where both do not fit."""
+    space = width - left.cell_length - right.cell_length
+    return left + " " * space + right if space >= 1 else left

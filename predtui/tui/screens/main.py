@@ -1,0 +1,86 @@
+"""The main screen: where the panes stand, at every size. Draws a Turn when told to; decides nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.screen import Screen
+from textual.widgets import Static
+
+from predtui.clock import Clock
+from predtui.tui.widgets.bars import KeyBar, NoticeBar, TopBar
+from predtui.tui.widgets.candidate import CandidatePane
+from predtui.tui.widgets.conversation import ConversationPane
+from predtui.tui.widgets.latency import LatencyPane
+from predtui.tui.widgets.pane import Drawn
+from predtui.tui.widgets.prompt import PromptLine, TalkButton
+from predtui.tui.widgets.stages import StagesPane
+from predtui.tui.widgets.timeline import TimelinePane
+from predtui.tui.widgets.transcript import TranscriptPane
+from predtui.tui.widgets.utilisation import UtilisationPane
+from predtui.tui.widgets.verifier import VerifierPane
+from predtui.turn import Turn
+
+SMALLEST = (60, 16)
+"""Columns and rows below which one line says so."""
+
+
+class MainScreen(Screen[None]):
+    """Panes side by side: two columns, three from 160 columns; frames all round from 100 x 30."""
+
+    AUTO_FOCUS = "#prompt"
+
+    def __init__(self, turn: Turn, model: str, clock: Clock, read_only: bool = False) -> None:
+        super().__init__()
+        self._clock = clock
+        self._turn = turn
+        self._model = model
+        self._read_only = read_only
+        self._drawn: tuple[Drawn[Any], ...] = ()
+
+    def on_mount(self) -> None:
+        self._drawn = tuple(widget for widget in self.query("*") if isinstance(widget, Drawn))
+
+    def compose(self) -> ComposeResult:
+        turn = self._turn
+        yield Static("predtui needs at least 60 x 16 characters: make the window larger", id="too-small")
+        yield TopBar(turn, self._model, read_only=self._read_only)
+        with Horizontal(id="panes"):
+            with Vertical(id="said"):
+                yield ConversationPane(turn)
+                yield TranscriptPane(turn)
+            with Vertical(id="guessed"):
+                yield CandidatePane(turn)
+                yield VerifierPane(turn)
+            with Vertical(id="measured"):
+                yield LatencyPane(turn)
+                yield StagesPane(turn)
+        yield TimelinePane(turn)
+        yield UtilisationPane(turn)
+        yield NoticeBar(turn)
+        with Horizontal(id="entry"):
+            yield Static("›", id="arrow")
+            yield PromptLine(self._read_only)
+            yield TalkButton(self._clock, disabled=self._read_only)
+        yield KeyBar(turn)
+
+    def show(self, turn: Turn) -> None:
+        """Draws what differs from the last turn shown."""
+        self._turn = turn
+        for drawn in self._drawn:
+            drawn.show(turn)
+        self.query_one(TalkButton).follow(turn.phase == "listening")
+
+    def on_resize(self, event: events.Resize) -> None:
+        self.set_class(event.size.width < SMALLEST[0] or event.size.height < SMALLEST[1], "-tiny")
+
+    def on_key(self, event: events.Key) -> None:
+        """A letter typed while a pane has the focus belongs to the input line."""
+        prompt = self.query_one(PromptLine)
+        if event.is_printable and event.character and not prompt.disabled and self.focused is not prompt:
+            event.stop()
+            self.set_focus(prompt)
+            prompt.insert_text_at_cursor(event.character)

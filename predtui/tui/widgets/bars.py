@@ -1,0 +1,133 @@
+"""The lines above and below the panes: what runs and listens, what went wrong, which keys do what."""
+
+from __future__ import annotations
+
+from typing import ClassVar, NamedTuple
+
+from textual import events
+from textual.content import Content
+from textual.style import Style
+
+from predtui.events import StageStatus
+from predtui.tui import figures, lanes
+from predtui.tui.widgets.pane import Drawn
+from predtui.tui.widgets.stages import stage_marks
+from predtui.turn import Turn
+
+KEYS = (
+    ("F2", "talk", "app.talk"), ("F3", "verifier", "app.verifier"), ("F4", "model", "app.model"),
+    ("^P", "palette", "app.command_palette"), ("F1", "help", "app.help"), ("^Q", "quit", "app.quit"),
+    ("Esc", "silence", "app.silence"), ("^T", "theme", "app.next_theme"), ("?", "explain", "app.explain"),
+)  # fmt: skip
+"""(key, word, action), the most needed first: a narrow line shows as many as fit."""
+
+
+class Heads(NamedTuple):
+    """What the first line shows; ``recording`` in seconds, None while nobody listens."""
+
+    statuses: tuple[StageStatus, ...]
+    verifier: str
+    recording: float | None
+    playing: bool
+
+
+class TopBar(Drawn[Heads]):
+    """Name, model and verifier on the left; states of the stages, and what is recorded or played, on the right."""
+
+    def __init__(self, turn: Turn, model: str, *, read_only: bool = False) -> None:
+        self.model = model
+        self.read_only = read_only
+        super().__init__(turn, name="top")
+
+    def read(self, turn: Turn) -> Heads:
+        recording = lanes.latest_moment(turn) - turn.started if turn.phase == "listening" else None
+        shown = None if recording is None else round(recording, 1)
+        return Heads(tuple(turn.stages.values()), turn.verifier, shown, turn.audible)
+
+    def rename(self, model: str) -> None:
+        self.model = model
+        self.refresh()
+
+    def draw(self, values: Heads, width: int, height: int) -> Content:
+        right = [*stage_marks(values.statuses, all_of_them=width >= 110), *self._activity(values)]
+        said = next((status.message for status in values.statuses if status.stage == "llm" and status.message), "")
+        left = [
+            Content.assemble(("predtui", ".strong")),
+            Content.assemble((figures.shorten(self.model, 28), ".accent")),
+        ]
+        if said:
+            left.append(Content.assemble((figures.shorten(said, width // 3), ".dim")))
+        if values.verifier:
+            left.append(Content.assemble(("verifier ", ".dim"), values.verifier))
+        ending = figures.row(right, width * 2 // 3, gap=2)
+        return figures.spread(figures.row(left, width - ending.cell_length - 1, gap=2), ending, width)
+
+    def _activity(self, values: Heads) -> list[Content]:
+        if self.read_only:
+            return [Content.assemble((" ▶ REPLAY · read only ", "bold $background on $accent"))]
+        if values.recording is not None:
+            return [Content.assemble((f" ● REC {values.recording:.1f} s ", "bold $background on $error"))]
+        return [Content.assemble(("♪ playing", ".accent"))] if values.playing else []
+
+
+class NoticeBar(Drawn[tuple[str, str]]):
+    """The newest line for the person, until Escape puts it away. Hidden while empty."""
+
+    MARKS: ClassVar[dict[str, tuple[str, str]]] = {
+        "information": ("ℹ", ".accent"),
+        "warning": ("▲", ".fair"),
+        "error": ("✗", ".bad"),
+    }
+
+    def __init__(self, turn: Turn) -> None:
+        self.told: tuple[str, str] = ("", "")
+        self._seen = turn.notices
+        self._failed: tuple[StageStatus, ...] = ()
+        super().__init__(turn, name="notice")
+
+    def read(self, turn: Turn) -> tuple[str, str]:
+        if turn.notices and turn.notices is not self._seen:
+            self._seen = turn.notices
+            self.told = (turn.notices[-1].severity, turn.notices[-1].text)
+        failed = tuple(status for status in turn.stages.values() if status.state in ("failed", "restarting"))
+        if failed and failed != self._failed:
+            latest = next(status for status in reversed(failed) if status not in self._failed or len(failed) == 1)
+            severity = "error" if latest.state == "failed" else "warning"
+            self.told = (severity, f"{latest.stage} {latest.state}: {latest.message}".rstrip(": "))
+        self._failed = failed
+        return self.told
+
+    def tell(self, severity: str, text: str) -> None:
+        """Shows a line that is the screen's own."""
+        self.told = self.values = (severity, text)
+        self.changed(self.values)
+        self.refresh()
+
+    def changed(self, values: tuple[str, str]) -> None:
+        self.display = bool(values[1])
+
+    def draw(self, values: tuple[str, str], width: int, height: int) -> Content:
+        mark, style = self.MARKS.get(values[0], self.MARKS["information"])
+        line = " ".join(values[1].split())
+        return Content.assemble((f"{mark} ", style), figures.shorten(line, width - 2))
+
+
+class KeyBar(Drawn[None]):
+    """The keys, each of which can be clicked."""
+
+    def __init__(self, turn: Turn) -> None:
+        super().__init__(turn, name="keys")
+
+    def read(self, turn: Turn) -> None:
+        return None
+
+    def draw(self, values: None, width: int, height: int) -> Content:
+        parts = [
+            Content.assemble((key, ".key"), f" {word}").stylize(Style.from_meta({"action": action}))
+            for key, word, action in KEYS
+        ]
+        return figures.row(parts, width, gap=2 if width < 110 else 3)
+
+    async def on_click(self, event: events.Click) -> None:
+        if action := event.style.meta.get("action"):
+            await self.app.run_action(action)

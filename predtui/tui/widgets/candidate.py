@@ -1,0 +1,61 @@
+"""The reply being guessed: what held, what is new, what fell. Knows nothing of how it is verified."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from textual.content import Content
+
+from predtui.tui.widgets.pane import Pane
+from predtui.turn import Turn
+
+
+class Guess(NamedTuple):
+    """A candidate as drawn."""
+
+    revision: int
+    tokens: int
+    kept: str
+    new: str
+    struck: str
+
+
+class CandidatePane(Pane[Guess]):
+    """Kept words are bold, new ones underlined, struck ones struck through; a mark stands before each part."""
+
+    TOPIC = "candidate"
+
+    def read(self, turn: Turn) -> Guess:
+        candidate = turn.candidate
+        return Guess(candidate.revision, candidate.tokens, candidate.kept, candidate.new, candidate.struck)
+
+    def heading(self, values: Guess) -> tuple[str, ...]:
+        return (f" · rev {values.revision} · {values.tokens} tokens",) if values.revision else ()
+
+    def draw(self, values: Guess, width: int, height: int) -> Content:
+        legend = Content.assemble(
+            ("✓ ", ".dim"),
+            ("kept", ".kept"),
+            ("   + ", ".dim"),
+            ("new", ".new"),
+            ("   ✗ ", ".dim"),
+            ("struck", ".struck"),
+        )
+        if not values.revision:
+            return Content.assemble(("no guess yet: it starts with your first words", ".dim"))
+        text = Content.assemble(*_parts(values))
+        lines = text.wrap(width)
+        room = height - 2 if height >= 4 else height
+        if len(lines) > room:
+            lines = [*lines[: room - 1], Content.assemble(("…", ".dim"))]
+        if height >= 4:
+            lines += [Content()] * (height - 1 - len(lines)) + [legend]
+        return Content("\n").join(lines)
+
+
+def _parts(values: Guess) -> list[str | tuple[str, str]]:
+    parts: list[str | tuple[str, str]] = []
+    for text, mark, style in ((values.kept, "✓", ".kept"), (values.new, "+", ".new"), (values.struck, "✗", ".struck")):
+        if words := " ".join(text.split()):
+            parts += [" " if parts else "", (f"{mark} ", ".dim"), (words, style)]
+    return parts

@@ -1,0 +1,81 @@
+"""What speculation gained in the last turn, and at what cost. Knows nothing of how it was measured."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from textual.content import Content
+
+from predtui.tui import figures
+from predtui.tui.widgets.pane import Pane
+from predtui.turn import Turn
+
+
+class Gains(NamedTuple):
+    """Latencies in milliseconds from the end of the input; None where nothing was measured yet."""
+
+    first_audio: float | None
+    without: float | None
+    first_sentence: float | None
+    forwards: int | None
+    outcome: str
+    identical: bool | None
+    divergence: int
+    logit_gap: float
+    parts: tuple[tuple[str, float], ...]
+
+
+class LatencyPane(Pane[Gains]):
+    """From the end of the input to the first sound, with and without speculation, and where the time went."""
+
+    TOPIC = "latency"
+
+    def read(self, turn: Turn) -> Gains:
+        compared = turn.baseline
+        return Gains(
+            turn.audio_latency_ms,
+            turn.baseline_audio_latency_ms,
+            turn.ttfs_ms,
+            turn.nfetfs,
+            turn.outcome or "",
+            None if compared is None else compared.identical,
+            -1 if compared is None else compared.divergence,
+            0.0 if compared is None else compared.logit_gap,
+            tuple(turn.breakdown.items()),
+        )
+
+    def draw(self, values: Gains, width: int, height: int) -> Content:
+        if values.first_audio is None and values.first_sentence is None:
+            return Content.assemble(("measured when the first turn ends", ".dim"))
+        longest = max(filter(None, (values.first_audio, values.without)), default=0.0)
+        lines = [
+            _measured("first audio", values.first_audio, longest, width, ".good"),
+            _measured("  without", values.without, longest, width, ".fair"),
+            _line("first sentence", f"{figures.milliseconds(values.first_sentence):>8}"),
+            _line("forwards", figures.NONE if values.forwards is None else f"{values.forwards:>4} NFE"),
+            _line("last check", values.outcome or figures.NONE),
+            _lossless(values),
+            *(_line(name, f"{figures.milliseconds(ms):>8}") for name, ms in values.parts),
+        ]
+        return Content("\n").join(lines[:height])
+
+
+def _line(name: str, value: str) -> Content:
+    return Content.assemble((f"{name:<16}", ".dim"), value)
+
+
+def _measured(name: str, ms: float | None, longest: float, width: int, style: str) -> Content:
+    line = _line(name, f"{figures.milliseconds(ms):>8} ")
+    room = min(24, width - line.cell_length)
+    if ms is None or longest <= 0 or room < 4:
+        return line
+    return Content.assemble(line, ("▇" * max(1, round(ms / longest * room)), style))
+
+
+def _lossless(values: Gains) -> Content:
+    if values.identical is None:
+        return _line("lossless", "not compared yet")
+    if values.identical:
+        return Content.assemble(_line("lossless", ""), ("✓ identical", ".good"))
+    detail = f"✗ differs at token {values.divergence}, logit gap {values.logit_gap:.3f}"
+    return Content.assemble(_line("lossless", ""), (detail, ".bad"))

@@ -1,0 +1,116 @@
+"""What every drawn part shares: it takes the values it shows out of the Turn, and is drawn again only when they change.
+
+Knows nothing of any one part, nor of where turns come from.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Hashable
+from typing import ClassVar, Generic, TypeVar
+
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widget import Widget
+
+from predtui.tui.messages import ExplainAsked
+from predtui.turn import Turn
+
+Values = TypeVar("Values", bound=Hashable)
+
+
+class Drawn(Widget, Generic[Values]):
+    """A widget whose content is ``draw(read(turn))``, in styles named ``.kept`` and so on that the style sheet sets."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "kept", "new", "struck", "stable", "tentative", "dim", "strong", "good", "fair", "bad",
+        "accent", "key", "lane-asr", "lane-llm", "lane-tts", "lane-audio",
+    }  # fmt: skip
+
+    def __init__(self, turn: Turn, *, name: str | None = None) -> None:
+        super().__init__(id=name)
+        self.values = self.read(turn)
+
+    @abstractmethod
+    def read(self, turn: Turn) -> Values:
+        """The values shown, comparable, so that equal ones need no drawing."""
+
+    @abstractmethod
+    def draw(self, values: Values, width: int, height: int) -> Content:
+        """The values within ``width`` x ``height`` cells."""
+
+    def show(self, turn: Turn) -> None:
+        """Draws again if this turn shows other values than the last."""
+        values = self.read(turn)
+        if values != self.values:
+            self.values = values
+            self.changed(values)
+            self.refresh()
+
+    def changed(self, values: Values) -> None:
+        """For what lies outside the content, such as the title."""
+
+    def on_mount(self) -> None:
+        self.changed(self.values)
+
+    def render(self) -> Content:
+        width, height = self.content_size
+        return self.draw(self.values, width, height) if width and height else Content()
+
+
+class Pane(Drawn[Values]):
+    """A titled part that can be focused and asked what its numbers mean (``?``)."""
+
+    can_focus = True
+    TOPIC: ClassVar[str] = ""
+    """Key of ``explain.TOPICS``; in capitals it is the title."""
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("question_mark", "explain", "what the numbers mean", show=False)]
+
+    def changed(self, values: Values) -> None:
+        self.border_title = Content.assemble(self.TOPIC.upper(), *self.heading(values))
+
+    def heading(self, values: Values) -> tuple[str | tuple[str, str], ...]:
+        """What follows the title on its line."""
+        return ()
+
+    def action_explain(self) -> None:
+        self.post_message(ExplainAsked(self.TOPIC))
+
+
+class TailPane(Pane[Values]):
+    """A pane of lines that shows the newest, and scrolls back with the arrow and page keys or the wheel."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "back(1)", "older", show=False),
+        Binding("down", "back(-1)", "newer", show=False),
+        Binding("pageup", "back(10)", "older", show=False),
+        Binding("pagedown", "back(-10)", "newer", show=False),
+        Binding("end", "newest", "newest", show=False),
+    ]
+
+    back: int = 0
+    """Lines scrolled back from the newest."""
+
+    @abstractmethod
+    def lines(self, values: Values, width: int) -> list[Content]:
+        """All lines, oldest first, each within the width."""
+
+    def draw(self, values: Values, width: int, height: int) -> Content:
+        lines = self.lines(values, width)
+        self.back = max(0, min(self.back, len(lines) - height))
+        end = len(lines) - self.back
+        return Content("\n").join(lines[max(0, end - height) : end])
+
+    def action_back(self, count: int) -> None:
+        self.back = max(0, self.back + count)
+        self.refresh()
+
+    def action_newest(self) -> None:
+        self.back = 0
+        self.refresh()
+
+    def on_mouse_scroll_up(self) -> None:
+        self.action_back(2)
+
+    def on_mouse_scroll_down(self) -> None:
+        self.action_back(-2)

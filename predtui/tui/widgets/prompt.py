@@ -1,0 +1,114 @@
+"""The line one types into, and the button one holds to talk. They say what was done, and do nothing about it."""
+
+from __future__ import annotations
+
+from textual import events
+from textual.content import Content
+from textual.reactive import reactive
+from textual.timer import Timer
+from textual.widget import Widget
+from textual.widgets import Input
+
+from predtui.clock import Clock
+from predtui.tui.messages import KeyStruck, TalkHeld, WordsTyped
+from predtui.tui.push_to_talk import PushToTalk
+from predtui.tui.words import finished_words
+
+PLACEHOLDER = "type here: every word is a partial prompt; Enter ends the turn"
+POLL = 0.05
+"""Seconds between looks at a held talk key."""
+GRACE = 1.0
+"""Seconds the engine has to begin listening, before the talk key counts as let go."""
+READ_ONLY = "a replay: nothing can be typed or said"
+
+
+class PromptLine(Input):
+    """Tells each change of the finished words, and the whole line on Enter. Debounced by content, never by time."""
+
+    def __init__(self, read_only: bool = False) -> None:
+        super().__init__(
+            placeholder=READ_ONLY if read_only else PLACEHOLDER, id="prompt", compact=True, disabled=read_only
+        )
+        self._told: tuple[str, ...] = ()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        event.stop()
+        if self.value:
+            self.post_message(KeyStruck())
+        words = finished_words(self.value, self.cursor_position)
+        if words is not None and words != self._told:
+            self._told = words
+            self.post_message(WordsTyped(self.value))
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        text = self.value.strip()
+        self.reset()
+        if text:
+            self.post_message(WordsTyped(text, final=True))
+
+    def reset(self) -> None:
+        """Empties the line without telling anyone: a turn has ended."""
+        self._told = ()
+        self.value = ""
+
+
+class TalkButton(Widget):
+    """Talk while it is held with the mouse, or by the talk key, whose presses ``press`` takes."""
+
+    talking: reactive[bool] = reactive(False)
+
+    def __init__(self, clock: Clock, disabled: bool = False) -> None:
+        super().__init__(id="talk", disabled=disabled)
+        self._clock = clock
+        self._key = PushToTalk()
+        self._began = 0.0
+        self._listening = False
+        self._poll: Timer | None = None
+
+    def on_mount(self) -> None:
+        self._poll = self.set_interval(POLL, self.poll, pause=True)
+
+    def render(self) -> Content:
+        return Content("● TALKING" if self.talking else "● TALK")
+
+    def press(self) -> None:
+        """The talk key arrived."""
+        self._turn_to(self._key.press(self._clock.now()))
+
+    def poll(self) -> None:
+        """Lets go where the key's repeats have stopped, or where nobody listens (any more)."""
+        now = self._clock.now()
+        self._turn_to(self._key.poll(now))
+        if self.talking and not self._listening and now - self._began > GRACE:
+            self._show(False)
+
+    def follow(self, listening: bool) -> None:
+        """Whether the engine listens: where it stops by itself, so does the button."""
+        self._listening = listening
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        event.stop()
+        if not self.talking:
+            self.capture_mouse()
+            self._turn_to(True)
+
+    def on_mouse_up(self, event: events.MouseUp) -> None:
+        event.stop()
+        if self.app.mouse_captured is self:
+            self.release_mouse()
+        if self.talking:
+            self._turn_to(False)
+
+    def _turn_to(self, on: bool | None) -> None:
+        if on is not None and not self.disabled:
+            self._show(on)
+            self.post_message(TalkHeld(on))
+
+    def _show(self, on: bool) -> None:
+        self._key.set(on, self._key.held and on)
+        self.talking = on
+        self.set_class(on, "-talking")
+        self._began = self._clock.now()
+        if self._poll:
+            (self._poll.resume if on else self._poll.pause)()

@@ -1,0 +1,64 @@
+"""How each stage fares. Knows nothing of what a stage does."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from textual.content import Content
+
+from predtui.events import StageStatus
+from predtui.tui import figures
+from predtui.tui.widgets.pane import Pane
+from predtui.turn import Turn
+
+MARKS = {
+    "starting": ("◌", ".fair"), "ready": ("●", ".good"), "failed": ("✗", ".bad"),
+    "restarting": ("↻", ".fair"), "stopped": ("○", ".dim"),
+}  # fmt: skip
+
+
+class Fares(NamedTuple):
+    """Statuses in the order of the pipeline, and (stage, percent of one core, resident MB)."""
+
+    statuses: tuple[StageStatus, ...]
+    usage: tuple[tuple[str, float, float], ...]
+
+
+class StagesPane(Pane[Fares]):
+    """One line a stage: state, progress or load, memory, and what it says about itself."""
+
+    TOPIC = "stages"
+
+    def read(self, turn: Turn) -> Fares:
+        return Fares(tuple(turn.stages.values()), turn.usage.stages)
+
+    def draw(self, values: Fares, width: int, height: int) -> Content:
+        if not values.statuses:
+            return Content.assemble(("starting…", ".dim"))
+        loads = {name: (share, resident) for name, share, resident in values.usage}
+        lines = [stage_line(status, loads.get(status.stage), width) for status in values.statuses]
+        return Content("\n").join(lines[:height])
+
+
+def stage_line(status: StageStatus, load: tuple[float, float] | None, width: int) -> Content:
+    mark, style = MARKS[status.state]
+    line = Content.assemble((f"{mark} ", style), f"{status.stage:<7}", (f"{status.state:<11}", style))
+    if status.state == "starting" and status.progress >= 0:
+        line += Content.assemble((figures.meter(status.progress, 8), ".fair"), f" {status.progress * 100:.0f} % ")
+    elif load is not None:
+        line += f"{figures.percent(load[0]):>6} {figures.memory(load[1]):>8} "
+    room = width - line.cell_length - 1
+    said = figures.shorten(status.message, room) if room >= 6 else ""
+    return line + Content.assemble(" ", (said, ".dim")) if said else line
+
+
+def stage_marks(statuses: tuple[StageStatus, ...], all_of_them: bool) -> list[Content]:
+    """Short states for the header: every stage, or only those that are not simply ready."""
+    marks = []
+    for status in statuses:
+        if status.state in ("ready", "stopped") and not all_of_them:
+            continue
+        mark, style = MARKS[status.state]
+        detail = f" {status.progress * 100:.0f} %" if status.state == "starting" and status.progress >= 0 else ""
+        marks.append(Content.assemble(f"{status.stage} ", (mark + detail, style)))
+    return marks

@@ -1,0 +1,48 @@
+"""The words heard or typed so far. Knows nothing of what is made of them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from textual.content import Content
+
+from predtui.tui.widgets.pane import Pane
+from predtui.turn import Turn
+
+
+class Words(NamedTuple):
+    """A transcript as drawn."""
+
+    stable: str
+    tentative: str
+    final: bool
+    listening: bool
+
+
+class TranscriptPane(Pane[Words]):
+    """Stable words are plain, tentative ones italic between middle dots; ``⏎`` marks the end of the input."""
+
+    TOPIC = "transcript"
+
+    def read(self, turn: Turn) -> Words:
+        said = turn.transcript
+        return Words(said.stable, said.tentative, said.final, turn.phase == "listening")
+
+    def heading(self, values: Words) -> tuple[str, ...]:
+        count = len(f"{values.stable} {values.tentative}".split())
+        return (f" · {count} word{'s' * (count != 1)}",) if count else ()
+
+    def draw(self, values: Words, width: int, height: int) -> Content:
+        if not (values.stable or values.tentative):
+            hint = "listening…" if values.listening else "nothing said or typed yet"
+            return Content.assemble((hint, ".dim"))
+        parts: list[str | tuple[str, str]] = [(values.stable, ".stable")]
+        if values.tentative:
+            parts += [" " if values.stable else "", (f"·{values.tentative}·", ".tentative")]
+        if values.final:
+            parts += [" ", ("⏎", ".good")]
+        lines = Content.assemble(*parts).wrap(width)
+        legend = Content.assemble(("stable", ".stable"), "   ", ("·tentative·", ".tentative"))
+        if height >= 4 and len(lines) < height - 1:
+            lines += [Content()] * (height - 1 - len(lines)) + [legend]
+        return Content("\n").join(lines[-height:])

@@ -1,0 +1,65 @@
+"""How hard the machine works. Knows nothing of what for."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from textual.content import Content
+
+from predtui.events import Usage
+from predtui.tui import figures
+from predtui.tui.widgets.pane import Pane
+from predtui.turn import Turn
+
+HISTORY = 120
+"""Samples kept for the sparklines."""
+
+
+class Load(NamedTuple):
+    """The latest sample, and the percentages before it, oldest first."""
+
+    now: Usage | None
+    cpu: tuple[float, ...]
+    gpu: tuple[float, ...]
+
+
+class UtilisationPane(Pane[Load]):
+    """cpu and gpu in percent with their recent course, memory in MB, and each stage in percent of one core."""
+
+    TOPIC = "utilisation"
+    values: Load
+
+    def read(self, turn: Turn) -> Load:
+        before = getattr(self, "values", Load(None, (), ()))
+        if not turn.usage.memory_mb or turn.usage == before.now:
+            return before
+        gpu = before.gpu if turn.usage.gpu is None else (*before.gpu, turn.usage.gpu)
+        return Load(turn.usage, (*before.cpu, turn.usage.cpu)[-HISTORY:], gpu[-HISTORY:])
+
+    def draw(self, values: Load, width: int, height: int) -> Content:
+        if values.now is None:
+            return Content.assemble(("measuring…", ".dim"))
+        usage = values.now
+        cells = 8 if width < 100 else 16 if width < 160 else 32
+        parts = [
+            _level("cpu", values.cpu, usage.cpu, cells, ".lane-asr"),
+            _level("gpu", values.gpu, usage.gpu, cells, ".lane-tts"),
+            _figure("ram", figures.memory(usage.memory_mb)),
+        ]
+        if usage.gpu_memory_mb is not None:
+            parts.append(_figure("vram", figures.memory(usage.gpu_memory_mb)))
+        parts += [_figure(name, figures.percent(share)) for name, share, _ in usage.stages]
+        return Content("\n").join(figures.rows(parts, width, height))
+
+
+def _level(name: str, course: tuple[float, ...], value: float | None, cells: int, style: str) -> Content:
+    if value is None:
+        return _figure(name, figures.NONE)
+    bars = figures.sparkline(course, cells)
+    return Content.assemble(
+        (f"{name} ", ".dim"), ("·" * bars.count("·"), ".dim"), (bars.lstrip("·"), style), f" {figures.percent(value)}"
+    )
+
+
+def _figure(name: str, value: str) -> Content:
+    return Content.assemble((f"{name} ", ".dim"), value)

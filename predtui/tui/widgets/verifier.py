@@ -1,0 +1,57 @@
+"""One row for each verification, newest on top. Knows nothing of how a verifier decides."""
+
+from __future__ import annotations
+
+from textual.content import Content
+
+from predtui.events import Verdict
+from predtui.tui import figures
+from predtui.tui.widgets.pane import TailPane
+from predtui.turn import Turn
+
+MARKS = {"accept": ("✓", ".good"), "partial": ("◐", ".fair"), "reject": ("✗", ".bad")}
+
+
+class VerifierPane(TailPane[tuple[Verdict, ...]]):
+    """rev, outcome, tokens kept of those the candidate had, forwards (NFE), milliseconds, and who decided."""
+
+    TOPIC = "verifier"
+
+    def read(self, turn: Turn) -> tuple[Verdict, ...]:
+        return turn.verdicts
+
+    def heading(self, values: tuple[Verdict, ...]) -> tuple[str, ...]:
+        if not values:
+            return ()
+        kept, of = sum(verdict.accepted for verdict in values), sum(verdict.of for verdict in values)
+        return (f" · kept {kept}/{of} tokens",) if of else ()
+
+    def lines(self, values: tuple[Verdict, ...], width: int) -> list[Content]:
+        return [verdict_row(verdict, width) for verdict in reversed(values)]
+
+    def draw(self, values: tuple[Verdict, ...], width: int, height: int) -> Content:
+        head = Content.assemble(("rev outcome    kept NFE    ms", ".dim"), (" verifier" if width >= 36 else "", ".dim"))
+        rows = self.lines(values, width)
+        self.back = max(0, min(self.back, len(rows) - height + 1))
+        shown = rows[self.back : self.back + height - 1] or [Content.assemble((" none yet", ".dim"))]
+        return Content("\n").join([head, *shown])
+
+    def action_back(self, count: int) -> None:
+        super().action_back(-count)
+
+
+def verdict_row(verdict: Verdict, width: int) -> Content:
+    """A row of the table; a verifier that is not lossless wears a badge, where there is room with its name."""
+    mark, style = MARKS[verdict.outcome]
+    row = Content.assemble(
+        (f"{verdict.revision:>3}{'⏎' if verdict.final else ' '}", ".strong" if verdict.final else ""),
+        (f"{mark} {verdict.outcome:<7}", style),
+        f"{f'{verdict.accepted}/{verdict.of}':>6}{verdict.forwards:>4}{figures.bare_milliseconds(verdict.ms):>6}",
+    )
+    room = width - row.cell_length - 1
+    name, badge = verdict.verifier, "" if verdict.lossless else "lossy"
+    if badge and room >= len(name) + 1 + len(badge):
+        return Content.assemble(row, f" {name} ", (badge, ".bad"))
+    if badge:
+        return Content.assemble(row, " ", (badge if room >= len(badge) else "≈", ".bad"))
+    return Content.assemble(row, f" {name}") if room >= len(name) else row
