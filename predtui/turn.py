@@ -129,6 +129,11 @@ class Turn:
         return self.phase not in ("idle", "done")
 
     @property
+    def voiceless(self) -> bool:
+        """Whether no reply can be heard, since synthesis or playback has failed or is not there."""
+        return any(s.state in ("failed", "stopped") for s in map(self.stages.get, ("tts", "player")) if s)
+
+    @property
     def audible(self) -> bool:
         return self.playback in ("started", "playing")
 
@@ -293,8 +298,7 @@ def _endpoint(turn: Turn, event: ev.Endpoint) -> Turn:
 def _interrupt(turn: Turn, event: ev.Interrupt) -> Turn:
     if not turn.busy:
         return turn
-    cut = turn.transcript.final and (turn.reply is None or turn.audible)
-    return replace(turn, phase="done", interrupted=cut, speech_active=False)
+    return replace(turn, phase="done", interrupted=turn.transcript.final, speech_active=False)
 
 
 def _verdict(turn: Turn, event: ev.Verdict) -> Turn:
@@ -309,8 +313,13 @@ def _reply_committed(turn: Turn, event: ev.ReplyCommitted) -> Turn:
 
 
 def _reply_finished(turn: Turn, event: ev.ReplyFinished) -> Turn:
-    over = turn.playback in ("finished", "stopped") or not event.text
+    over = turn.playback in ("finished", "stopped") or turn.voiceless or not event.text
     return replace(turn, reply=event, phase="done" if over else turn.phase)
+
+
+def _stage_status(turn: Turn, event: ev.StageStatus) -> Turn:
+    turn = replace(turn, stages={**turn.stages, event.stage: event})
+    return replace(turn, phase="done") if turn.phase == "replying" and turn.reply and turn.voiceless else turn
 
 
 def _speech_chunk(turn: Turn, event: ev.SpeechChunk) -> Turn:
@@ -370,7 +379,7 @@ _FOLDS: dict[type[ev.Event], Callable[[Turn, Any], Turn]] = {
     ev.SpeechReady: lambda turn, event: replace(turn, ahead=event),
     ev.Baseline: lambda turn, event: replace(turn, baseline=event),
     ev.BaselineSpeech: lambda turn, event: replace(turn, baseline_speech_ms=event.ms),
-    ev.StageStatus: lambda turn, event: replace(turn, stages={**turn.stages, event.stage: event}),
+    ev.StageStatus: _stage_status,
     ev.Usage: lambda turn, event: replace(turn, usage=event),
     ev.Notice: lambda turn, event: replace(turn, notices=(*turn.notices, event)[-MAX_NOTICES:]),
 }

@@ -1,0 +1,330 @@
+"""The stages of the app, wired: an event bus with one dispatcher, turn counters, supervision and the user's commands.
+
+Every event passes ``_dispatch`` on one thread: it is admitted and stamped (admission.py), remembered for restarts
+(recovery.py), delivered to each stage that takes its type, folded into the Turn (turn.py), and shown to the listeners.
+Must not know the screen, nor what any stage does inside.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+from predtui import events as ev
+from predtui.admission import admit, news
+from predtui.clock import Clock, RealClock
+from predtui.dispatcher import Dispatcher, guarded
+from predtui.hosts.base import Host, HostFactory
+from predtui.hosts.process import process_host
+from predtui.monitor import Monitor
+from predtui.recovery import Memory
+from predtui.stage import StageSpec
+from predtui.supervisor import Supervisor
+from predtui.turn import Turn, reduce
+
+STAGES = ("mic", "asr", "llm", "tts", "player")
+"""The names by which the pipeline knows the stages; any may be missing."""
+RECOGNISER_PATIENCE_S = 10.0
+"""How long the last words of an utterance are waited for."""
+IDLE_S = 0.3
+"""After a reply that cannot be heard, before the baseline is measured."""
+
+Listener = Callable[[ev.Event], None]
+
+
+class Pipeline:
+    """Runs turns. Commands return at once and may come from any thread; listeners are called on the dispatcher's."""
+
+    def __init__(
+        self,
+        specs: Sequence[StageSpec],
+        clock: Clock | None = None,
+        log_path: Path | None = None,
+        make_host: HostFactory | None = None,
+        *,
+        measure_baseline: bool = True,
+        hands_free: bool = False,
+        monitored: bool = True,
+        background: bool = True,
+    ) -> None:
+        """``make_host`` defaults to a process a stage. Without ``background`` there is no thread: call ``pump``."""
+        self._clock: Clock = clock or RealClock()
+        self._log_path = log_path
+        self._make_host = make_host or process_host(self._clock, log_path)
+        self._measure_baseline = measure_baseline
+        self._hands_free = hands_free
+        self._background = background
+        self._dispatcher = Dispatcher(self._clock)
+        self._listeners: list[Listener] = []
+        self._memory = Memory()
+        self._supervisor = Supervisor(self._clock)
+        self._down: set[str] = set()
+        self._previous: dict[str, StageSpec] = {}
+        self._measured = 0
+        self._state = Turn()
+        self._hosts: dict[str, Host] = {spec.name: self._make(spec) for spec in specs}
+        self._monitor = Monitor(self.publish, self._pids, self._clock) if monitored and background else None
+
+    # --- what the screen and the command line call ----------------------------------------------------------------
+
+    @property
+    def state(self) -> Turn:
+        """After the last event the listeners were told."""
+        return self._state
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Call ``listener`` with every event from now on; the returned function ends that."""
+        self._listeners = [*self._listeners, listener]
+        return lambda: self._unsubscribe(listener)
+
+    def start(self) -> None:
+        """Returns at once; StageStatus events tell as stages come up."""
+        for name in STAGES:
+            if name not in self._hosts:
+                self._dispatcher.post(partial(self._tell, name, "stopped", "not part of this run"))
+        for host in self._hosts.values():
+            host.start()
+        if self._background:
+            self._dispatcher.start()
+        if self._monitor:
+            self._monitor.start()
+
+    def stop(self) -> None:
+        """Ends every stage, by force after a second or two. Harmless twice."""
+        if self._monitor:
+            self._monitor.stop()
+        self._dispatcher.stop()
+        stopping = [threading.Thread(target=host.stop, daemon=True) for host in self._hosts.values()]
+        for thread in stopping:
+            thread.start()
+        for thread in stopping:
+            thread.join()
+
+    def publish(self, event: ev.Event) -> None:
+        """Put an event on the bus: a notice, usage, or a replayed event."""
+        self._dispatcher.post(partial(self._dispatch, event))
+
+    def type_text(self, text: str, final: bool = False) -> None:
+        """The input line reads ``text``. The first text opens a turn (silencing a reply), ``final`` ends its input."""
+        self._dispatcher.post(partial(self._type, text, final, self._clock.now()))
+
+    def talk(self, on: bool) -> None:
+        """Open the microphone for a new turn, silencing a reply; or end what is being said."""
+        self._dispatcher.post(partial(self._talk, on, self._clock.now()))
+
+    def listen_file(self, path: Path | str) -> None:
+        """A new turn out of a sound file, played in real time."""
+        self._dispatcher.post(partial(self._listen, "file", str(path), self._clock.now()))
+
+    def silence(self) -> None:
+        """Stop listening, and whatever is being said or prepared as a reply. Typed text stays open."""
+        self._dispatcher.post(partial(self._silence, self._clock.now()))
+
+    def configure(self, verifier: str = "") -> None:
+        self._dispatcher.post(lambda: self._publish(ev.Configure(verifier=verifier)))
+
+    def replace_stage(self, name: str, options: Any) -> None:
+        """Run stage ``name`` with other options; where it cannot open with them, the former ones come back."""
+        self._dispatcher.post(partial(self._replace_stage, name, options))
+
+    def pump(self) -> None:
+        """Dispatch all that waits or is due, on this thread. Only without ``background``."""
+        self._dispatcher.pump()
+
+    # --- the bus ----------------------------------------------------------------------------------------------------
+
+    def _dispatch(self, event: ev.Event, origin: str = "") -> None:
+        admitted = admit(self._state, event)
+        if admitted is not None:
+            self._enter(admitted, origin)
+
+    def _publish(self, event: ev.Event, time: float | None = None, bump: int = 0) -> None:
+        """An event of the pipeline's own, stamped with the current turn; ``bump`` makes the work before it stale."""
+        now = self._clock.now() if time is None else time
+        self._enter(replace(event, turn=self._state.number, revision=self._state.revision + bump, time=now))
+
+    def _enter(self, admitted: ev.Event, origin: str = "") -> None:
+        fitted = self._memory.fit(admitted)
+        if fitted is None:
+            return
+        event = fitted if fitted.time else replace(fitted, time=self._clock.now())
+        if news(self._state, event):
+            self._deliver(event, origin)
+        self._state = reduce(self._state, event)
+        for listener in self._listeners:
+            guarded(partial(listener, event))
+        self._react(event)
+
+    def _deliver(self, event: ev.Event, origin: str) -> None:
+        for name, host in self._hosts.items():
+            if name != origin and name not in self._down and host.accepts(event):
+                host.send(event)
+
+    def _unsubscribe(self, listener: Listener) -> None:
+        self._listeners = [other for other in self._listeners if other is not listener]
+
+    # --- turns ------------------------------------------------------------------------------------------------------
+
+    def _type(self, text: str, final: bool, time: float) -> None:
+        turn = self._state
+        if turn.phase != "typing":
+            if not text.strip():
+                return
+            self._open_turn("typed", time)
+        words = text.split()
+        growing = bool(words) and not final and not text[-1].isspace()
+        stable, tentative = (words[:-1], words[-1:]) if growing else (words, [])
+        event = ev.Transcript(
+            stable=" ".join(stable), tentative=" ".join(tentative), unfinished=growing, final=final, time=time
+        )
+        last = self._state.transcript
+        if (event.stable, event.tentative, event.final) != (last.stable, last.tentative, last.final):
+            self._dispatch(replace(event, turn=self._state.number))
+
+    def _talk(self, on: bool, time: float) -> None:
+        if on and self._state.phase != "listening":
+            self._listen("voice", "", time)
+        elif not on and self._state.phase == "listening":
+            self._publish(ev.Endpoint(reason="key"), time, bump=1)
+
+    def _listen(self, source: Literal["voice", "file"], path: str, time: float) -> None:
+        missing = [name for name in ("mic", "asr") if not self._usable(name)]
+        if missing:
+            self._notice(f"Cannot listen: {' and '.join(missing)} not available. Type instead.", "warning")
+            return
+        self._open_turn(source, time)
+        self._publish(ev.Listen(path=path, hands_free=self._hands_free and not path), time)
+
+    def _open_turn(self, source: Literal["typed", "voice", "file"], time: float) -> None:
+        if self._state.busy:
+            self._publish(ev.Interrupt(reason=f"new {source} turn"), time, bump=1)
+        history, number = self._state.history, self._state.number + 1
+        self._enter(ev.TurnStarted(turn=number, time=time, source=source, history=history))
+
+    def _silence(self, time: float) -> None:
+        if self._state.phase in ("listening", "recognising", "replying"):
+            self._publish(ev.Interrupt(reason="silenced"), time, bump=1)
+
+    # --- reactions --------------------------------------------------------------------------------------------------
+
+    def _react(self, event: ev.Event) -> None:
+        match event:
+            case ev.StageStatus():
+                self._supervise(event)
+            case ev.Endpoint():
+                self._dispatcher.after(
+                    RECOGNISER_PATIENCE_S, partial(self._give_up_listening, event.turn, "gave no answer")
+                )
+            case ev.Transcript(final=True):
+                self._input_ended(event)
+            case ev.ReplyFinished():
+                self._dispatcher.after(IDLE_S, self._measure)
+            case ev.Playback(state="finished"):
+                self._measure()
+
+    def _input_ended(self, event: ev.Transcript) -> None:
+        if not event.text and self._state.source != "typed":
+            self._notice("Heard nothing.", "information")
+        elif event.text and not self._usable("llm"):
+            self._notice("No reply: the language model is not available. See its status, or choose another.", "error")
+
+    def _give_up_listening(self, turn: int, why: str) -> None:
+        """The recogniser will not say more: what it has said so far is the prompt."""
+        state = self._state
+        if state.number != turn or state.phase not in ("listening", "recognising"):
+            return
+        if state.phase == "listening":
+            self._publish(ev.Endpoint(), bump=1)
+        self._notice(f"The recogniser {why}; the words so far are taken.", "warning")
+        self._publish(ev.Transcript(stable=state.transcript.text, unfinished=False, final=True), bump=1)
+
+    def _measure(self) -> None:
+        """Ask for the baseline of the current turn, once, when nothing of it is under way."""
+        turn = self._state
+        reply = turn.reply
+        ended = turn.phase == "done" and not turn.interrupted and self._measured != turn.number
+        if self._measure_baseline and ended and reply and reply.text:
+            self._measured = turn.number
+            self._publish(ev.MeasureBaseline(prompt=reply.prompt, reply=reply.text, history=turn.request))
+
+    def _notice(self, text: str, severity: Literal["information", "warning", "error"]) -> None:
+        self._publish(ev.Notice(text=text, severity=severity))
+
+    # --- stages -----------------------------------------------------------------------------------------------------
+
+    def _make(self, spec: StageSpec) -> Host:
+        def emit(event: ev.Event) -> None:
+            self._dispatcher.post(
+                lambda: self._dispatch(event, spec.name) if self._hosts.get(spec.name) is host else None
+            )
+
+        host = self._make_host(spec, emit)
+        return host
+
+    def _usable(self, name: str) -> bool:
+        status = self._state.stages.get(name)
+        return name in self._hosts and (status is None or status.state != "failed")
+
+    def _pids(self) -> dict[str, int | None]:
+        return {name: host.pid for name, host in self._hosts.items()}
+
+    def _tell(self, stage: str, state: ev.StageState, message: str) -> None:
+        self._publish(ev.StageStatus(stage=stage, state=state, message=message))
+
+    def _supervise(self, status: ev.StageStatus) -> None:
+        name = status.stage
+        if name not in self._hosts:
+            return
+        if status.state == "restarting":
+            self._stage_died(name, status.message)
+        elif status.state == "ready":
+            self._previous.pop(name, None)
+            if name in self._down:
+                self._down.discard(name)
+                for event in self._memory.resend(name):
+                    self._hosts[name].send(event)
+        elif status.state == "failed":
+            self._stage_failed(name)
+
+    def _stage_died(self, name: str, message: str) -> None:
+        self._down.add(name)
+        delay = self._supervisor.died(name)
+        if delay is None:
+            log = f" The log is {self._log_path}." if self._log_path else ""
+            self._tell(
+                name, "failed", f"{message} Given up after several restarts.{log} Choose another, or start again."
+            )
+        else:
+            host = self._hosts[name]
+            self._dispatcher.after(delay, lambda: host.restart() if self._hosts[name] is host else None)
+
+    def _stage_failed(self, name: str) -> None:
+        if name == "asr":
+            self._give_up_listening(self._state.number, "has failed")
+        if name in ("tts", "player"):
+            self._dispatcher.after(IDLE_S, self._measure)
+        if name in self._previous:
+            spec = self._previous.pop(name)
+            self._notice(f"{name}: the former choice comes back, since the new one failed.", "warning")
+            self._swap(name, spec)
+
+    def _replace_stage(self, name: str, options: Any) -> None:
+        if name not in self._hosts:
+            self._notice(f"There is no stage {name} to replace.", "warning")
+            return
+        old = self._hosts[name].spec
+        if self._usable(name):
+            self._previous[name] = old
+        self._swap(name, replace(old, options=options))
+
+    def _swap(self, name: str, spec: StageSpec) -> None:
+        old = self._hosts[name]
+        threading.Thread(target=old.stop, name=f"retire-{name}", daemon=True).start()
+        self._supervisor.forget(name)
+        self._down.add(name)
+        self._hosts[name] = self._make(spec)
+        self._hosts[name].start()
