@@ -42,6 +42,15 @@ class Verification:
     lossless: bool
 
 
+class Verifier(Protocol):
+    """Decides how much of a candidate holds."""
+
+    def verify(self, prompt: Sequence[int], candidate: Sequence[int]) -> Verification:
+        """``prompt`` and ``candidate`` together fit the model's context; an empty candidate is allowed, and costs the
+        forward that chooses the reply's first token."""
+        ...
+
+
 class Drafter(Protocol):
     """A source of guesses: a smaller model, the prompt itself, a datastore, ..."""
 

@@ -20,7 +20,10 @@ Stale = Callable[[], bool]
 
 @dataclass(slots=True)
 class Counters:
-    """What a model has done: ``forwards`` calls of the network, ``tokens`` evaluated in them. Figures come from here."""
+    """What a model has done: ``forwards`` calls of the network, ``tokens`` evaluated in them. Figures come from here.
+
+    A prefill that an engine cuts into chunks is one forward, as it is in the literature.
+    """
 
     forwards: int = 0
     tokens: int = 0
@@ -54,8 +57,39 @@ class LanguageModel(Protocol):
     def close(self) -> None: ...
 
 
-class ContextOverflow(ValueError):
+class ContextOverflow(ValueError):  # noqa: N818 - a condition, as StopIteration is
     """More tokens than the model's context holds."""
+
+
+class Preempted(Exception):  # noqa: N818 - a condition, as StopIteration is
+    """A long evaluation was abandoned between chunks because its result is stale; what was evaluated is remembered."""
+
+
+def never() -> bool:
+    """A ``Stale`` for work that nothing makes stale."""
+    return False
+
+
+def common_prefix(left: Sequence[int], right: Sequence[int]) -> int:
+    """How many tokens ``left`` and ``right`` share from their beginning."""
+    shared = min(len(left), len(right))
+    if left[:shared] == right[:shared]:
+        return shared
+    return next(i for i in range(shared) if left[i] != right[i])
+
+
+def check_request(tokens: Sequence[int], last: int, context_size: int) -> None:
+    """What ``LanguageModel.logits`` must refuse before it looks at a token. Raises ValueError or ContextOverflow."""
+    if not tokens or not 1 <= last <= len(tokens):
+        raise ValueError(f"last={last} of {len(tokens)} tokens")
+    if len(tokens) > context_size:
+        raise ContextOverflow(f"{len(tokens)} tokens exceed the context of {context_size}")
+
+
+def check_vocabulary(tokens: Sequence[int], vocab_size: int) -> None:
+    """Raises ValueError for a token that is none."""
+    if tokens and not 0 <= min(tokens) <= max(tokens) < vocab_size:
+        raise ValueError(f"a token is not within 0..{vocab_size - 1}")
 
 
 class Tokenizer(Protocol):

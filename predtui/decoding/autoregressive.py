@@ -1,0 +1,36 @@
+"""Autoregressive decoding: one forward, one token. The rule that every faster way of decoding must reproduce.
+
+Must not know of engines, of text, or of where the tokens go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from predtui.decoding.base import Sampler
+from predtui.llm.base import LanguageModel, Stale, never
+
+
+def generate(
+    model: LanguageModel,
+    tokens: Sequence[int],
+    sampler: Sampler,
+    limit: int,
+    is_end: Callable[[int], bool],
+    stale: Stale = never,
+    position: int = 0,
+) -> Iterator[int]:
+    """Tokens after ``tokens``, at most ``limit``, the end token included; none once the context is full or ``stale``.
+
+    ``position``: how many tokens of the reply ``tokens`` already holds, since samplers count from its beginning.
+    Costs a forward only when a token is asked for, so whoever stops asking stops the work.
+    """
+    context = list(tokens)
+    for index in range(limit):
+        if stale() or len(context) > model.context_size:
+            return
+        token = sampler.choose(model.logits(context)[-1], position + index)
+        yield token
+        if is_end(token):
+            return
+        context.append(token)

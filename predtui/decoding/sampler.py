@@ -1,0 +1,79 @@
+"""Choosing a token out of logits: greedy, or sampled with randomness tied to (seed, position).
+
+Because the noise at a position does not depend on what was evaluated before, speculation commits exactly the tokens
+that plain sampling would have chosen. Must not know of models.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from predtui.decoding.base import Sampler
+from predtui.llm.base import Logits
+
+
+class Greedy:
+    """The likeliest token; the lowest of them where several are equal."""
+
+    def choose(self, logits: Logits, position: int) -> int:
+        return int(logits.argmax())
+
+
+@dataclass(frozen=True, slots=True)
+class Seeded:
+    """Samples from the softmax of ``logits / temperature``, cut to the ``top_k`` likeliest tokens (0 = all), then to
+    the smallest set with probability ``top_p``, then to tokens of at least ``min_p`` times the likeliest's probability.
+
+    Gumbel-max: the argmax of log-probabilities plus Gumbel noise is a sample of the distribution. The noise is a
+    counter-based (Philox) function of (seed, position). Raises ValueError for values out of range.
+    """
+
+    temperature: float = 1.0
+    top_k: int = 0
+    top_p: float = 1.0
+    min_p: float = 0.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not (self.temperature > 0 and math.isfinite(self.temperature)):
+            raise ValueError(f"temperature must be above 0, not {self.temperature}")
+        if self.top_k < 0 or not 0 < self.top_p <= 1 or not 0 <= self.min_p <= 1:
+            raise ValueError(f"out of range: top_k={self.top_k} (>= 0), top_p={self.top_p}, min_p={self.min_p} (0..1)")
+
+    def choose(self, logits: Logits, position: int) -> int:
+        scores = self.filtered(logits)
+        return int((scores + gumbel(self.seed, position, scores.size)).argmax())
+
+    def filtered(self, logits: Logits) -> npt.NDArray[np.float64]:
+        """Scaled logits [vocab] with minus infinity at tokens that are cut off."""
+        scores = logits.astype(np.float64) / self.temperature
+        if 0 < self.top_k < scores.size:
+            scores[np.argsort(-scores, kind="stable")[self.top_k :]] = -np.inf
+        if self.top_p < 1:
+            order = np.argsort(-scores, kind="stable")
+            mass_before = np.cumsum(_softmax(scores[order])) - _softmax(scores[order])
+            scores[order[mass_before >= self.top_p]] = -np.inf
+        if self.min_p > 0:
+            scores[scores < scores.max() + math.log(self.min_p)] = -np.inf
+        return scores
+
+
+def sampler(temperature: float, top_k: int = 0, top_p: float = 1.0, min_p: float = 0.0, seed: int = 0) -> Sampler:
+    """``Greedy`` at temperature 0, else ``Seeded``. Raises ValueError for values out of range."""
+    return Greedy() if temperature == 0 else Seeded(temperature, top_k, top_p, min_p, seed)
+
+
+def gumbel(seed: int, position: int, size: int) -> npt.NDArray[np.float64]:
+    """Standard Gumbel noise [size]: the same for the same arguments, independent between positions and seeds."""
+    bits = np.random.Philox(key=seed & (2**64 - 1), counter=[0, 0, position, 0])
+    return np.random.Generator(bits).gumbel(size=size)
+
+
+def _softmax(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    weights = np.exp(scores - scores.max())
+    probabilities: npt.NDArray[np.float64] = weights / weights.sum()
+    return probabilities

@@ -1,0 +1,144 @@
+"""Reads the header of a GGUF file and checks that the file is whole, before an engine maps it into memory.
+
+A file cut short would otherwise end in a bus error long after loading. Knows the format, not the models in it.
+Format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
+"""
+
+from __future__ import annotations
+
+import mmap
+import struct
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+
+from predtui.errors import PredtuiError
+
+_SCALARS = {0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "<?", 10: "<Q", 11: "<q", 12: "<d"}
+_STRING, _ARRAY = 8, 9
+_BLOCKS = {
+    0: (1, 4), 1: (1, 2), 2: (32, 18), 3: (32, 20), 6: (32, 22), 7: (32, 24), 8: (32, 34), 9: (32, 36),
+    10: (256, 84), 11: (256, 110), 12: (256, 144), 13: (256, 176), 14: (256, 210), 15: (256, 292),
+    16: (256, 66), 17: (256, 74), 18: (256, 98), 19: (256, 50), 20: (32, 18), 21: (256, 110), 22: (256, 82),
+    23: (256, 136), 24: (1, 1), 25: (1, 2), 26: (1, 4), 27: (1, 8), 28: (1, 8), 29: (256, 56), 30: (1, 2),
+    34: (256, 54), 35: (256, 66), 39: (32, 17),
+}  # fmt: skip
+"""Tensor type: (weights in a block, bytes in a block). A type that is not here is left to the engine to judge."""
+_REMEDY = "Fetch or copy the file again, or choose another model with --model."
+_MOST_ITEMS = 1 << 32
+
+
+@dataclass(frozen=True, slots=True)
+class GgufHeader:
+    """What the header says: ``metadata`` holds scalars and strings (arrays are skipped), ``size`` is in bytes."""
+
+    metadata: dict[str, str | int | float | bool]
+    tensors: int
+    size: int
+
+
+class _Reader:
+    """Little-endian values from a buffer; a read beyond its end raises struct.error or ValueError."""
+
+    def __init__(self, buffer: mmap.mmap) -> None:
+        self._buffer = buffer
+        self.position = 0
+
+    def scalar(self, code: str) -> int | float | bool:
+        (value,) = struct.unpack_from(code, self._buffer, self.position)
+        self.position += struct.calcsize(code)
+        return value  # type: ignore[no-any-return]
+
+    def count(self, code: str = "<Q") -> int:
+        value = int(self.scalar(code))
+        if value > _MOST_ITEMS:
+            raise ValueError(f"a length of {value}")
+        return value
+
+    def string(self) -> str:
+        length = self.count()
+        data = self._buffer[self.position : self.position + length]
+        if len(data) < length:
+            raise ValueError("a string beyond the end of the file")
+        self.position += length
+        return data.decode("utf-8", errors="replace")
+
+    def skip(self, length: int) -> None:
+        self.position += length
+        if self.position > len(self._buffer):
+            raise ValueError("an array beyond the end of the file")
+
+
+def read_header(path: Path) -> GgufHeader:
+    """Header of the GGUF file at ``path``. Raises PredtuiError if it is missing, not a GGUF, or cut short."""
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            magic = file.read(4)
+            if magic != b"GGUF":
+                raise PredtuiError(f"{path} is not a GGUF model file.", "Choose a .gguf file with --model.")
+            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as buffer:
+                return _parse(path, buffer, size)
+    except FileNotFoundError:
+        raise PredtuiError(f"There is no model file {path}.", "Choose another with --model.") from None
+    except OSError as error:
+        raise PredtuiError(f"The model file {path} cannot be read: {error.strerror}.", _REMEDY) from error
+    except (struct.error, ValueError) as error:
+        raise PredtuiError(
+            f"The model file {path} is damaged or cut short in its header ({error}).", _REMEDY
+        ) from error
+
+
+def _parse(path: Path, buffer: mmap.mmap, size: int) -> GgufHeader:
+    reader = _Reader(buffer)
+    reader.skip(4)
+    version = reader.count("<I")
+    if version not in (2, 3):
+        raise PredtuiError(f"{path} is GGUF version {version}; versions 2 and 3 can be read.", _REMEDY)
+    tensors, pairs = reader.count(), reader.count()
+    metadata: dict[str, str | int | float | bool] = {}
+    for _ in range(pairs):
+        key = reader.string()
+        value = _value(reader, reader.count("<I"))
+        if value is not None:
+            metadata[key] = value
+    ends = [_tensor_end(reader) for _ in range(tensors)]
+    alignment = int(metadata.get("general.alignment", 32)) or 1
+    data = -(-reader.position // alignment) * alignment
+    needed = data + max(ends, default=0)
+    if needed > size:
+        raise PredtuiError(f"The model file {path} is cut short: {size:,} of {needed:,} bytes.", _REMEDY)
+    return GgufHeader(metadata, tensors, size)
+
+
+def _value(reader: _Reader, kind: int) -> str | int | float | bool | None:
+    """One metadata value; None for an array, which is passed over."""
+    if kind == _STRING:
+        return reader.string()
+    if kind != _ARRAY:
+        return reader.scalar(_scalar(kind))
+    item, length = reader.count("<I"), reader.count()
+    if item in _SCALARS:
+        reader.skip(length * struct.calcsize(_SCALARS[item]))
+        return None
+    for _ in range(length):
+        if item == _STRING:
+            reader.skip(reader.count())
+        else:
+            _value(reader, item)
+    return None
+
+
+def _scalar(kind: int) -> str:
+    if kind not in _SCALARS:
+        raise ValueError(f"an unknown value type {kind}")
+    return _SCALARS[kind]
+
+
+def _tensor_end(reader: _Reader) -> int:
+    """Where one tensor ends, in bytes from the beginning of the data."""
+    reader.string()
+    shape = [reader.count() for _ in range(reader.count("<I"))]
+    kind, offset = reader.count("<I"), reader.count()
+    weights, length = _BLOCKS.get(kind, (1, 0))
+    return offset + prod(shape) // weights * length

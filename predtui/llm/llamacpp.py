@@ -1,0 +1,261 @@
+"""llama.cpp behind ``LanguageModel``: weights in a GGUF file, a KV cache that remembers the last argument.
+
+Calls the low-level API directly, with one batch reused for every forward. Must not know of text, templates or how
+tokens are chosen.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from pathlib import Path
+
+import llama_cpp
+import numpy as np
+import psutil
+
+from predtui.errors import PredtuiError
+from predtui.llm.base import (
+    Counters,
+    Logits,
+    Preempted,
+    Stale,
+    check_request,
+    check_vocabulary,
+    common_prefix,
+    never,
+)
+from predtui.llm.gguf import GgufHeader, read_header
+from predtui.llm.llamalog import initialise, last_error
+
+CHUNK = 256
+"""Tokens evaluated between two questions whether the work is stale."""
+SEQUENCES = 8
+"""Branches that ``branch_logits`` can evaluate side by side."""
+_DEFAULT_CONTEXT = 4096
+_FLASH_ATTENTION_OFF = 0
+"""On a CPU its kernels for one token and for many differ by up to 0.15 in logits of deviation 6, the plain ones by 0.01
+(random-weight Llama, 16-bit); what one chooses, the other must not reject."""
+
+
+class LlamaCppModel:
+    """A GGUF model. One sequence holds the last argument; the others live only within ``branch_logits``."""
+
+    def __init__(self, path: Path, threads: int | None = None, context: int = 0, stale: Stale = never) -> None:
+        """``context`` in tokens, 0 for the model's own up to 4096; ``stale`` is asked between the chunks of a long
+        evaluation, which then raises Preempted. Raises PredtuiError for a file that cannot be loaded."""
+        initialise()
+        header = read_header(path)
+        self.counters = Counters()
+        self._stale = stale
+        self._memory: list[int] = []
+        self._model = self._load(path, header)
+        self._parameters = int(llama_cpp.llama_model_n_params(self._model))
+        self._context = self._open(path, threads or default_threads(self._parameters), context)
+        self._kv = llama_cpp.llama_get_memory(self._context)
+        self._vocab_size = int(llama_cpp.llama_vocab_n_tokens(self.vocab))
+        self._batch = _Batch(CHUNK)
+
+    @property
+    def vocab_size(self) -> int:
+        return self._vocab_size
+
+    @property
+    def context_size(self) -> int:
+        return self._context_size
+
+    @property
+    def parameters(self) -> int:
+        return self._parameters
+
+    @property
+    def handle(self) -> int:
+        """llama.cpp's model pointer, for what reads the file's vocabulary and metadata; valid until ``close``."""
+        return self._model
+
+    @property
+    def vocab(self) -> int:
+        """llama.cpp's vocabulary pointer; valid until ``close``."""
+        return llama_cpp.llama_model_get_vocab(self._model) or 0
+
+    def logits(self, tokens: Sequence[int], last: int = 1) -> Logits:
+        check_request(tokens, last, self._context_size)
+        kept = min(common_prefix(self._memory, tokens), len(tokens) - last)
+        check_vocabulary(tokens[kept:], self._vocab_size)
+        kept = self._cut_back(kept)
+        self.counters.forwards += 1
+        out = np.empty((last, self._vocab_size), np.float32)
+        first_row = len(tokens) - last
+        for start in range(kept, len(tokens), CHUNK):
+            if start > kept and self._stale():
+                raise Preempted
+            end = min(start + CHUNK, len(tokens))
+            rows = min(end - start, max(0, end - first_row))
+            self._batch.fill(tokens[start:end], start, rows)
+            self._decode()
+            self._memory.extend(tokens[start:end])
+            if rows:
+                out[end - rows - first_row : end - first_row] = self._rows(rows)
+        return out
+
+    def branch_logits(self, prefix: Sequence[int], branches: Sequence[Sequence[int]]) -> list[Logits]:
+        """Logits [len(branch) + 1, vocab_size] for each continuation of ``prefix``, from the position of the prefix's
+        last token on, in one forward after the prefix. At most ``SEQUENCES`` branches and 256 tokens in all, the
+        prefix's last token counted once for each. Raises as ``logits`` does; the prefix is what is remembered."""
+        runs = [[*prefix[-1:], *branch] for branch in branches]
+        total = sum(len(run) for run in runs)
+        if not branches or len(branches) > SEQUENCES or total > CHUNK:
+            raise ValueError(f"{len(branches)} branches of {total} tokens; at most {SEQUENCES} of {CHUNK}")
+        check_request([*prefix], 1, self._context_size - total)
+        if len(prefix) > 1 and common_prefix(self._memory, prefix) < len(prefix) - 1:
+            self.logits(prefix[:-1])
+        for run in runs:
+            check_vocabulary(run, self._vocab_size)
+        start = self._cut_back(len(prefix) - 1)
+        for sequence in range(1, len(runs)):
+            llama_cpp.llama_memory_seq_cp(self._kv, 0, sequence, 0, start)
+        self._batch.fill_branches(runs, start)
+        self.counters.forwards += 1
+        self._decode()
+        rows = self._rows(total)
+        for sequence in range(1, len(runs)):
+            llama_cpp.llama_memory_seq_rm(self._kv, sequence, -1, -1)
+        llama_cpp.llama_memory_seq_rm(self._kv, 0, start, -1)
+        return np.split(rows, np.cumsum([len(run) for run in runs])[:-1])
+
+    def forget(self, keep: int = 0) -> None:
+        self._cut_back(min(keep, len(self._memory)))
+
+    def close(self) -> None:
+        if self._context:
+            llama_cpp.llama_free(self._context)
+        if self._model:
+            llama_cpp.llama_model_free(self._model)
+        self._context = self._model = 0
+        self._memory.clear()
+
+    def _cut_back(self, keep: int) -> int:
+        """Forget what lies beyond ``keep`` tokens, or all where a cache cannot be cut (recurrent ones); what is kept."""
+        if keep < len(self._memory):
+            if not llama_cpp.llama_memory_seq_rm(self._kv, 0, keep, -1):
+                llama_cpp.llama_memory_clear(self._kv, False)
+                keep = 0
+            del self._memory[keep:]
+        return keep
+
+    def _decode(self) -> None:
+        status = llama_cpp.llama_decode(self._context, self._batch.struct)
+        if status != 0:
+            llama_cpp.llama_memory_clear(self._kv, False)
+            self._memory.clear()
+            raise PredtuiError(f"llama.cpp could not evaluate {self._batch.struct.n_tokens} tokens: {last_error()}.")
+        self.counters.tokens += int(self._batch.struct.n_tokens)
+
+    def _rows(self, count: int) -> Logits:
+        """A copy [count, vocab_size] of the rows that the last forward was asked for."""
+        pointer = llama_cpp.llama_get_logits(self._context)
+        address = ctypes.cast(pointer, ctypes.c_void_p).value or 0
+        buffer = memoryview((ctypes.c_float * (count * self._vocab_size)).from_address(address))
+        rows: Logits = np.frombuffer(buffer, np.float32).reshape(count, self._vocab_size).copy()
+        return rows
+
+    def _load(self, path: Path, header: GgufHeader) -> int:
+        free = psutil.virtual_memory().available
+        if header.size > free:
+            raise _too_large(path, header.size, free)
+        model = llama_cpp.llama_model_load_from_file(str(path).encode(), llama_cpp.llama_model_default_params())
+        if not model:
+            kind = header.metadata.get("general.architecture", "unknown")
+            raise PredtuiError(
+                f"llama.cpp cannot load {path} (architecture {kind}): {last_error()}.",
+                "Choose another model with --model, or update llama-cpp-python.",
+            )
+        return int(model)
+
+    def _open(self, path: Path, threads: int, context: int) -> int:
+        trained = int(llama_cpp.llama_model_n_ctx_train(self._model))
+        self._context_size = min(context or _DEFAULT_CONTEXT, trained)
+        needed, free = self._cache_bytes(), psutil.virtual_memory().available
+        if needed > free:
+            self._context = 0
+            self.close()
+            raise _too_large(path, needed, free)
+        params = llama_cpp.llama_context_default_params()
+        params.n_ctx = self._context_size
+        params.n_batch = params.n_ubatch = CHUNK
+        params.n_seq_max = SEQUENCES
+        params.n_threads = params.n_threads_batch = threads
+        if not llama_cpp.llama_supports_gpu_offload():
+            params.flash_attn_type = _FLASH_ATTENTION_OFF
+        params.kv_unified = params.swa_full = params.no_perf = True
+        opened = llama_cpp.llama_init_from_model(self._model, params)
+        if not opened:
+            self._context = 0
+            self.close()
+            raise PredtuiError(f"llama.cpp cannot run {path}: {last_error()}.", "Try a smaller --context.")
+        return int(opened)
+
+    def _cache_bytes(self) -> int:
+        """Bytes of a 16-bit KV cache: keys and values of every layer at every position."""
+        heads = int(llama_cpp.llama_model_n_head(self._model)) or 1
+        width = (
+            int(llama_cpp.llama_model_n_embd(self._model)) // heads * int(llama_cpp.llama_model_n_head_kv(self._model))
+        )
+        return 4 * width * int(llama_cpp.llama_model_n_layer(self._model)) * self._context_size
+
+
+class _Batch:
+    """A ``llama_batch`` over numpy arrays, filled anew for each forward."""
+
+    def __init__(self, size: int) -> None:
+        self._tokens = np.zeros(size, np.int32)
+        self._positions = np.zeros(size, np.int32)
+        self._wanted = np.zeros(size, np.int8)
+        self._sequences = np.zeros(size, np.int32)
+        self._counts = np.ones(size, np.int32)
+        stride = self._sequences.itemsize
+        self._pointers = self._sequences.ctypes.data + stride * np.arange(size, dtype=np.uintp)
+        self.struct = llama_cpp.llama_batch(
+            n_tokens=0,
+            token=self._tokens.ctypes.data_as(ctypes.POINTER(ctypes.c_int32)),
+            embd=None,
+            pos=self._positions.ctypes.data_as(ctypes.POINTER(ctypes.c_int32)),
+            n_seq_id=self._counts.ctypes.data_as(ctypes.POINTER(ctypes.c_int32)),
+            seq_id=self._pointers.ctypes.data_as(ctypes.POINTER(ctypes.POINTER(ctypes.c_int32))),
+            logits=self._wanted.ctypes.data_as(ctypes.POINTER(ctypes.c_int8)),
+        )
+
+    def fill(self, tokens: Sequence[int], start: int, rows: int) -> None:
+        """``tokens`` of sequence 0 from position ``start`` on, with logits for the last ``rows`` of them."""
+        count = len(tokens)
+        self._tokens[:count] = tokens
+        self._positions[:count] = np.arange(start, start + count)
+        self._sequences[:count] = 0
+        self._wanted[: count - rows] = 0
+        self._wanted[count - rows : count] = 1
+        self.struct.n_tokens = count
+
+    def fill_branches(self, runs: Sequence[Sequence[int]], start: int) -> None:
+        """Each run in its own sequence from position ``start`` on, with logits for every token."""
+        count = 0
+        for sequence, run in enumerate(runs):
+            end = count + len(run)
+            self._tokens[count:end] = run
+            self._positions[count:end] = np.arange(start, start + len(run))
+            self._sequences[count:end] = sequence
+            count = end
+        self._wanted[:count] = 1
+        self.struct.n_tokens = count
+
+
+def default_threads(parameters: int) -> int:
+    """Threads for a model of so many parameters: small ones gain nothing from more, and the other stages need cores."""
+    wanted = 1 if parameters < 2_000_000 else 2 if parameters < 20_000_000 else 4
+    return max(1, min(wanted, psutil.cpu_count(logical=False) or 1))
+
+
+def _too_large(path: Path, needed: int, free: int) -> PredtuiError:
+    return PredtuiError(
+        f"{path} needs {needed / 2**20:,.0f} MB of memory and {free / 2**20:,.0f} MB are free.",
+        "Choose a smaller model or a smaller --context.",
+    )

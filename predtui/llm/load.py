@@ -1,0 +1,73 @@
+"""One door to every model: a name or a path and an engine in, a ``LoadedModel`` out.
+
+Engines are imported when asked for, so that none costs a start that does not use it.
+"""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+from predtui.errors import PredtuiError
+from predtui.llm.base import LoadedModel, Stale, never
+from predtui.llm.gguf import read_header
+from predtui.shipped import asset
+
+ENGINES = {
+    "llamacpp": "predtui.llm.load:load_llamacpp",
+    "scripted": "predtui.llm.scripted:load",
+}
+"""Name: "module:function" of what loads a model in that engine, with the arguments of ``load`` but for the name."""
+POCKET = "pocket"
+
+
+def load(
+    model: str = POCKET,
+    engine: str = "llamacpp",
+    threads: int | None = None,
+    context: int = 0,
+    stale: Stale = never,
+) -> LoadedModel:
+    """The model at a path, or ``pocket`` for the one that ships with predtui.
+
+    ``threads`` None: as many as suit the model. ``context`` in tokens, 0: the model's own within reason.
+    ``stale`` lets a long evaluation be abandoned (Preempted). Raises PredtuiError with what to do.
+    """
+    if engine not in ENGINES:
+        raise PredtuiError(f"There is no engine {engine!r}.", f"Choose one of {', '.join(sorted(ENGINES))}.")
+    module, function = ENGINES[engine].split(":")
+    loaded = getattr(importlib.import_module(module), function)(model, threads, context, stale)
+    assert isinstance(loaded, LoadedModel)
+    return loaded
+
+
+def inspect(model: str = POCKET) -> str:
+    """A line on a model's file, read from its header alone. Raises PredtuiError for a file that cannot be loaded."""
+    path = _path(model)
+    header = read_header(path)
+    name = header.metadata.get("general.name", path.stem)
+    kind = header.metadata.get("general.architecture", "unknown")
+    return f"{name} ({kind}, {header.size / 2**20:.1f} MB), {path}"
+
+
+def load_llamacpp(model: str, threads: int | None, context: int, stale: Stale) -> LoadedModel:
+    """A GGUF file in llama.cpp."""
+    import llama_cpp
+
+    from predtui.llm.llamacpp import LlamaCppModel
+    from predtui.llm.vocab import GgufTokenizer, chat_template
+
+    path = _path(model)
+    network = LlamaCppModel(path, threads, context, stale)
+    device = "gpu" if llama_cpp.llama_supports_gpu_offload() else "cpu"
+    try:
+        template = chat_template(network.handle, network.vocab)
+    except PredtuiError:
+        network.close()
+        raise
+    name = model if model == POCKET else path.stem
+    return LoadedModel(name, "llama.cpp", device, network.parameters, network, GgufTokenizer(network.vocab), template)
+
+
+def _path(model: str) -> Path:
+    return asset("pocket", "target", "model.gguf") if model == POCKET else Path(model).expanduser()

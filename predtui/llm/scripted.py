@@ -1,0 +1,107 @@
+"""A language model without weights: logits are a seeded hash of the last few tokens. For tests and benches.
+
+It keeps the contract of a real model, its counters and its memory, in microseconds, and its replies look like
+speech: words, sentences, an end. Must not know who asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from predtui.events import Message
+from predtui.llm.base import (
+    Counters,
+    LoadedModel,
+    Logits,
+    Stale,
+    check_request,
+    check_vocabulary,
+    common_prefix,
+    never,
+)
+
+_SYMBOLS = "\x01\x02\x03\x04 etaoinshrdlucmfwypvbgkqjxzETAOINSHRDLUCM.?!,'0123456789éß"
+_END, _SYSTEM, _USER, _ASSISTANT = range(4)
+_ROWS = 509
+
+
+class ScriptedModel:
+    """Logits at a position depend on its last ``order`` tokens and, through one of ``moods`` classes, on all before:
+    two prompts of one class agree soon, two of different classes do not. Same seed, same model."""
+
+    def __init__(self, seed: int = 0, order: int = 3, moods: int = 2, context: int = 1024) -> None:
+        self.counters = Counters()
+        self._order, self._moods, self._context = order, moods, context
+        rng = np.random.default_rng(seed)
+        self._table = rng.normal(size=(_ROWS, len(_SYMBOLS))).astype(np.float32) + _habits()
+        self._memory: list[int] = []
+
+    @property
+    def vocab_size(self) -> int:
+        return len(_SYMBOLS)
+
+    @property
+    def context_size(self) -> int:
+        return self._context
+
+    def logits(self, tokens: Sequence[int], last: int = 1) -> Logits:
+        check_request(tokens, last, self._context)
+        kept = min(common_prefix(self._memory, tokens), len(tokens) - last)
+        check_vocabulary(tokens[kept:], self.vocab_size)
+        self.counters.forwards += 1
+        self.counters.tokens += len(tokens) - kept
+        self._memory = list(tokens)
+        return self._table[[self._row(tokens, end) for end in range(len(tokens) - last + 1, len(tokens) + 1)]]
+
+    def forget(self, keep: int = 0) -> None:
+        del self._memory[keep:]
+
+    def close(self) -> None:
+        self._memory.clear()
+
+    def _row(self, tokens: Sequence[int], end: int) -> int:
+        start = max(0, end - self._order)
+        state = sum(tokens[:start]) % self._moods
+        for token in tokens[start:end]:
+            state = state * 131 + token + 1
+        return state % _ROWS
+
+
+class CharacterTokenizer:
+    """One token a character; a character that is not in the alphabet becomes ``?``."""
+
+    def encode(self, text: str, special: bool = False) -> list[int]:
+        first = 0 if special else _ASSISTANT + 1
+        unknown = _SYMBOLS.index("?")
+        return [i if (i := _SYMBOLS.find(c)) >= first else unknown for c in text]
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        return "".join(_SYMBOLS[t] for t in tokens if t > _ASSISTANT)
+
+    def is_end(self, token: int) -> bool:
+        return token == _END
+
+
+class MarkedTemplate:
+    """Each message behind a marker of its role, and the assistant's marker at the end."""
+
+    def render(self, messages: Sequence[Message]) -> str:
+        marks = {"system": _SYSTEM, "user": _USER, "assistant": _ASSISTANT}
+        said = [f"{_SYMBOLS[marks[m.role]]}{m.content}{_SYMBOLS[_END]}" for m in messages]
+        return "".join([*said, _SYMBOLS[_ASSISTANT]])
+
+
+def load(path: str = "", threads: int | None = None, context: int = 0, stale: Stale = never) -> LoadedModel:
+    """A scripted model as an engine loads it; a number in ``path`` is its seed."""
+    model = ScriptedModel(seed=int(path) if path.isdigit() else 0, context=context or 1024)
+    return LoadedModel("scripted", "scripted", "cpu", 0, model, CharacterTokenizer(), MarkedTemplate())
+
+
+def _habits() -> Logits:
+    """What makes the babble look like speech: spaces often, sentence ends and the end of the reply now and then."""
+    habit = np.zeros(len(_SYMBOLS), np.float32)
+    habit[[_SYSTEM, _USER, _ASSISTANT]] = -20
+    habit[_END], habit[_SYMBOLS.index(" ")], habit[_SYMBOLS.index(".")] = 0.3, 1.6, 0.9
+    return habit

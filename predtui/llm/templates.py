@@ -1,0 +1,127 @@
+"""Chat templates: messages to the text that a model was trained on, by the Jinja template its file carries.
+
+Rendered in a sandbox with the names that Hugging Face gives its templates, so that any published template works.
+Must not know of tokens or engines.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, NoReturn
+
+from jinja2 import TemplateError, nodes
+from jinja2.ext import Extension, loopcontrols
+from jinja2.parser import Parser
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from predtui.errors import PredtuiError
+from predtui.events import Message
+
+_PROBE = "predtui-probe"
+_NO_SYSTEM = "{# system messages are ignored on purpose #}"
+"""A template that holds this comment belongs to a model that was trained without system messages: it gets none."""
+
+
+class _Generation(Extension):
+    """``{% generation %}…{% endgeneration %}`` marks what an assistant said, for training; here it is its body."""
+
+    tags = {"generation"}  # noqa: RUF012 - declared so by the base class
+
+    def parse(self, parser: Parser) -> list[nodes.Node]:
+        next(parser.stream)
+        return parser.parse_statements(("name:endgeneration",), drop_needle=True)
+
+
+def _refuse(message: str) -> NoReturn:
+    raise TemplateError(message)
+
+
+def _environment() -> ImmutableSandboxedEnvironment:
+    environment = ImmutableSandboxedEnvironment(
+        trim_blocks=True, lstrip_blocks=True, extensions=[loopcontrols, _Generation]
+    )
+    environment.globals["raise_exception"] = _refuse
+    environment.globals["strftime_now"] = lambda form: datetime.now().strftime(form)
+    environment.filters["tojson"] = lambda value, indent=None: json.dumps(value, ensure_ascii=False, indent=indent)
+    return environment
+
+
+class JinjaTemplate:
+    """A ``ChatTemplate`` out of Jinja source. A template that refuses or drops system messages gets them in the first
+    user message instead; one that insists on alternating roles gets neighbours of one role joined."""
+
+    def __init__(self, source: str, bos: str = "", eos: str = "") -> None:
+        """Raises PredtuiError for a source that is not a template."""
+        self._tokens = {"bos_token": bos, "eos_token": eos}
+        try:
+            self._template = _environment().from_string(source)
+        except TemplateError as error:
+            raise PredtuiError(
+                f"The model's chat template is broken: {error}.", "Choose another model with --model."
+            ) from error
+        self._takes_system = _NO_SYSTEM in source or self._probe()
+
+    def render(self, messages: Sequence[Message]) -> str:
+        """The prompt, up to where the assistant's next reply begins. Raises PredtuiError if the template refuses."""
+        if not self._takes_system:
+            messages = merge_system(messages)
+        try:
+            return self._render(messages)
+        except TemplateError:
+            pass
+        try:
+            return self._render(alternate(messages))
+        except TemplateError as error:
+            raise PredtuiError(
+                f"The model's chat template refuses this conversation: {error}.", "Start a new conversation."
+            ) from error
+
+    def _render(self, messages: Sequence[Message]) -> str:
+        plain: list[dict[str, Any]] = [{"role": m.role, "content": m.content} for m in messages]
+        try:
+            return self._template.render(messages=plain, add_generation_prompt=True, **self._tokens)
+        except TemplateError:
+            raise
+        except Exception as error:
+            raise TemplateError(str(error)) from error
+
+    def _probe(self) -> bool:
+        try:
+            return _PROBE in self._render([Message("system", _PROBE), Message("user", "?")])
+        except TemplateError:
+            return False
+
+
+class PlainTemplate:
+    """For models without a template: a line a message, named by its role, ending in an open ``Assistant:`` line."""
+
+    def render(self, messages: Sequence[Message]) -> str:
+        """The prompt, up to where the assistant's next reply begins."""
+        lines = [m.content if m.role == "system" else f"{m.role.capitalize()}: {m.content}" for m in messages]
+        return "\n".join([*lines, "Assistant:"])
+
+
+def merge_system(messages: Sequence[Message]) -> list[Message]:
+    """The same conversation with what the system says at the head of the first user message."""
+    system = "\n\n".join(m.content for m in messages if m.role == "system")
+    rest = [m for m in messages if m.role != "system"]
+    first = next((i for i, m in enumerate(rest) if m.role == "user"), None)
+    if not system:
+        return rest
+    if first is None:
+        return [Message("user", system), *rest]
+    rest[first] = Message("user", f"{system}\n\n{rest[first].content}")
+    return rest
+
+
+def alternate(messages: Sequence[Message]) -> list[Message]:
+    """The same conversation with neighbours of one role joined, and nothing said before the first user message."""
+    joined: list[Message] = []
+    for message in messages:
+        if joined and joined[-1].role == message.role:
+            joined[-1] = Message(message.role, f"{joined[-1].content}\n{message.content}")
+        elif message.role != "assistant" or any(m.role == "user" for m in joined):
+            joined.append(message)
+    return joined

@@ -1,0 +1,147 @@
+"""Turns the progress of one revision into the events that tell of it.
+
+Must not know of models, or of how work is stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from predtui.events import Candidate, Event, Outcome, ReplyCommitted, ReplyFinished, SentenceAhead, Verdict
+from predtui.llm.base import Tokenizer
+from predtui.predgen.speculator import Progress
+from predtui.text import first_sentence, sentence_end
+
+COALESCE_MS = 30.0
+COALESCE_TOKENS = 8
+"""A ``Candidate`` is told at most so often, whichever comes first."""
+
+
+class Revision:
+    """One prompt, from its arrival to its first sentence and, where it is final, to the end of its reply.
+
+    ``elapsed_ms`` and ``forwards`` tell time and forwards since the arrival. ``ahead`` is the sentence last sent to be
+    synthesised.
+    """
+
+    def __init__(
+        self,
+        prompt: str,
+        tokenizer: Tokenizer,
+        previous: Sequence[int],
+        verifier: str,
+        elapsed_ms: Callable[[], float],
+        forwards: Callable[[], int],
+        ahead: str = "",
+        final: bool = False,
+    ) -> None:
+        self.prompt = prompt
+        self.ahead = ahead
+        self.final = final
+        self.committed: list[str] = []
+        self.sentence_tokens = 0
+        """Tokens of the candidate when its first sentence stood; 0 before."""
+        self._tokenizer, self._verifier = tokenizer, verifier
+        self._elapsed_ms, self._forwards = elapsed_ms, forwards
+        complete = bool(previous) and tokenizer.is_end(previous[-1])
+        self._previous_sentence = first_sentence(tokenizer.decode(previous), complete)
+        self._outcome: Outcome | None = None
+        self._verdict: Verdict | None = None
+        self._end = 0
+        self._told_tokens, self._told_ms = -COALESCE_TOKENS, 0.0
+
+    def tell(self, progress: Progress) -> Iterator[Event]:
+        """What this step of the work brings; call it for each, in order."""
+        text = self._tokenizer.decode(progress.tokens)
+        if self._outcome is None:
+            self._outcome = self._judge(progress, text)
+        if not self.sentence_tokens and (progress.ended or first_sentence(text) is not None):
+            yield from self._first_sentence(progress, text)
+        elif self._due(progress):
+            yield self._candidate(progress, text)
+        if self.final:
+            yield from self._commit(text.lstrip(), progress.ended)
+
+    def finish(self, progress: Progress) -> Iterator[Event]:
+        """The work on this revision is over, and was not pre-empted."""
+        if self._told_tokens != len(progress.tokens):
+            yield self._candidate(progress, self._tokenizer.decode(progress.tokens))
+        if self._verdict is None:
+            yield self._judged(progress)
+        if self.final:
+            yield self.reply(progress)
+
+    def reply(self, progress: Progress, interrupted: bool = False) -> ReplyFinished:
+        """The reply as far as it is committed."""
+        verdict = self._verdict or self._judged(progress)
+        ended = bool(progress.tokens) and self._tokenizer.is_end(progress.tokens[-1])
+        return ReplyFinished(
+            prompt=self.prompt,
+            text="".join(self.committed),
+            sentences=len(self.committed),
+            tokens=len(progress.tokens),
+            forwards=self._forwards(),
+            ttfs_ms=verdict.ms,
+            nfetfs=verdict.forwards,
+            outcome=verdict.outcome,
+            verifier=self._verifier,
+            lossless=progress.lossless,
+            reason="interrupted" if interrupted else "end" if ended else "length",
+        )
+
+    def _judge(self, progress: Progress, text: str) -> Outcome:
+        """Accept: the first sentence held before it could be generated again. Partial: some tokens did."""
+        if self._previous_sentence and first_sentence(text, progress.ended) == self._previous_sentence:
+            return "accept"
+        return "partial" if progress.kept else "reject"
+
+    def _first_sentence(self, progress: Progress, text: str) -> Iterator[Event]:
+        """The first sentence stands: told at once, before what only describes it."""
+        self.sentence_tokens = len(progress.tokens)
+        sentence = first_sentence(text, progress.ended) or ""
+        verdict = self._judged(progress)
+        if self.final:
+            yield from self._commit(text.lstrip(), progress.ended)
+        elif sentence and sentence != self.ahead:
+            self.ahead = sentence
+            yield SentenceAhead(text=sentence)
+        yield verdict
+        yield self._candidate(progress, text)
+
+    def _judged(self, progress: Progress) -> Verdict:
+        self._verdict = Verdict(
+            outcome=self._outcome or "reject",
+            accepted=len(progress.kept),
+            of=len(progress.kept) + len(progress.struck),
+            forwards=self._forwards(),
+            ms=self._elapsed_ms(),
+            verifier=self._verifier,
+            lossless=progress.lossless,
+            final=self.final,
+        )
+        return self._verdict
+
+    def _due(self, progress: Progress) -> bool:
+        waited = self._elapsed_ms() - self._told_ms >= COALESCE_MS
+        return waited or len(progress.tokens) - self._told_tokens >= COALESCE_TOKENS
+
+    def _candidate(self, progress: Progress, text: str) -> Candidate:
+        self._told_tokens, self._told_ms = len(progress.tokens), self._elapsed_ms()
+        kept = self._tokenizer.decode(progress.kept)
+        struck = self._tokenizer.decode(progress.kept + progress.struck)
+        return Candidate(
+            prompt=self.prompt,
+            kept=kept,
+            new=text[len(kept) :],
+            struck=struck[len(kept) :],
+            tokens=len(progress.tokens),
+            complete=progress.ended,
+        )
+
+    def _commit(self, text: str, ended: bool) -> Iterator[ReplyCommitted]:
+        """Sentences that have ended since the last call; each but the first carries the space before it."""
+        while (end := sentence_end(text, self._end, ended)) >= 0:
+            sentence = text[self._end : end]
+            self._end = end
+            self.committed.append(sentence.rstrip() if end == len(text) else sentence)
+            yield ReplyCommitted(index=len(self.committed) - 1, text=self.committed[-1])

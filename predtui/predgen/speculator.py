@@ -1,0 +1,95 @@
+"""Algorithm 1 of PredGen on tokens: verify the candidate against the new prompt, keep what holds, regenerate the rest.
+
+Lazy: whoever stops asking stops the work, and every token computed so far stays in the candidate. Must not know of
+text, sentences, events or stages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from predtui.decoding.autoregressive import generate
+from predtui.decoding.base import Sampler, Verifier
+from predtui.llm.base import LoadedModel, Stale, never
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The candidate for the present prompt is ``kept + new``; ``struck`` is what fell from the one before it."""
+
+    kept: tuple[int, ...]
+    new: tuple[int, ...]
+    struck: tuple[int, ...]
+    ended: bool
+    """Whether nothing follows: the model ended the reply, or it is as long as it may be."""
+    lossless: bool
+
+    @property
+    def tokens(self) -> tuple[int, ...]:
+        return self.kept + self.new
+
+
+class Speculator:
+    """Holds one candidate reply from revision to revision."""
+
+    def __init__(self, loaded: LoadedModel, sampler: Sampler, verifier: Verifier, reply_limit: int = 256) -> None:
+        """``reply_limit``: the most tokens of a reply."""
+        self._model = loaded.model
+        self._is_end = loaded.tokenizer.is_end
+        self._sampler = sampler
+        self._reply_limit = reply_limit
+        self.verifier = verifier
+        self.reset()
+
+    @property
+    def candidate(self) -> tuple[int, ...]:
+        return tuple(self._candidate)
+
+    def reset(self) -> None:
+        """Forget the candidate: a new turn."""
+        self._candidate: list[int] = []
+        self._holds_for: list[int] | None = None
+        self._lossless = True
+
+    def advance(self, prompt: Sequence[int], stale: Stale = never) -> Iterator[Progress]:
+        """Once after the verification, then after each new token, until the reply ends or the work is stale.
+
+        A prompt equal to the last one verified costs no verification, since each token of the candidate was chosen
+        for it: then even zero forwards may bring the first sentence. ``prompt`` is shorter than the model's context.
+        Raises Preempted as the model does, with the candidate as it was.
+        """
+        if stale():
+            return
+        limit = min(self._reply_limit, self._model.context_size - len(prompt))
+        previous = self._candidate[:limit]
+        verified = list(prompt) == self._holds_for
+        kept = len(previous) if verified else self._verify(prompt, previous, limit)
+        struck = tuple(previous[kept:])
+        yield self._progress(kept, struck, limit)
+        context = [*prompt, *self._candidate]
+        position = len(self._candidate)
+        if self._ended(limit):
+            return
+        for token in generate(
+            self._model, context, self._sampler, limit - position, self._is_end, stale, position=position
+        ):
+            self._candidate.append(token)
+            yield self._progress(kept, struck, limit)
+
+    def _verify(self, prompt: Sequence[int], candidate: Sequence[int], limit: int) -> int:
+        """Cut the candidate back to what holds, add the token after it; how many tokens were kept."""
+        verification = self.verifier.verify(prompt, candidate)
+        self._candidate = list(verification.accepted)
+        if verification.next_token is not None and len(self._candidate) < limit:
+            self._candidate.append(verification.next_token)
+        self._holds_for = list(prompt)
+        self._lossless = verification.lossless
+        return len(verification.accepted)
+
+    def _ended(self, limit: int) -> bool:
+        return len(self._candidate) >= limit or (bool(self._candidate) and self._is_end(self._candidate[-1]))
+
+    def _progress(self, kept: int, struck: tuple[int, ...], limit: int) -> Progress:
+        tokens = self._candidate
+        return Progress(tuple(tokens[:kept]), tuple(tokens[kept:]), struck, self._ended(limit), self._lossless)

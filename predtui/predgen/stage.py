@@ -1,0 +1,217 @@
+"""The "llm" stage: partial prompts in, candidates, verdicts and a verified reply out.
+
+Owns the model and the candidate. Must not know of sound, of queues, or of the screen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+
+from predtui.decoding.sampler import sampler
+from predtui.errors import PredtuiError
+from predtui.events import (
+    Configure,
+    Event,
+    Interrupt,
+    MeasureBaseline,
+    Message,
+    Notice,
+    ReplyFinished,
+    StageStatus,
+    Transcript,
+    TurnStarted,
+)
+from predtui.llm.base import Preempted
+from predtui.llm.load import POCKET, load
+from predtui.predgen.baseline import measure
+from predtui.predgen.prompts import SYSTEM_PROMPT
+from predtui.predgen.revision import Revision
+from predtui.predgen.speculator import Progress, Speculator
+from predtui.predgen.verifiers import make_verifier
+from predtui.predgen.window import Window
+from predtui.settings import LlmSettings
+from predtui.stage import StageContext
+
+
+@dataclass(frozen=True, slots=True)
+class SpeculationOptions:
+    """Everything this stage may be told. Limits are in tokens; ``threads`` and ``context`` 0 suit the model."""
+
+    model: str = POCKET
+    engine: str = "llamacpp"
+    threads: int = 0
+    context: int = 0
+    verifier: str = "greedy"
+    temperature: float = 0.0
+    top_k: int = 0
+    top_p: float = 1.0
+    min_p: float = 0.0
+    seed: int = 0
+    system: str = SYSTEM_PROMPT
+    reply_tokens: int = 256
+    candidate_tokens: int = 64
+    """A candidate grows no longer while input goes on ..."""
+    beyond_sentence: int = 6
+    """... or than so many tokens beyond its first sentence, which show that the sentence is over."""
+
+    @classmethod
+    def of(cls, settings: LlmSettings) -> SpeculationOptions:
+        return cls(
+            model=settings.model,
+            threads=settings.threads,
+            context=settings.context,
+            verifier=settings.verifier,
+            temperature=settings.temperature,
+            seed=settings.seed,
+        )
+
+
+def create(options: SpeculationOptions) -> SpeculationStage:
+    return SpeculationStage(options)
+
+
+class SpeculationStage:
+    """Input-time speculation as a stage. Stops between forwards when its work is stale, keeps every token, and tells
+    nothing more of a revision that was pre-empted."""
+
+    accepts: tuple[type[Event], ...] = (TurnStarted, Transcript, Interrupt, Configure, MeasureBaseline)
+    tick: float | None = None
+
+    def __init__(self, options: SpeculationOptions) -> None:
+        self._options = options
+        self._verifier = options.verifier
+        self._history: tuple[Message, ...] = ()
+        self._ahead = ""
+        self._unfinished: tuple[Revision, Progress] | None = None
+        """A final revision whose reply is still being generated."""
+        self._reply: tuple[str, tuple[int, ...]] = ("", ())
+        """The last final prompt with the tokens of its reply."""
+
+    def open(self, context: StageContext) -> Iterator[Event]:
+        self._context = context
+        options = self._options
+        yield StageStatus(stage="llm", message=f"loading {options.model}")
+        self._sampler = sampler(options.temperature, options.top_k, options.top_p, options.min_p, options.seed)
+        self._loaded = load(options.model, options.engine, options.threads or None, options.context, context.stale)
+        self._window = Window(self._loaded, options.system, options.reply_tokens)
+        verifier = make_verifier(self._verifier, self._loaded, self._sampler)
+        self._speculator = Speculator(self._loaded, self._sampler, verifier, options.reply_tokens)
+        yield StageStatus(stage="llm", message="reading the system prompt", progress=0.9)
+        self._prefill()
+
+    def handle(self, event: Event) -> Iterator[Event]:
+        try:
+            if isinstance(event, TurnStarted):
+                self._start(event)
+            elif isinstance(event, Transcript):
+                yield from self._transcript(event)
+            elif isinstance(event, Interrupt):
+                yield from self._interrupt()
+            elif isinstance(event, Configure):
+                yield from self._configure(event)
+            elif isinstance(event, MeasureBaseline):
+                yield from self._baseline(event)
+        except Preempted:
+            self._context.log.debug("%s was pre-empted between chunks", type(event).__name__)
+
+    def idle(self) -> Iterator[Event]:
+        return iter(())
+
+    def close(self) -> None:
+        self._loaded.model.close()
+
+    def _start(self, event: TurnStarted) -> None:
+        self._history = event.history
+        self._ahead = ""
+        self._unfinished = None
+        self._speculator.reset()
+        self._prefill()
+
+    def _prefill(self) -> None:
+        """Evaluate what stands before the user's words, so that the first of them cost no more than themselves."""
+        with suppress(Preempted):
+            self._loaded.model.logits(self._window.tokens(self._history, ""))
+
+    def _transcript(self, event: Transcript) -> Iterator[Event]:
+        if event.prompt:
+            yield from self._speculate(event.prompt, event.final)
+        elif event.final:
+            yield ReplyFinished(verifier=self._verifier)
+
+    def _speculate(self, prompt: str, final: bool) -> Iterator[Event]:
+        """One round of Algorithm 1; after the final prompt, the whole reply."""
+        revision = self._revision(prompt, final)
+        self._unfinished = (revision, Progress((), (), (), False, True)) if final else None
+        progress: Progress | None = None
+        for progress in self._speculator.advance(self._window.tokens(self._history, prompt), self._context.stale):
+            if self._context.stale():
+                return
+            if final:
+                self._unfinished = (revision, progress)
+                self._reply = (prompt, progress.tokens)
+            yield from revision.tell(progress)
+            self._ahead = revision.ahead
+            if not final and self._enough(revision, progress):
+                break
+        if progress is not None and not self._context.stale():
+            self._unfinished = None
+            yield from revision.finish(progress)
+
+    def _revision(self, prompt: str, final: bool) -> Revision:
+        now, counters = self._context.clock.now, self._loaded.model.counters
+        start, forwards = now(), counters.forwards
+        return Revision(
+            prompt,
+            self._loaded.tokenizer,
+            self._speculator.candidate,
+            self._verifier,
+            elapsed_ms=lambda: (now() - start) * 1000,
+            forwards=lambda: counters.forwards - forwards,
+            ahead=self._ahead,
+            final=final,
+        )
+
+    def _enough(self, revision: Revision, progress: Progress) -> bool:
+        """Whether the candidate need not grow before the input does."""
+        length, sentence = len(progress.tokens), revision.sentence_tokens
+        beyond = sentence and length >= sentence + self._options.beyond_sentence
+        return bool(beyond) or length >= self._options.candidate_tokens
+
+    def _interrupt(self) -> Iterator[Event]:
+        """A reply that was still being generated ends with what is committed of it."""
+        if self._unfinished is not None:
+            revision, progress = self._unfinished
+            self._unfinished = None
+            yield revision.reply(progress, interrupted=True)
+
+    def _configure(self, event: Configure) -> Iterator[Event]:
+        if not event.verifier:
+            return
+        try:
+            self._speculator.verifier = make_verifier(event.verifier, self._loaded, self._sampler)
+            self._verifier = event.verifier
+        except PredtuiError as error:
+            yield Notice(text=str(error), severity="error")
+
+    def _baseline(self, event: MeasureBaseline) -> Iterator[Event]:
+        prompt, reply = self._reply
+        if prompt != event.prompt or not self._says(reply, event.reply):
+            reply = tuple(self._loaded.tokenizer.encode(event.reply))
+        result = measure(
+            self._loaded,
+            self._sampler,
+            self._window,
+            event.history,
+            event.prompt,
+            reply,
+            self._options.reply_tokens,
+            self._context.clock,
+            self._context.stale,
+        )
+        if result is not None:
+            yield result
+
+    def _says(self, tokens: tuple[int, ...], text: str) -> bool:
+        return self._loaded.tokenizer.decode(tokens).strip().startswith(text)

@@ -1,0 +1,83 @@
+"""Where sentences end in running text. Must not know of tokens, models or sound.
+
+A sentence is what ends at ``.``, ``?`` or ``!`` (PredGen, appendix A.1), but not inside numbers, abbreviations,
+addresses or an ellipsis. Text grows while it is read, so an end counts only once what follows it is known:
+an end that was found once stays an end however the text goes on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+_END = re.compile(r"""(?P<mark>[.?!…]+)(?P<close>["'”’»)\]*_]*)(?P<gap>\s+)(?=\S)|[。！？]+[」』”’）]*""")
+_LAST_WORD = re.compile(r"""(\S*?)[.?!…]*["'”’»)\]*_]*$""")
+_OPENING = "\"'“‘«([*_"
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_NEVER_END = _set(
+    "mr mrs ms mx dr prof rev hon st mt gen capt cpt lt sgt gov sen messrs mme mlle "
+    "e.g i.e cf viz vs approx ca u.s u.k u.n e.u u.s.a"
+)
+"""Abbreviations that something always follows, or that are as likely within a sentence as at its end."""
+_BEFORE_NUMBERS = _set("no nos fig figs vol p pp ch sec art")
+"""Abbreviations where a number follows, words where none does."""
+_MAY_END = _set("a.m p.m etc inc ltd co corp jr sr ph.d m.d b.a m.a b.c a.d d.c")
+"""Abbreviations that end a sentence where the next word is capitalised."""
+
+
+def sentence_end(text: str, start: int = 0, complete: bool = False) -> int:
+    """Index just after the sentence that begins at ``start``, or -1 while it is unfinished.
+
+    ``complete``: the text will not grow, so whatever is left is a sentence (-1 only where nothing but space is left).
+    """
+    for match in _END.finditer(text, start):
+        if match["mark"] is None:
+            return match.end()
+        if _ends(text[start : match.start("gap")], match["mark"], match["close"], text[match.end()]):
+            return match.start("gap")
+    return len(text) if complete and text[start:].strip() else -1
+
+
+def sentences(text: str, complete: bool = False) -> Iterator[str]:
+    """The finished sentences of ``text`` in order; each carries the space before it, so that they join to the text."""
+    start = 0
+    while (end := sentence_end(text, start, complete)) >= 0:
+        yield text[start:end]
+        start = end
+
+
+def first_sentence(text: str, complete: bool = False) -> str | None:
+    """The first sentence of ``text`` without the space around it, or None while it is unfinished."""
+    end = sentence_end(text, 0, complete)
+    return text[:end].strip() if end >= 0 else None
+
+
+def _ends(sentence: str, mark: str, close: str, following: str) -> bool:
+    """Whether ``sentence``, closing with ``mark`` and ``close``, is over, given the first character after the gap."""
+    if close and following.islower():
+        return False
+    if "…" in mark or "..." in mark:
+        return False
+    if mark != ".":
+        return True
+    word = (_LAST_WORD.search(sentence) or [""])[0].rstrip(".\"'”’»)]*_").lstrip(_OPENING)
+    return not _abbreviates(sentence, word, following)
+
+
+def _abbreviates(sentence: str, word: str, following: str) -> bool:
+    """Whether the full stop after ``word`` belongs to it: an abbreviation, an initial, or the number of a list item."""
+    lower = word.lower()
+    if lower in _NEVER_END or not word:
+        return True
+    if lower in _BEFORE_NUMBERS:
+        return following.isdigit()
+    if lower in _MAY_END:
+        return following.islower()
+    if len(word) == 1 and word.isalpha():
+        return word != "I"
+    return word.isdigit() and sentence.strip() in (f"{word}.", f"**{word}.**")

@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from predtui.decoding.sampler import Greedy, Seeded, gumbel, sampler
+
+LOGITS = np.log(np.array([0.5, 0.25, 0.15, 0.06, 0.04], np.float32))
+
+
+def frequencies(chooser: Seeded, draws: int = 4000) -> np.ndarray:
+    picks = [chooser.choose(LOGITS, position) for position in range(draws)]
+    return np.bincount(picks, minlength=LOGITS.size) / draws
+
+
+def test_samples_follow_the_softmax() -> None:
+    expected = np.exp(LOGITS)
+    chi_square = 4000 * ((frequencies(Seeded(seed=11)) - expected) ** 2 / expected).sum()
+    assert chi_square < 18.5  # 99.9 % of a chi-square distribution with 4 degrees of freedom
+
+
+def test_temperature_sharpens_and_flattens() -> None:
+    cold, hot = frequencies(Seeded(0.5, seed=2)), frequencies(Seeded(5.0, seed=2))
+    expected = np.exp(LOGITS / 0.5)
+    np.testing.assert_allclose(cold, expected / expected.sum(), atol=0.03)
+    assert hot.max() < 0.3
+
+
+@pytest.mark.parametrize(
+    ("chooser", "allowed"),
+    [
+        (Seeded(top_k=2), {0, 1}),
+        (Seeded(top_p=0.5), {0}),
+        (Seeded(top_p=0.8), {0, 1, 2}),
+        (Seeded(min_p=0.2), {0, 1, 2}),
+        (Seeded(top_k=4, top_p=0.95, min_p=0.4), {0, 1}),
+    ],
+)
+def test_cuts_keep_just_what_they_say(chooser: Seeded, allowed: set[int]) -> None:
+    assert set(np.flatnonzero(np.isfinite(chooser.filtered(LOGITS)))) == allowed
+    assert {chooser.choose(LOGITS, position) for position in range(300)} == allowed
+
+
+@given(st.permutations(list(range(12))), st.integers(0, 2**64 - 1))
+def test_choices_do_not_depend_on_the_order_of_positions(order: list[int], seed: int) -> None:
+    chooser = Seeded(seed=seed)
+    forward = [chooser.choose(LOGITS, position) for position in range(12)]
+    shuffled = {position: chooser.choose(LOGITS, position) for position in order}
+    assert [shuffled[position] for position in range(12)] == forward
+
+
+def test_noise_differs_between_positions_and_seeds() -> None:
+    rows = [gumbel(seed, position, 64) for seed in (0, 1, 2) for position in range(20)]
+    assert len({tuple(row) for row in rows}) == len(rows)
+    assert abs(np.corrcoef(rows) - np.eye(len(rows))).max() < 0.6
+
+
+def test_greedy_takes_the_likeliest_and_the_lowest_of_equals() -> None:
+    assert Greedy().choose(LOGITS, 5) == 0
+    assert Greedy().choose(np.array([1, 3, 3], np.float32), 0) == 1
+    assert isinstance(sampler(0), Greedy)
+    assert sampler(0.7, 5, 0.9, 0.1, 3) == Seeded(0.7, 5, 0.9, 0.1, 3)
+
+
+@pytest.mark.parametrize(
+    "wrong", [(-1.0,), (float("nan"),), (1.0, -1), (1.0, 0, 0.0), (1.0, 0, 1.5), (1.0, 0, 1.0, 2.0)]
+)
+def test_values_out_of_range_are_refused(wrong: tuple[float, ...]) -> None:
+    with pytest.raises(ValueError, match=r"temperature|range"):
+        Seeded(*wrong)  # type: ignore[arg-type]

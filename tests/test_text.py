@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from predtui.text import first_sentence, sentence_end, sentences
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ["Paris.", " It lies on the Seine!", " Is it old?", " Yes."],
+        ["Pi is 3.14 and more.", " So it goes."],
+        ["Mr. Smith met Dr. Jones at St. Mary's.", " He waved."],
+        ["It opens at 9 a.m.", " The shop is near."],
+        ["It opens at 9 a.m. on Mondays.", " The shop is near."],
+        ["Fruit, e.g. Apples, is good.", " Eat it."],
+        ["She lives in the U.S. Army base.", " So I hear."],
+        ["J. K. Rowling wrote it.", " So did I.", " And you?"],
+        ["Wait... Then go.", " Well… Stop."],
+        ['He said "Go."', " Then he left."],
+        ['"Why?" he asked.', " (Nobody knew.)", " The end."],
+        ["Really?!", " Yes!!", " Fine."],
+        ["See example.com/a.b for more.", " Thanks."],
+        ["1. Boil the water.", "\n2. Add salt."],
+        ["It was built in 1990.", " It is No. 5 of them.", " No.", " Never."],
+        ["**Done.**", " Next."],
+        ["你好。", "再见！"],
+        ["No end here"],
+    ],
+)
+def test_sentences(parts: list[str]) -> None:
+    assert list(sentences("".join(parts), complete=True)) == parts
+
+
+def test_an_end_counts_once_what_follows_is_known() -> None:
+    assert [first_sentence(t) for t in ("It is 3.", "It is 3. ", "It is 3.1", "It is 3. Or 4")] == [
+        None,
+        None,
+        None,
+        "It is 3.",
+    ]
+    assert first_sentence("It is 3.", complete=True) == "It is 3."
+    assert first_sentence("  ", complete=True) is None
+    assert sentence_end("", complete=True) == -1
+
+
+text = st.text(alphabet="abI .?!…\"'()1,eg\nU", max_size=50)
+
+
+@given(text)
+def test_sentences_join_to_the_text(whole: str) -> None:
+    joined = "".join(sentences(whole, complete=True))
+    assert whole.startswith(joined)
+    assert not whole[len(joined) :].strip()
+
+
+@given(text, text)
+def test_an_end_found_once_stays_however_the_text_goes_on(head: str, tail: str) -> None:
+    early = list(sentences(head))
+    assert list(sentences(head + tail))[: len(early)] == early
+    assert list(sentences(head + tail, complete=True))[: len(early)] == early

@@ -1,0 +1,76 @@
+"""Writes a random-weight Llama-architecture GGUF in milliseconds: every path of a real file, none of its sense."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import gguf
+import numpy as np
+
+CHATML = (
+    "{% for m in messages %}{{ '<|im_start|>' + m['role'] + '\n' + m['content'] + '<|im_end|>\n' }}{% endfor %}"
+    "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
+)
+HIDDEN, LAYERS, HEADS, FEED_FORWARD, CONTEXT = 32, 2, 2, 48, 1024
+
+
+def write(path: Path, seed: int = 0, template: str | None = CHATML, add_bos: bool = False, arch: str = "llama") -> Path:
+    """A byte-level BPE vocabulary of 256 bytes, a few merges and three special tokens; tied embeddings; 16-bit."""
+    writer = gguf.GGUFWriter(str(path), arch)
+    _hyperparameters(writer)
+    size = _vocabulary(writer, add_bos)
+    if template is not None:
+        writer.add_chat_template(template)
+    _weights(writer, size, np.random.default_rng(seed))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return path
+
+
+def _hyperparameters(writer: gguf.GGUFWriter) -> None:
+    writer.add_context_length(CONTEXT)
+    writer.add_embedding_length(HIDDEN)
+    writer.add_block_count(LAYERS)
+    writer.add_feed_forward_length(FEED_FORWARD)
+    writer.add_head_count(HEADS)
+    writer.add_head_count_kv(HEADS)
+    writer.add_layer_norm_rms_eps(1e-5)
+    writer.add_rope_dimension_count(HIDDEN // HEADS)
+
+
+def _vocabulary(writer: gguf.GGUFWriter, add_bos: bool) -> int:
+    printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    others = [b for b in range(256) if b not in printable]
+    letters = {b: chr(b) for b in printable} | {b: chr(256 + i) for i, b in enumerate(others)}
+    merges = ["Ġ t", "h e", "i n", "Ġt he", "Ġ a"]
+    tokens = [*(letters[b] for b in range(256)), *(m.replace(" ", "") for m in merges)]
+    special = ["<|end|>", "<|im_start|>", "<|im_end|>"]
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre("smollm")
+    writer.add_token_list([*tokens, *special])
+    kinds = [gguf.TokenType.NORMAL] * len(tokens) + [gguf.TokenType.CONTROL] * len(special)
+    writer.add_token_types(kinds)
+    writer.add_token_merges(merges)
+    writer.add_bos_token_id(len(tokens))
+    writer.add_eos_token_id(len(tokens) + 2)
+    writer.add_add_bos_token(add_bos)
+    return len(tokens) + len(special)
+
+
+def _weights(writer: gguf.GGUFWriter, size: int, rng: np.random.Generator) -> None:
+    def matrix(*shape: int) -> np.ndarray:
+        return (rng.normal(size=shape) * 1.5 / shape[-1] ** 0.5).astype(np.float16)
+
+    writer.add_tensor("token_embd.weight", rng.normal(size=(size, HIDDEN)).astype(np.float16))
+    writer.add_tensor("output_norm.weight", np.ones(HIDDEN, np.float32))
+    for layer in range(LAYERS):
+        block = f"blk.{layer}."
+        for name in ("attn_norm", "ffn_norm"):
+            writer.add_tensor(f"{block}{name}.weight", np.ones(HIDDEN, np.float32))
+        for name in ("attn_q", "attn_k", "attn_v", "attn_output"):
+            writer.add_tensor(f"{block}{name}.weight", matrix(HIDDEN, HIDDEN))
+        for name in ("ffn_gate", "ffn_up"):
+            writer.add_tensor(f"{block}{name}.weight", matrix(FEED_FORWARD, HIDDEN))
+        writer.add_tensor(f"{block}ffn_down.weight", matrix(HIDDEN, FEED_FORWARD))
