@@ -12,10 +12,10 @@ import pytest
 from rich.console import Console
 
 from predtui.events import Message
+from predtui.llm.load import load
 from predtui.training.pocket.config import Budget, Recipe, Shape
 from predtui.training.pocket.export import load_exported
 from predtui.training.pocket.model import greedy
-from predtui.training.pocket.pair import Plan, train_pair
 from predtui.training.pocket.tokenizer import (
     ASSISTANT,
     CHAT_TEMPLATE,
@@ -24,6 +24,7 @@ from predtui.training.pocket.tokenizer import (
     encode_message,
     load_tokenizer,
 )
+from predtui.training.pocket.train import Plan, train_pair
 
 STOP = SPECIAL_TOKENS.index(END)
 TEXTS = (
@@ -114,6 +115,15 @@ def test_llama_cpp_agrees(assets: Path, name: str) -> None:
                 break
             reply.append(token)
         assert reply == greedy(ours, ids, STOP, 24)
+
+
+def test_predtui_prompts_it_as_it_was_trained(assets: Path) -> None:
+    chat = [Message("system", "Be brief."), Message("user", "what colour is snow")]
+    loaded = load(str(assets / "target" / "model.gguf"), threads=1)
+    tokenizer = load_tokenizer(assets / "target")
+    expected = [token for message in chat for token in encode_message(tokenizer, message)]
+    assert loaded.prompt_tokens(chat) == [*expected, SPECIAL_TOKENS.index(ASSISTANT)]
+    assert loaded.tokenizer.is_end(STOP)
 
 
 def test_labels_are_single_tokens_at_the_start_of_a_reply(assets: Path) -> None:

@@ -14,6 +14,7 @@ import torch
 
 from predtui.training.pocket.config import DRAFT, TARGET, Budget, Recipe, Shape
 from predtui.training.pocket.data import BatchStream, Cursor, encode
+from predtui.training.pocket.loop import Progress, train
 from predtui.training.pocket.model import PocketModel
 from predtui.training.pocket.optim import orthogonalise
 from predtui.training.pocket.tokenizer import (
@@ -25,7 +26,6 @@ from predtui.training.pocket.tokenizer import (
     save_tokenizer,
     train_tokenizer,
 )
-from predtui.training.pocket.train import Progress, train
 
 RECIPE = Recipe(batch_tokens=256, pool_batches=4, warmup_steps=4)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.console import Console
 
 from predtui.training.pocket.config import Budget, Recipe
-from predtui.training.pocket.pair import ALLOCATOR, WORK, Plan, environment, train_pair
+from predtui.training.pocket.train import ALLOCATOR, WORK, Plan, environment, train_pair
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -28,9 +28,9 @@ Target and draft share their tokenizer, their chat format and their corpus.
 
 - **Files**: `model.safetensors` (half precision) with its configuration for transformers; `model.gguf` (F16) for
   llama.cpp.
-- **Shape**: hidden size {hidden_size}, {num_hidden_layers} layers, {num_attention_heads} heads, feed-forward size
-  {intermediate_size}, vocabulary {vocab_size} (byte-level BPE, digits single), context {max_position_embeddings},
-  tied embeddings.
+- **Shape**: hidden size {hidden_size}, {num_hidden_layers} layers, {num_attention_heads} heads,
+  feed-forward size {intermediate_size}, vocabulary {vocab_size} (byte-level BPE, digits single),
+  context {max_position_embeddings}, tied embeddings.
 - **Chat format**: `<|user|>TEXT<|end|><|assistant|>REPLY<|end|>`, nothing between the turns; system messages are
   dropped.
 - **Corpus**: written for predtui and generated without end from a seed (`predtui.training.corpus`): fact tables, worked
@@ -54,8 +54,8 @@ constant, then falls to 0.
 FIGURES = """
 ## Figures
 
-`{command}` on {machine}. Greedy decoding of the GGUF files by llama.cpp; a reply is right if the corpus's oracle
-says so. *slots*: known wordings with unseen contents; *frames*: whole wordings that training never showed.
+`{command}` on {machine}.
+Greedy decoding of the GGUF files by llama.cpp; a reply is right if the corpus's oracle says so. *slots*: known wordings with unseen contents; *frames*: whole wordings that training never showed.
 
 """
 

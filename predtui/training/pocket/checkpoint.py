@@ -22,7 +22,7 @@ from predtui.training.pocket.optim import PocketOptimizer
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """How far a run is: steps and seconds spent, tokens seen, the next batch, and whether its budget is used up."""
+    """How far a run is: steps and seconds spent, tokens seen, running means, the next batch."""
 
     seed: int
     step: int = 0
@@ -31,7 +31,6 @@ class Counters:
     loss: float = 0.0
     judge_accuracy: float | None = None
     cursor: Cursor = field(default_factory=Cursor)
-    done: bool = False
 
 
 def save_checkpoint(path: Path, model: PocketModel, optimizer: PocketOptimizer, counters: Counters) -> None:

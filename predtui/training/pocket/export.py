@@ -57,6 +57,7 @@ def export(model: PocketModel, tokenizer: Tokenizer, folder: Path, name: str) ->
         (folder / file).write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
     weights = {name: tensor.detach().half().contiguous() for name, tensor in model.state_dict().items()}
     save_file(weights, str(folder / "model.safetensors"), metadata={"format": "pt"})
+    (folder / "model.safetensors").chmod(0o644)  # the library makes it readable to its owner alone
     write_gguf(weights, tokenizer, shape, folder / "model.gguf", name)
 
 

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as Bar
 
-from predtui.training.pocket.train import Progress, Report
+from predtui.training.pocket.loop import Progress, Report
 
 LOG_SECONDS = 15.0
 

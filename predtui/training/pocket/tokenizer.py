@@ -22,6 +22,7 @@ SPECIAL_TOKENS = (USER, ASSISTANT, END, PAD)
 LABELS = ("yes", "no")
 
 CHAT_TEMPLATE = (
+    "{# system messages are ignored on purpose #}"
     "{% for message in messages %}"
     "{% if message['role'] != 'system' %}"
     "{{ '<|' + message['role'] + '|>' + message['content'] + '<|end|>' }}"
@@ -29,7 +30,8 @@ CHAT_TEMPLATE = (
     "{% endfor %}"
     "{% if add_generation_prompt %}{{ '<|assistant|>' }}{% endif %}"
 )
-"""Turns follow one another without a character between them; system messages are dropped."""
+"""Turns follow one another without a character between them; system messages are dropped, and
+the comment says so to ``predtui.llm.templates``, which would put them into the user's turn otherwise."""
 
 
 def train_tokenizer(texts: Iterable[str], vocab: int) -> Tokenizer:

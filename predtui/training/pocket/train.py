@@ -1,195 +1,114 @@
-"""The trainer of one pocket model: batches in, weights and checkpoints out, on CPU or GPU.
+"""Both pocket models from one call: tokenizer, target, draft, their exports and cards.
 
-Must not know of what the dialogues are about, nor of export formats. The same seed and number of steps give the same
-weights on the same machine and thread count; an interrupted run that is resumed goes on as if nothing had happened.
+Work in progress stands in a folder of its own, checkpoints and all; a shipped folder changes when its model is
+finished, not before. ``train_pocket`` runs in a process of its own, because the allocator settings that make training
+a fifth faster are read when a process starts.
 """
 
 from __future__ import annotations
 
-import math
-import signal
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-import torch
-from torch import Tensor
-from torch.nn import functional
+from rich.console import Console
 
-from predtui.training.pocket.checkpoint import Counters, load_checkpoint, save_checkpoint
-from predtui.training.pocket.config import Budget, Recipe, Shape, TrainingRecord
-from predtui.training.pocket.data import Batch, BatchStream, Sampler
-from predtui.training.pocket.model import PocketModel
-from predtui.training.pocket.optim import PocketOptimizer
+from predtui.training.pocket.card import write_cards
+from predtui.training.pocket.config import DRAFT, TARGET, Budget, Recipe, Shape
+from predtui.training.pocket.data import Sampler
+from predtui.training.pocket.export import export
+from predtui.training.pocket.loop import train
+from predtui.training.pocket.report import reporter
+from predtui.training.pocket.tokenizer import corpus_texts, load_tokenizer, save_tokenizer, train_tokenizer
 
-SMOOTHING = 0.97
+ALLOCATOR: Mapping[str, str] = {
+    "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
+    "MALLOC_TRIM_THRESHOLD_": "10000000000",
+    "MALLOC_MMAP_THRESHOLD_": "10000000000",
+    "MALLOC_TOP_PAD_": "268435456",
+    "THP_MEM_ALLOC_ENABLE": "1",
+}
+"""Keep freed memory, and in huge pages: a training step allocates and frees the same large blocks again and again."""
+
+TOKENIZER_EXAMPLES = 40_000
+WORK = Path("build/pocket")
+"""Where checkpoints stand, relative to where the command is run."""
+
+
+def environment(threads: int) -> dict[str, str]:
+    """The environment of a training process: this one's, the allocator settings, the threads (0: all cores)."""
+    count = str(threads or os.cpu_count() or 1)
+    return {**os.environ, **ALLOCATOR, "OMP_NUM_THREADS": count, "TOKENIZERS_PARALLELISM": "false"}
+
+
+def train_pocket(
+    out: Path,
+    target_minutes: float = 45.0,
+    draft_minutes: float = 8.0,
+    seed: int = 0,
+    threads: int = 2,
+    resume: bool = False,
+    work: Path = WORK,
+) -> None:
+    """Train target and draft and write ``<out>/target`` and ``<out>/draft``; ``threads`` 0 takes all cores.
+
+    Ctrl-C saves; ``resume`` goes on from the checkpoints in ``work``.
+
+    Raises subprocess.CalledProcessError if training fails; its message has been printed by then.
+    """
+    command = [sys.executable, "-m", "predtui.training.pocket", "--out", str(out), "--seed", str(seed)]
+    command += ["--target-minutes", str(target_minutes), "--draft-minutes", str(draft_minutes)]
+    command += ["--threads", str(threads), "--work", str(work), *(["--resume"] if resume else [])]
+    subprocess.run(command, env=environment(threads), check=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
-    """One step's news: running means of the loss (nats a reply token) and of the judgements answered right (0 to 1),
-    the rate factor, the share of the budget used, and tokens a second since the run was started or resumed."""
+class Plan:
+    """What to train: budgets of the two models, and the options that both share."""
 
-    step: int
-    loss: float
-    judge_accuracy: float | None
-    rate: float
-    share: float
-    seconds: float
-    tokens_per_second: float
-
-    @property
-    def seconds_left(self) -> float:
-        """Expected time to the end."""
-        return self.seconds * (1 - self.share) / max(self.share, 1e-9)
+    target: Budget
+    draft: Budget
+    seed: int = 0
+    threads: int = 2
+    workers: int = 1
+    resume: bool = False
+    work: Path = WORK
+    command: str = ""
+    recipe: Recipe = field(default_factory=Recipe)
+    tokenizer_examples: int = TOKENIZER_EXAMPLES
+    shapes: tuple[Shape, Shape] = (TARGET, DRAFT)
 
 
-Report = Callable[[Progress], None]
-
-
-def train(
-    shape: Shape,
-    recipe: Recipe,
-    budget: Budget,
-    folder: Path,
-    sampler: Sampler,
-    *,
-    seed: int = 0,
-    threads: int = 2,
-    workers: int = 1,
-    resume: bool = False,
-    device: str | None = None,
-    report: Report = lambda progress: None,
-) -> tuple[PocketModel, TrainingRecord]:
-    """Train one model; ``folder`` holds ``tokenizer.json`` and receives ``checkpoint.safetensors``.
-
-    Ctrl-C and SIGTERM save a checkpoint and raise KeyboardInterrupt. With ``resume`` an existing checkpoint is taken
-    up, and one whose budget was used up is returned as it is.
-    """
-    torch.set_num_threads(threads)
-    device = device or ("cuda" if torch.cuda.is_available() else "cpu")
-    model = PocketModel(shape, seed).to(device)
-    optimizer = PocketOptimizer(model, recipe.muon_lr, recipe.adam_lr)
-    path = folder / "checkpoint.safetensors"
-    counters = load_checkpoint(path, model, optimizer, seed) if resume and path.exists() else Counters(seed)
-    if not counters.done:
-        stream = BatchStream(sampler, folder, recipe, shape.context, seed, counters.cursor, workers)
-        with stream, _terminate_as_interrupt():
-            run = _Run(model, optimizer, recipe, budget, path, report)
-            counters = run(stream, counters)
-    record = TrainingRecord(
-        seed=seed,
-        steps=counters.step,
-        seconds=counters.seconds,
-        tokens=counters.tokens,
-        loss=counters.loss,
-        judge_accuracy=counters.judge_accuracy,
-        device=device,
-        threads=threads,
-    )
-    return model.to("cpu"), record
-
-
-class _Run:
-    """The loop of ``train`` and what it needs in each step."""
-
-    def __init__(
-        self,
-        model: PocketModel,
-        optimizer: PocketOptimizer,
-        recipe: Recipe,
-        budget: Budget,
-        path: Path,
-        report: Report,
-    ) -> None:
-        self.model, self.optimizer, self.recipe, self.budget = model, optimizer, recipe, budget
-        self.path, self.report = path, report
-        self.device = next(model.parameters()).device
-        self.half = has_bfloat16(self.device)
-
-    def __call__(self, stream: BatchStream, counters: Counters) -> Counters:
-        before = counters
-        begun = saved = time.monotonic()
-        try:
-            for batch, cursor in stream:
-                share = self.budget.progress(counters.step, counters.seconds)
-                if share >= 1.0:
-                    break
-                rate = self.recipe.rate(counters.step, share)
-                loss, judged = self._step(batch, rate)
-                now = time.monotonic()
-                seconds = before.seconds + now - begun
-                counters = replace(
-                    counters,
-                    step=counters.step + 1,
-                    seconds=seconds,
-                    tokens=counters.tokens + batch.tokens,
-                    loss=_smooth(counters.loss if counters.step else None, loss),
-                    judge_accuracy=counters.judge_accuracy
-                    if judged is None
-                    else _smooth(counters.judge_accuracy, judged),
-                    cursor=cursor,
-                )
-                if now - saved > self.recipe.checkpoint_seconds:
-                    self._save(counters)
-                    saved = now
-                speed = (counters.tokens - before.tokens) / max(now - begun, 1e-9)
-                self.report(self._progress(counters, rate, speed))
-        except KeyboardInterrupt:
-            self._save(counters)
-            raise
-        counters = replace(counters, done=True)
-        self._save(counters)
-        return counters
-
-    def _step(self, batch: Batch, rate: float) -> tuple[float, float | None]:
-        """One update. Returns the plain mean loss of the reply tokens and the share of judgements right, if any."""
-        targets, weights = self._tensor(batch.targets), self._tensor(batch.weights)
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.half):
-            logits = self.model(self._tensor(batch.ids), self._tensor(batch.positions)).float()
-        losses = functional.cross_entropy(logits, targets, reduction="none")
-        torch.autograd.backward((losses * weights).sum() / weights.sum())
-        torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.recipe.grad_clip)
-        self.optimizer.step(rate)
-        labels = self._tensor(batch.labels)
-        judged = (logits.detach()[labels].argmax(-1) == targets[labels]).float().mean().item()
-        return losses.detach().mean().item(), None if math.isnan(judged) else judged
-
-    def _progress(self, counters: Counters, rate: float, speed: float) -> Progress:
-        share = self.budget.progress(counters.step, counters.seconds)
-        return Progress(counters.step, counters.loss, counters.judge_accuracy, rate, share, counters.seconds, speed)
-
-    def _save(self, counters: Counters) -> None:
-        save_checkpoint(self.path, self.model, self.optimizer, counters)
-
-    def _tensor(self, array: object) -> Tensor:
-        return torch.as_tensor(array, device=self.device)
-
-
-def has_bfloat16(device: torch.device) -> bool:
-    """Whether matrix products in bfloat16 are native to the device: a quarter faster on such CPUs, slower on others."""
-    return device.type == "cuda" or bool(torch.cpu.get_capabilities().get("avx512_bf16"))
-
-
-def _smooth(old: float | None, new: float) -> float:
-    return new if old is None else SMOOTHING * old + (1 - SMOOTHING) * new
-
-
-@contextmanager
-def _terminate_as_interrupt() -> Iterator[None]:
-    """Inside, SIGTERM is a KeyboardInterrupt, so that a polite kill saves as Ctrl-C does. Main thread only."""
-
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    try:
-        previous = signal.signal(signal.SIGTERM, interrupt)
-    except ValueError:  # not in the main thread: signals are somebody else's
-        yield
-        return
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, previous)
+def train_pair(out: Path, plan: Plan, sampler: Sampler, console: Console) -> None:
+    """Train in this process. ``sampler`` must be importable by name, for the data workers."""
+    if not (plan.resume and (plan.work / "tokenizer.json").exists()):
+        console.print("tokenizer: learning the vocabulary")
+        texts = corpus_texts(sampler, plan.tokenizer_examples, plan.seed)
+        save_tokenizer(train_tokenizer(texts, plan.shapes[0].vocab), plan.work, plan.shapes[0].context)
+    tokenizer = load_tokenizer(plan.work)
+    for name, shape, budget in zip(("target", "draft"), plan.shapes, (plan.target, plan.draft), strict=True):
+        shape = replace(shape, vocab=tokenizer.get_vocab_size())
+        folder = plan.work / name
+        save_tokenizer(tokenizer, folder, shape.context)
+        with reporter(f"pocket {name} ({shape.parameters / 1e6:.1f}M)", console) as report:
+            model, record = train(
+                shape,
+                plan.recipe,
+                budget,
+                folder,
+                sampler,
+                seed=plan.seed,
+                threads=plan.threads or os.cpu_count() or 1,
+                workers=plan.workers,
+                resume=plan.resume,
+                report=report,
+            )
+        export(model, tokenizer, out / name, f"predtui pocket {name}")
+        facts = {"command": plan.command, "parameters": shape.parameters, **asdict(record)}
+        (out / name / "training.json").write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+        console.print(f"{name}: {record.steps} steps, {record.tokens:,} tokens, loss {record.loss:.3f} nats")
+    write_cards(out)

@@ -1,0 +1,194 @@
+"""The trainer of one pocket model: batches in, weights and checkpoints out, on CPU or GPU.
+
+Must not know of what the dialogues are about, nor of export formats. The same seed and number of steps give the same
+weights on the same machine and thread count; an interrupted run that is resumed goes on as if nothing had happened.
+"""
+
+from __future__ import annotations
+
+import math
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from predtui.training.pocket.checkpoint import Counters, load_checkpoint, save_checkpoint
+from predtui.training.pocket.config import Budget, Recipe, Shape, TrainingRecord
+from predtui.training.pocket.data import Batch, BatchStream, Sampler
+from predtui.training.pocket.model import PocketModel
+from predtui.training.pocket.optim import PocketOptimizer
+
+SMOOTHING = 0.97
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """One step's news: running means of the loss (nats a reply token) and of the judgements answered right (0 to 1),
+    the rate factor, the share of the budget used, and tokens a second since the run was started or resumed."""
+
+    step: int
+    loss: float
+    judge_accuracy: float | None
+    rate: float
+    share: float
+    seconds: float
+    tokens_per_second: float
+
+    @property
+    def seconds_left(self) -> float:
+        """Expected time to the end."""
+        return self.seconds * (1 - self.share) / max(self.share, 1e-9)
+
+
+Report = Callable[[Progress], None]
+
+
+def train(
+    shape: Shape,
+    recipe: Recipe,
+    budget: Budget,
+    folder: Path,
+    sampler: Sampler,
+    *,
+    seed: int = 0,
+    threads: int = 2,
+    workers: int = 1,
+    resume: bool = False,
+    device: str | None = None,
+    report: Report = lambda progress: None,
+) -> tuple[PocketModel, TrainingRecord]:
+    """Train one model; ``folder`` holds ``tokenizer.json`` and receives ``checkpoint.safetensors``.
+
+    Ctrl-C and SIGTERM save a checkpoint and raise KeyboardInterrupt. With ``resume`` an existing checkpoint is taken
+    up; one that has used up the budget is returned as it is.
+    """
+    torch.set_num_threads(threads)
+    device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    model = PocketModel(shape, seed).to(device)
+    optimizer = PocketOptimizer(model, recipe.muon_lr, recipe.adam_lr)
+    path = folder / "checkpoint.safetensors"
+    counters = load_checkpoint(path, model, optimizer, seed) if resume and path.exists() else Counters(seed)
+    if budget.progress(counters.step, counters.seconds) < 1.0:
+        stream = BatchStream(sampler, folder, recipe, shape.context, seed, counters.cursor, workers)
+        with stream, _terminate_as_interrupt():
+            run = _Run(model, optimizer, recipe, budget, path, report)
+            counters = run(stream, counters)
+    record = TrainingRecord(
+        seed=seed,
+        steps=counters.step,
+        seconds=counters.seconds,
+        tokens=counters.tokens,
+        loss=counters.loss,
+        judge_accuracy=counters.judge_accuracy,
+        device=device,
+        threads=threads,
+    )
+    return model.to("cpu"), record
+
+
+class _Run:
+    """The loop of ``train`` and what it needs in each step."""
+
+    def __init__(
+        self,
+        model: PocketModel,
+        optimizer: PocketOptimizer,
+        recipe: Recipe,
+        budget: Budget,
+        path: Path,
+        report: Report,
+    ) -> None:
+        self.model, self.optimizer, self.recipe, self.budget = model, optimizer, recipe, budget
+        self.path, self.report = path, report
+        self.device = next(model.parameters()).device
+        self.half = has_bfloat16(self.device)
+
+    def __call__(self, stream: BatchStream, counters: Counters) -> Counters:
+        before = counters
+        begun = saved = time.monotonic()
+        try:
+            for batch, cursor in stream:
+                share = self.budget.progress(counters.step, counters.seconds)
+                if share >= 1.0:
+                    break
+                rate = self.recipe.rate(counters.step, share)
+                loss, judged = self._step(batch, rate)
+                now = time.monotonic()
+                seconds = before.seconds + now - begun
+                counters = replace(
+                    counters,
+                    step=counters.step + 1,
+                    seconds=seconds,
+                    tokens=counters.tokens + batch.tokens,
+                    loss=_smooth(counters.loss if counters.step else None, loss),
+                    judge_accuracy=counters.judge_accuracy
+                    if judged is None
+                    else _smooth(counters.judge_accuracy, judged),
+                    cursor=cursor,
+                )
+                if now - saved > self.recipe.checkpoint_seconds:
+                    self._save(counters)
+                    saved = now
+                speed = (counters.tokens - before.tokens) / max(now - begun, 1e-9)
+                self.report(self._progress(counters, rate, speed))
+        except KeyboardInterrupt:
+            self._save(counters)
+            raise
+        self._save(counters)
+        return counters
+
+    def _step(self, batch: Batch, rate: float) -> tuple[float, float | None]:
+        """One update. Returns the plain mean loss of the reply tokens and the share of judgements right, if any."""
+        targets, weights = self._tensor(batch.targets), self._tensor(batch.weights)
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.half):
+            logits = self.model(self._tensor(batch.ids), self._tensor(batch.positions)).float()
+        losses = functional.cross_entropy(logits, targets, reduction="none")
+        torch.autograd.backward((losses * weights).sum() / weights.sum())
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.recipe.grad_clip)
+        self.optimizer.step(rate)
+        labels = self._tensor(batch.labels)
+        judged = (logits.detach()[labels].argmax(-1) == targets[labels]).float().mean().item()
+        return losses.detach().mean().item(), None if math.isnan(judged) else judged
+
+    def _progress(self, counters: Counters, rate: float, speed: float) -> Progress:
+        share = self.budget.progress(counters.step, counters.seconds)
+        return Progress(counters.step, counters.loss, counters.judge_accuracy, rate, share, counters.seconds, speed)
+
+    def _save(self, counters: Counters) -> None:
+        save_checkpoint(self.path, self.model, self.optimizer, counters)
+
+    def _tensor(self, array: object) -> Tensor:
+        return torch.as_tensor(array, device=self.device)
+
+
+def has_bfloat16(device: torch.device) -> bool:
+    """Whether matrix products in bfloat16 are native to the device: a quarter faster on such CPUs, slower on others."""
+    return device.type == "cuda" or bool(torch.cpu.get_capabilities().get("avx512_bf16"))
+
+
+def _smooth(old: float | None, new: float) -> float:
+    return new if old is None else SMOOTHING * old + (1 - SMOOTHING) * new
+
+
+@contextmanager
+def _terminate_as_interrupt() -> Iterator[None]:
+    """Inside, SIGTERM is a KeyboardInterrupt, so that a polite kill saves as Ctrl-C does. Main thread only."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    try:
+        previous = signal.signal(signal.SIGTERM, interrupt)
+    except ValueError:  # not in the main thread: signals are somebody else's
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, previous)
