@@ -7,6 +7,7 @@ is read gives the Turn that was seen live. Must not know who listens to a replay
 from __future__ import annotations
 
 import json
+import os
 import threading
 import wave
 from collections.abc import Callable, Iterator, Mapping
@@ -44,7 +45,7 @@ def find_session(path: Path) -> Path:
 
 
 class Recorder:
-    """A listener that writes what it hears. Where it cannot (a full disk) it says so once and stops; the app goes on."""
+    """A listener that writes what it hears. On a full disk it says so once and stops; the app goes on."""
 
     def __init__(self, folder: Path, publish: Publish) -> None:
         """Raises PredtuiError where ``folder`` cannot be made or holds a session already."""
@@ -151,15 +152,15 @@ def _sound(folder: Path, place: Mapping[str, Any]) -> bytes:
     name, offset, samples = str(place["file"]), int(place["offset"]), int(place["samples"])
     if Path(name).name != name or offset < 0 or samples < 0:
         raise ValueError(f"{name!r}, offset {offset}, {samples} samples: no sound of this session")
+    start, length = _WAV_HEADER + 2 * offset, 2 * samples
     try:
         with (folder / name).open("rb") as file:
-            file.seek(_WAV_HEADER + 2 * offset)
-            pcm = file.read(2 * samples)
+            if file.seek(0, os.SEEK_END) < start + length:
+                raise ValueError(f"the sound {name} ends before sample {offset + samples}")
+            file.seek(start)
+            return file.read(length)
     except OSError as error:
         raise ValueError(f"the sound {name} cannot be read: {error}") from error
-    if len(pcm) != 2 * samples:
-        raise ValueError(f"the sound {name} ends before sample {offset + samples}")
-    return pcm
 
 
 def play(

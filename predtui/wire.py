@@ -16,6 +16,8 @@ KINDS: dict[str, type[ev.Event]] = {
     kind.__name__: kind for kind in vars(ev).values() if isinstance(kind, type) and issubclass(kind, ev.Event)
 }
 """Every event type by its name."""
+MAX_SILENCE = 1 << 24
+"""Bytes that one event's sound may have."""
 
 
 def to_json(event: ev.Event, sound: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -42,7 +44,7 @@ def from_json(record: Any, sound: Callable[[Mapping[str, Any]], bytes] | None = 
     kind = KINDS.get(str(record.get("type")))
     if kind is None:
         raise ValueError(f"unknown event type {record.get('type')!r}")
-    hints = _hints(kind)
+    hints = _hints(kind.__name__)
     values: dict[str, Any] = {}
     for name, value in record.items():
         if name == "type":
@@ -62,7 +64,8 @@ def inline_sound(pcm: bytes) -> dict[str, str]:
 
 
 @cache
-def _hints(kind: type[Any]) -> dict[str, Any]:
+def _hints(name: str) -> dict[str, Any]:
+    kind = KINDS[name]
     hints = typing.get_type_hints(kind)
     return {field.name: hints[field.name] for field in dataclasses.fields(kind)}
 
@@ -71,12 +74,19 @@ def _bytes(value: Any, sound: Callable[[Mapping[str, Any]], bytes] | None) -> by
     if not isinstance(value, dict):
         raise TypeError("not a sound")
     if "base64" in value:
-        return base64.b64decode(value["base64"])
+        return base64.b64decode(value["base64"], validate=True)
     if "bytes" in value:
-        return bytes(_decode(int, value["bytes"]))
+        return bytes(_length(value["bytes"]))
     if sound is None:
         raise TypeError("the sound is kept elsewhere")
     return sound(value)
+
+
+def _length(value: Any) -> int:
+    length: int = _decode(int, value)
+    if not 0 <= length <= MAX_SILENCE:
+        raise TypeError(f"{length} bytes is no length of a sound")
+    return length
 
 
 def _decode(hint: Any, value: Any) -> Any:

@@ -1,0 +1,65 @@
+"""Replay equals live: whatever happened, folding what was recorded gives the Turn that was seen."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from functools import reduce as fold
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from predtui import events as ev
+from predtui.session import Recorder, read
+from predtui.turn import Turn, reduce, summary
+from predtui.wire import KINDS, from_json, to_json
+
+TEXT = st.text(max_size=20)
+TIMES = st.floats(0, 1e6)
+FIELDS: dict[str, st.SearchStrategy[Any]] = {
+    "turn": st.integers(0, 3),
+    "revision": st.integers(0, 5),
+    "time": TIMES,
+    "pcm": st.binary(max_size=9),
+    "rate": st.sampled_from([8000, 16000, 22050]),
+    "history": st.lists(st.builds(ev.Message, st.sampled_from(["user", "assistant"]), TEXT), max_size=2).map(tuple),
+    "stages": st.lists(st.tuples(TEXT, TIMES, TIMES), max_size=2).map(tuple),
+    "stage": st.sampled_from(["asr", "llm", "tts", "player"]),
+    "index": st.integers(0, 3),
+}
+EVENTS = st.one_of(
+    [st.builds(kind, **{k: v for k, v in FIELDS.items() if hasattr(kind, k)}) for kind in KINDS.values()]
+)
+ANY = st.one_of([st.from_type(kind) for kind in KINDS.values()])
+
+
+@given(st.lists(EVENTS, max_size=40))
+@settings(max_examples=60, deadline=None)
+def test_replay_equals_live(events: list[ev.Event]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        recorder = Recorder(Path(folder) / "s", lambda event: None)
+        for event in events:
+            recorder(event)
+        recorder.close()
+        again = list(read(Path(folder) / "s"))
+    assert again == events
+    assert fold(reduce, again, Turn()) == fold(reduce, events, Turn())
+
+
+@given(ANY)
+@settings(max_examples=300, deadline=None)
+def test_every_event_survives_json_but_for_its_sound(event: ev.Event) -> None:
+    again = from_json(json.loads(json.dumps(to_json(event))))
+    assert repr(again) == repr(event) or isinstance(event, ev.AudioFrame | ev.SpeechChunk)
+
+
+@given(st.lists(EVENTS, max_size=60))
+@settings(max_examples=100, deadline=None)
+def test_any_history_folds_into_a_turn_that_can_be_told(events: list[ev.Event]) -> None:
+    turn = fold(reduce, events, Turn())
+    json.dumps(summary(turn))
+    assert len(turn.verdicts) <= 50
+    assert len(turn.notices) <= 50
+    assert turn.number == max((e.turn for e in events if isinstance(e, ev.TurnStarted)), default=0)
