@@ -10,7 +10,6 @@ from typing import Any
 
 import psutil
 
-from predtui.clock import Clock
 from predtui.events import Event, Usage
 
 MIB = 1024 * 1024
@@ -77,12 +76,10 @@ class Monitor:
         self,
         publish: Callable[[Event], None],
         stage_pids: Callable[[], Mapping[str, int | None]],
-        clock: Clock,
         period: float = 1.0,
     ) -> None:
         self._publish = publish
         self._pids = stage_pids
-        self._clock = clock
         self._period = period
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="monitor", daemon=True)

@@ -67,7 +67,7 @@ class Pipeline:
         self._measured = 0
         self._state = Turn()
         self._hosts: dict[str, Host] = {spec.name: self._make(spec) for spec in specs}
-        self._monitor = Monitor(self.publish, self._pids, self._clock) if monitored and background else None
+        self._monitor = Monitor(self.publish, self._pids) if monitored and background else None
 
     # --- what the screen and the command line call ----------------------------------------------------------------
 
