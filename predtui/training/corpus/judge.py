@@ -159,10 +159,10 @@ def _one_intent(intent: Intent, fits: bool, split: Split, rng: random.Random) ->
 def judgement(any_intent: AnyIntent, split: Split, rng: random.Random) -> Example:
     """A judgement about a turn of ``split``: one user message in the verifier's words, answered ``yes`` or ``no``."""
     fits = rng.random() < 0.5
-    crossed = not fits and rng.random() < _CROSSED
     drawn = None
     while drawn is None:
         intent = any_intent(rng)
+        crossed = not fits and rng.random() < _CROSSED
         try:
             drawn = _other_intent(intent, split, any_intent, rng) if crossed else _one_intent(intent, fits, split, rng)
         except NoPhraseError:

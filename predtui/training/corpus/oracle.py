@@ -38,11 +38,12 @@ def _complete(reply: str) -> bool:
 
 
 def contradicts(example: Example, reply: str) -> bool:
-    """Whether ``reply`` names what the right one does not (a number, a name), ends on another number,
-    or leaves out a slot that the right one restates."""
+    """Whether ``reply`` names what the right one does not (a number, a name), ends on another number
+    where the key is one, or leaves out a slot that the right one restates."""
     truth = expected(example)
     numbers, true_numbers = _NUMBER.findall(reply), _NUMBER.findall(truth)
-    if set(numbers) - set(true_numbers) or numbers[-1:] != true_numbers[-1:]:
+    numeric = any(map(_NUMBER.search, example.key))
+    if set(numbers) - set(true_numbers) or (numeric and numbers[-1:] != true_numbers[-1:]):
         return True
     known = set(words(truth))
     if any(set(words(name)) - known for name in _NAME.findall(reply)):

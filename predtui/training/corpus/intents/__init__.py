@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-import importlib
-
-from predtui.training.corpus.intents import arithmetic, assistant, calendar, clock, conversion, dialogue
+from predtui.training.corpus.intents import (
+    arithmetic,
+    assistant,
+    calendar,
+    clock,
+    conversion,
+    countries,
+    dialogue,
+    howto,
+    recommend,
+    smalltalk,
+    things,
+    unknown,
+)
 from predtui.training.corpus.types import Intent
-
-
-def _late(name: str) -> tuple[Intent, ...]:
-    try:
-        return tuple(importlib.import_module(f"{__name__}.{name}").INTENTS)
-    except Exception:
-        return ()
-
 
 INTENTS: tuple[Intent, ...] = (
     *arithmetic.INTENTS,
     *conversion.INTENTS,
     *calendar.INTENTS,
     *clock.INTENTS,
+    *countries.INTENTS,
+    *things.INTENTS,
+    *howto.INTENTS,
     *assistant.INTENTS,
+    *recommend.INTENTS,
+    *smalltalk.INTENTS,
+    *unknown.INTENTS,
     *dialogue.INTENTS,
-    *(i for n in ("countries", "things", "howto", "smalltalk", "recommend", "unknown") for i in _late(n)),
 )

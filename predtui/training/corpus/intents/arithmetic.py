@@ -89,8 +89,8 @@ def _draw_quotient(rng: random.Random) -> Case:
 
 
 INTENTS = (
-    Intent("addition", phrases.SUM, _draw_sum, weight=1.6, group="arithmetic"),
-    Intent("subtraction", phrases.DIFFERENCE, _draw_difference, weight=1.8, group="arithmetic"),
-    Intent("multiplication", phrases.PRODUCT, _draw_product, weight=1.0, group="arithmetic"),
-    Intent("division", phrases.QUOTIENT, _draw_quotient, weight=0.5, group="arithmetic"),
+    Intent("addition", phrases.SUM, _draw_sum, weight=2.2, group="arithmetic"),
+    Intent("subtraction", phrases.DIFFERENCE, _draw_difference, weight=2.5, group="arithmetic"),
+    Intent("multiplication", phrases.PRODUCT, _draw_product, weight=1.4, group="arithmetic"),
+    Intent("division", phrases.QUOTIENT, _draw_quotient, weight=0.6, group="arithmetic"),
 )

@@ -159,9 +159,9 @@ def _intents(later: bool) -> tuple[Intent, ...]:
     day, month = (_beside(next_day, 7, later), _beside(next_month, 12, later))
     return (
         Intent(f"day_{where}", phrases.beside("day", "day", later), day, 0.15, "calendar"),
-        Intent(f"days_{where}", phrases.ahead("day", "day", later), _days(later), 0.6, "calendar"),
+        Intent(f"days_{where}", phrases.ahead("day", "day", later), _days(later), 0.9, "calendar"),
         Intent(f"month_{where}", phrases.beside("month", "month", later), month, 0.15, "calendar"),
-        Intent(f"months_{where}", phrases.ahead("month", "month", later), _months(later), 0.4, "calendar"),
+        Intent(f"months_{where}", phrases.ahead("month", "month", later), _months(later), 0.6, "calendar"),
     )
 
 

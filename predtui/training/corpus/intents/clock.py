@@ -123,7 +123,7 @@ INTENTS = tuple(
     intent
     for later, where in ((True, "after"), (False, "before"))
     for intent in (
-        Intent(f"hours_{where}", _phrases(later), _draw_hours(later), 0.35, "clock"),
-        Intent(f"minutes_{where}", _phrases(later), _draw_minutes(later), 0.35, "clock"),
+        Intent(f"hours_{where}", _phrases(later), _draw_hours(later), 0.5, "clock"),
+        Intent(f"minutes_{where}", _phrases(later), _draw_minutes(later), 0.5, "clock"),
     )
 )

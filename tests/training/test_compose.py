@@ -1,0 +1,156 @@
+"""The composed corpus: determinism, shares, held-out splits, judgements, speed."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter
+
+import pytest
+
+from predtui.predgen.prompts import judge_prompt
+from predtui.training.corpus import compose, judge
+from predtui.training.corpus.grammar import slot_names
+from predtui.training.corpus.intents import INTENTS
+from predtui.training.corpus.intents.calendar import DAYS
+from predtui.training.corpus.oracle import judge_split
+from predtui.training.corpus.phrasing import pair_held_out, plan
+from predtui.training.corpus.text import holds, sentences, words
+from predtui.training.corpus.types import Case, Example, Intent
+
+PLANS = {intent.name: plan(intent.name, intent.phrases) for intent in INTENTS}
+TEMPLATES = {
+    template.name: template
+    for found in PLANS.values()
+    for template in (*found.seen, *found.held_out, *found.followups, *found.held_out_followups)
+}
+
+
+def draw_many(n: int, seed: int) -> list[Example]:
+    rng = random.Random(seed)
+    return [compose.sample(rng) for _ in range(n)]
+
+
+@pytest.fixture(scope="module")
+def many() -> list[Example]:
+    return draw_many(20_000, seed=11)
+
+
+def test_a_seed_gives_the_same_corpus() -> None:
+    assert draw_many(300, seed=3) == draw_many(300, seed=3)
+    assert draw_many(300, seed=3) != draw_many(300, seed=4)
+    assert compose.heldout("frames", 50, seed=5) == compose.heldout("frames", 50, seed=5)
+
+
+def test_no_held_out_template_is_trained_on(many: list[Example]) -> None:
+    hidden = {t.name for found in PLANS.values() for t in (*found.held_out, *found.held_out_followups)}
+    assert len(hidden) >= 2 * sum(len(found.seen) >= 10 for found in PLANS.values())
+    assert not hidden & {example.template for example in many}
+    assert {example.split for example in many} == {"train"}
+
+
+def test_no_held_out_pair_is_trained_on(many: list[Example]) -> None:
+    shown = [example for example in many if example.template in TEMPLATES]
+    assert len(shown) > 15_000
+    assert not [e for e in shown if pair_held_out(TEMPLATES[e.template], Case(e.slots, ""))]
+
+
+def test_held_out_examples_are_of_their_split() -> None:
+    for example in compose.heldout("frames", 300, seed=1):
+        template = TEMPLATES.get(example.template)
+        assert template is None or template in (
+            *PLANS[example.intent].held_out,
+            *PLANS[example.intent].held_out_followups,
+        )
+        assert template is not None or "_of_reply/" in example.template
+    for example in compose.heldout("slots", 300, seed=1):
+        assert pair_held_out(TEMPLATES[example.template], Case(example.slots, ""))
+
+
+def test_the_mixture_has_its_shares(many: list[Example]) -> None:
+    kinds = Counter(example.kind for example in many)
+    assert 0.20 < kinds["judge"] / len(many) < 0.24
+    asked = [example for example in many if example.kind != "judge"]
+    assert 0.13 < kinds["truncated"] / len(asked) < 0.17
+    assert 0.22 < sum(len(example.messages) > 2 for example in asked) / len(asked) < 0.28
+    assert all(example.learn_all == (len(example.messages) > 2) for example in asked)
+
+
+def test_every_message_says_something_and_roles_alternate(many: list[Example]) -> None:
+    for example in many:
+        assert [m.role for m in example.messages] == ["user", "assistant"] * (len(example.messages) // 2)
+        assert all(m.content.strip() for m in example.messages)
+        assert "<" not in example.messages[-2].content
+
+
+def test_followups_come_after_a_turn_of_their_intent(many: list[Example]) -> None:
+    followups = [e for e in many if "/followup/" in e.template]
+    assert len(followups) > 200
+    assert all(len(example.messages) >= 4 for example in followups)
+
+
+def test_requests_about_the_reply_are_answered_from_it(many: list[Example]) -> None:
+    again = [e for e in many if e.intent == "again_of_reply"]
+    shorter = [e for e in many if e.intent == "shorter_of_reply"]
+    assert len(again) > 50
+    assert len(shorter) > 50
+    assert all(e.messages[-1].content == e.messages[-3].content for e in again)
+    assert all(len(e.messages[-1].content) <= len(e.messages[-3].content) for e in shorter)
+
+
+@pytest.mark.parametrize("intent", INTENTS, ids=lambda intent: intent.name)
+def test_every_intent_keeps_its_contract(intent: Intent) -> None:
+    rng = random.Random(intent.name)
+    cases = [intent.draw(rng) for _ in range(60)]
+    fillable: set[str] = set().union(*(case.slots for case in cases))
+    for form in ("noun", "question", "clause", "command", "followup"):
+        for template in getattr(intent.phrases, form):
+            assert slot_names(template) <= fillable, template
+    for case in cases:
+        assert case.reply[-1] in ".!?"
+        assert 1 <= len(sentences(case.reply)) <= 4
+        assert all(holds(case.reply, key) for key in case.key), case
+
+
+def test_judgements_are_balanced_and_in_the_words_of_the_verifier(many: list[Example]) -> None:
+    judged = [example for example in many if example.kind == "judge"]
+    fitting = sum(example.messages[-1].content == "yes" for example in judged)
+    assert 0.48 < fitting / len(judged) < 0.52
+    head, middle, tail = judge_prompt("\x00", "\x01").replace("\x01", "\x00").split("\x00")
+    for example in judged:
+        prompt = example.messages[0].content
+        assert prompt.startswith(head)
+        assert middle in prompt
+        assert prompt.endswith(tail)
+        assert example.messages[-1].content in {"yes", "no"}
+
+
+@pytest.mark.parametrize("name", ["day_after", "day_before"])
+def test_judgements_are_decidable_by_the_days_they_show(name: str) -> None:
+    """In these intents the day is all that tells cases apart, so the label must follow from the first days shown."""
+    intent = next(intent for intent in INTENTS if intent.name == name)
+    rng = random.Random(2)
+    labels = Counter[str]()
+    for _ in range(600):
+        example = judge.judgement(lambda rng: intent, "train", rng)
+        question, answer = example.messages[0].content.split("\n")[:2]
+        asked, told = ([word for word in words(text) if word.title() in DAYS][:1] for text in (question, answer))
+        label = example.messages[1].content
+        assert (label == "no") == bool(asked and told and asked != told), example.messages
+        labels[label] += 1
+    assert min(labels.values()) > 100
+
+
+def test_held_out_judgements_ask_what_training_never_shows() -> None:
+    judged = judge_split(300, seed=9)
+    assert judged == judge_split(300, seed=9)
+    assert all(pair_held_out(TEMPLATES[e.template], Case(e.slots, "")) for e in judged)
+    assert 100 < sum(e.key == ("yes",) for e in judged) < 200
+
+
+def test_it_feeds_a_trainer() -> None:
+    """At least 3,000 examples a second of processor time."""
+    draw_many(500, seed=1)
+    start = time.process_time()
+    draw_many(3000, seed=2)
+    assert time.process_time() - start < 1.0
