@@ -68,7 +68,7 @@ def _as_intent(request: AfterTurn) -> Intent:
 
 
 def _speak_of(before: _Said, split: Split, style: Style, rng: random.Random) -> _Said:
-    stated = before.case.key or before.case.short
+    stated = (before.case.key or before.case.short) and group(before.intent) != "unknown"
     request = rng.choice(AFTER_TURN) if stated else AGAIN
     intent = _as_intent(request)
     asked = turn(intent, Case({}, ""), split, rng)
