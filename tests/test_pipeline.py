@@ -27,7 +27,10 @@ PATIENCE_S = 30.0
 class Rig:
     """A pipeline with inline hosts: time moves, and stages work, only when told."""
 
-    def __init__(self, specs: list[StageSpec], hands_free: bool = False) -> None:
+    def __init__(self, specs: list[StageSpec], hands_free: bool = False, lagging: bool = False) -> None:
+        """``lagging``: what stages yield is under way until ``arrive``, as between processes."""
+        self.lagging = lagging
+        self.under_way: list[tuple[str, Emit, ev.Event]] = []
         self.clock = VirtualClock(100.0)
         self.hosts: dict[str, InlineHost] = {}
         self.events: list[ev.Event] = []
@@ -37,13 +40,27 @@ class Rig:
         self.settle()
 
     def _host(self, spec: StageSpec, emit: Emit) -> InlineHost:
-        self.hosts[spec.name] = InlineHost(spec, emit, self.clock)
+        def send(event: ev.Event) -> None:
+            self.under_way.append((spec.name, emit, event))
+            if not self.lagging:
+                self.arrive(spec.name)
+
+        self.hosts[spec.name] = InlineHost(spec, send, self.clock)
         return self.hosts[spec.name]
+
+    def arrive(self, name: str = "") -> None:
+        """What ``name`` (or everybody) has yielded reaches the pipeline, in order."""
+        arrived = [sent for sent in self.under_way if not name or sent[0] == name]
+        self.under_way = [sent for sent in self.under_way if name and sent[0] != name]
+        for _, emit, event in arrived:
+            emit(event)
 
     def settle(self) -> None:
         """Until nobody has anything to do at this time."""
+        self.arrive()
         self.pipeline.pump()
         while [name for name, host in list(self.hosts.items()) if host.step()]:
+            self.arrive()
             self.pipeline.pump()
 
     def until(self, kind: type[ev.Event], count: int = 1) -> None:
@@ -84,6 +101,7 @@ class Rig:
         host = self.hosts[name]
         host.stop()
         host._emit(ev.StageStatus(stage=name, state="restarting", message=f"{name} was killed by SIGKILL."))
+        self.arrive(name)
         self.pipeline.pump()
 
 

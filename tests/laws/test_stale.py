@@ -25,6 +25,7 @@ ACTIONS = st.one_of(
     st.tuples(st.just("kill"), st.sampled_from(NAMES)),
     st.tuples(st.just("work"), st.sampled_from(NAMES)),
     st.tuples(st.just("work"), st.just("llm")),
+    st.tuples(st.just("arrive"), st.sampled_from(NAMES)),
     st.tuples(st.just("wait"), st.just("")),
 )
 
@@ -36,7 +37,10 @@ def act(rig: Rig, what: str, which: str) -> None:
     elif what == "kill":
         rig.kill(which)
     elif what == "work":
-        rig.hosts[which].step()
+        for _ in range(5):
+            rig.hosts[which].step()
+    elif what == "arrive":
+        rig.arrive(which)
     elif what == "wait":
         rig.clock.advance(0.3)
     else:
@@ -49,7 +53,7 @@ def act(rig: Rig, what: str, which: str) -> None:
 @given(st.lists(ACTIONS, max_size=80))
 @settings(max_examples=150, deadline=None)
 def test_only_replies_to_final_prompts_are_committed_and_spoken(actions: list[tuple[str, str]]) -> None:
-    rig = Rig(cast(Pace(words=("x", "y"))))
+    rig = Rig(cast(Pace(words=("x", "y"))), lagging=True)
     for what, which in actions:
         act(rig, what, which)
     rig.settle()
@@ -83,7 +87,7 @@ def test_only_replies_to_final_prompts_are_committed_and_spoken(actions: list[tu
 @given(st.lists(ACTIONS, max_size=60))
 @settings(max_examples=100, deadline=None)
 def test_generations_only_grow(actions: list[tuple[str, str]]) -> None:
-    rig = Rig(cast(Pace(words=("x", "y"))))
+    rig = Rig(cast(Pace(words=("x", "y"))), lagging=True)
     for what, which in actions:
         act(rig, what, which)
     rig.settle()
