@@ -55,7 +55,8 @@ FIGURES = """
 ## Figures
 
 `{command}` on {machine}.
-Greedy decoding of the GGUF files by llama.cpp; a reply is right if the corpus's oracle says so. *slots*: known wordings with unseen contents; *frames*: whole wordings that training never showed.
+Greedy decoding of the GGUF files by llama.cpp; a reply is right if the corpus's oracle says so.
+*slots*: known wordings with unseen contents; *frames*: whole wordings that training never showed.
 
 """
 
