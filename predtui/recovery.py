@@ -29,6 +29,9 @@ class _Record:
     played_s: float = 0.0
     over: bool = False
     """Interrupted, or played to its end."""
+    measure: ev.MeasureBaseline | None = None
+    baseline: ev.Baseline | None = None
+    """Measurements asked for and not yet answered."""
 
     next_position: int = 0
     """Samples of the utterance seen so far."""
@@ -79,6 +82,12 @@ class Memory:
                 record.finished = event
             case ev.SpeechEnd():
                 record.speech_end = event
+            case ev.MeasureBaseline():
+                record.measure = event
+            case ev.Baseline():
+                record.measure, record.baseline = None, event
+            case ev.BaselineSpeech():
+                record.baseline = None
             case ev.Interrupt():
                 self._record = _Record(over=True)
         return event
@@ -87,7 +96,9 @@ class Memory:
         """What the stage must be told, in order. Call it once a restart: it prepares ``fit`` for what will come."""
         events: list[ev.Event | None] = []
         if stage == "llm":
-            events.append(self._configure)
+            events.extend([self._configure, self._record.measure])
+        if stage == "tts":
+            events.append(self._record.baseline)
         if not self._record.over:
             makers = {"mic": self._mic, "asr": self._asr, "llm": self._llm, "tts": self._tts, "player": self._player}
             events.extend(makers.get(stage, list)())

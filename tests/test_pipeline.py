@@ -66,9 +66,9 @@ class Rig:
     def until(self, kind: type[ev.Event], count: int = 1) -> None:
         """Step until ``count`` events of ``kind`` have been seen."""
         for _ in range(10_000):
+            self.pipeline.pump()
             if len(self.of(kind)) >= count:
                 return
-            self.pipeline.pump()
             for host in list(self.hosts.values()):
                 host.step()
         raise AssertionError(f"no {kind.__name__}")
@@ -355,6 +355,17 @@ def test_a_stage_that_dies_at_any_moment_loses_nothing_of_a_spoken_turn(name: st
         assert len(heard) <= len(expected) + 4
     frames = [e for e in rig.events if isinstance(e, ev.AudioFrame)]
     assert [f.position for f in frames] == [n * FRAME for n in range(len(frames))]
+
+
+@pytest.mark.parametrize(("name", "asked"), [("llm", ev.MeasureBaseline), ("tts", ev.Baseline)])
+def test_a_stage_that_dies_measuring_measures_again(name: str, asked: type[ev.Event], rig: Rig) -> None:
+    rig.pipeline.type_text("one", final=True)
+    rig.until(asked)
+    rig.kill(name)
+    rig.settle()
+    assert rig.turn.baseline_speech_ms is None
+    rig.wait(1.0)
+    assert rig.turn.baseline_audio_latency_ms == pytest.approx(55.0)
 
 
 def test_a_microphone_that_begins_anew_continues_the_utterance(rig: Rig) -> None:
