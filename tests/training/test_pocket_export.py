@@ -126,6 +126,16 @@ def test_predtui_prompts_it_as_it_was_trained(assets: Path) -> None:
     assert loaded.tokenizer.is_end(STOP)
 
 
+def test_a_fresh_run_leaves_nothing_to_resume_of_an_earlier_one(tmp_path: Path) -> None:
+    stale = tmp_path / "work" / "draft" / "checkpoint.safetensors"
+    stale.parent.mkdir(parents=True)
+    stale.write_bytes(b"of another vocabulary")
+    plan = Plan(Budget(steps=1), Budget(steps=1), work=tmp_path / "work")
+    with pytest.raises(ZeroDivisionError):
+        train_pair(tmp_path / "out", plan, pocket_toy.failing, Console(file=io.StringIO()))
+    assert not stale.exists()
+
+
 def test_labels_are_single_tokens_at_the_start_of_a_reply(assets: Path) -> None:
     tokenizer = load_tokenizer(assets / "target")
     for label in ("yes", "no"):

@@ -24,6 +24,7 @@ from predtui.training.pocket.data import Batch, BatchStream, Sampler
 from predtui.training.pocket.model import PocketModel
 from predtui.training.pocket.optim import PocketOptimizer
 
+CHECKPOINT = "checkpoint.safetensors"
 SMOOTHING = 0.97
 
 
@@ -72,7 +73,7 @@ def train(
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
     model = PocketModel(shape, seed).to(device)
     optimizer = PocketOptimizer(model, recipe.muon_lr, recipe.adam_lr)
-    path = folder / "checkpoint.safetensors"
+    path = folder / CHECKPOINT
     counters = load_checkpoint(path, model, optimizer, seed) if resume and path.exists() else Counters(seed)
     if budget.progress(counters.step, counters.seconds) < 1.0:
         stream = BatchStream(sampler, folder, recipe, shape.context, seed, counters.cursor, workers)

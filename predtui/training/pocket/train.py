@@ -21,7 +21,7 @@ from predtui.training.pocket.card import write_cards
 from predtui.training.pocket.config import DRAFT, TARGET, Budget, Recipe, Shape
 from predtui.training.pocket.data import Sampler
 from predtui.training.pocket.export import export
-from predtui.training.pocket.loop import train
+from predtui.training.pocket.loop import CHECKPOINT, train
 from predtui.training.pocket.report import reporter
 from predtui.training.pocket.tokenizer import corpus_texts, load_tokenizer, save_tokenizer, train_tokenizer
 
@@ -35,6 +35,7 @@ ALLOCATOR: Mapping[str, str] = {
 """Keep freed memory, and in huge pages: a training step allocates and frees the same large blocks again and again."""
 
 TOKENIZER_EXAMPLES = 40_000
+NAMES = ("target", "draft")
 WORK = Path("build/pocket")
 """Where checkpoints stand, relative to where the command is run."""
 
@@ -86,11 +87,13 @@ class Plan:
 def train_pair(out: Path, plan: Plan, sampler: Sampler, console: Console) -> None:
     """Train in this process. ``sampler`` must be importable by name, for the data workers."""
     if not (plan.resume and (plan.work / "tokenizer.json").exists()):
+        for name in NAMES:  # of an earlier run, with another vocabulary: a later resume must not find them
+            (plan.work / name / CHECKPOINT).unlink(missing_ok=True)
         console.print("tokenizer: learning the vocabulary")
         texts = corpus_texts(sampler, plan.tokenizer_examples, plan.seed)
         save_tokenizer(train_tokenizer(texts, plan.shapes[0].vocab), plan.work, plan.shapes[0].context)
     tokenizer = load_tokenizer(plan.work)
-    for name, shape, budget in zip(("target", "draft"), plan.shapes, (plan.target, plan.draft), strict=True):
+    for name, shape, budget in zip(NAMES, plan.shapes, (plan.target, plan.draft), strict=True):
         shape = replace(shape, vocab=tokenizer.get_vocab_size())
         folder = plan.work / name
         save_tokenizer(tokenizer, folder, shape.context)
