@@ -16,12 +16,13 @@ from predtui.events import Event
 from predtui.settings import Settings, remember
 from predtui.tui import explain
 from predtui.tui.driver import Driver, LiveDriver
-from predtui.tui.messages import ExplainAsked, KeyStruck, TalkHeld, Told, TurnChanged, WordsTyped
+from predtui.tui.messages import DriverStarted, ExplainAsked, KeyStruck, TalkHeld, Told, TurnChanged, WordsTyped
 from predtui.tui.screens.main import MainScreen
 from predtui.tui.themes import MARK_DEFAULTS, ThemeShelf
-from predtui.tui.widgets.bars import NoticeBar, TopBar
+from predtui.tui.widgets.bars import TopBar
 from predtui.tui.widgets.pane import Pane
 from predtui.tui.widgets.prompt import READ_ONLY, PromptLine, TalkButton
+from predtui.turn import Turn
 
 FRAME = 0.05
 """Least seconds between two drawings."""
@@ -71,6 +72,7 @@ class PredtuiApp(App[None]):
         self._clock = clock or RealClock()
         self._drawn_at = float("-inf")
         self._drawing = False
+        self._told_turn: Turn | None = None
         self._running_driver = False
         self._waiting: list[Callable[[LiveDriver], None]] = []
         for theme in shelf.themes:
@@ -104,9 +106,9 @@ class PredtuiApp(App[None]):
             self.log.error(repr(error))
             self.post_message(Told(_line(error), "error"))
             return
-        self.call_from_thread(self._started)
+        self.post_message(DriverStarted())
 
-    def _started(self) -> None:
+    def on_driver_started(self) -> None:
         self._running_driver = True
         waiting, self._waiting = self._waiting, []
         for call in waiting:
@@ -120,8 +122,6 @@ class PredtuiApp(App[None]):
         if turn is not self._told_turn and self.is_running:
             self._told_turn = turn
             self.post_message(TurnChanged(turn))
-
-    _told_turn: object = None
 
     def on_turn_changed(self, message: TurnChanged) -> None:
         self.turn = message.turn
@@ -155,7 +155,7 @@ class PredtuiApp(App[None]):
                 self._tell(_line(error), "error")
 
     def _tell(self, text: str, severity: str = "information") -> None:
-        self._main.query_one(NoticeBar).tell(severity, text)
+        self._main.tell(text, severity)
 
     def on_told(self, message: Told) -> None:
         self._tell(message.text, message.severity)
@@ -179,7 +179,7 @@ class PredtuiApp(App[None]):
             self._main.query_one(TalkButton).press()
 
     def action_silence(self) -> None:
-        self._main.query_one(NoticeBar).tell("information", "")
+        self._tell("")
         if not self._read_only:
             self._ask(lambda driver: driver.silence())
 
@@ -248,6 +248,15 @@ class PredtuiApp(App[None]):
         if len(self.screen_stack) == 1:
             self.push_screen(topic_screen(topic))
 
+    async def run_action(self, *args: Any, **options: Any) -> bool:
+        """As ever, but an action that fails becomes a line and not the end of the app."""
+        try:
+            return await super().run_action(*args, **options)
+        except Exception as error:
+            self.log.error(repr(error))
+            self._tell(f"that key failed: {_line(error)}", "warning")
+            return False
+
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         yield SystemCommand("Talk", "start or stop talking (F2)", self.action_talk)
         yield SystemCommand("Silence", "stop the reply (Esc)", self.action_silence)
@@ -255,14 +264,18 @@ class PredtuiApp(App[None]):
         yield SystemCommand("Help", "every key and every number (F1)", self.action_help)
         yield from choices("Verifier", "verify candidates this way", self._verifiers, self._choose_verifier)
         yield from choices("Theme", "use and keep this theme", self._shelf.names, self._choose_theme)
-        yield from choices("Explain", "what the numbers of this pane mean", explain.TOPICS, self._explain)
+        yield from choices(
+            "Explain", "what the numbers of this pane mean", explain.TOPICS, self._explain, discover=False
+        )
         yield SystemCommand("Quit", "leave predtui (Ctrl+Q)", self.action_quit)
 
 
-def choices(kind: str, meaning: str, names: Iterable[str], choose: Callable[[str], None]) -> Iterable[SystemCommand]:
-    """A command for each name."""
+def choices(
+    kind: str, meaning: str, names: Iterable[str], choose: Callable[[str], None], discover: bool = True
+) -> Iterable[SystemCommand]:
+    """A command for each name; those not to ``discover`` come up only when searched for."""
     for name in names:
-        yield SystemCommand(f"{kind}: {name}", meaning, partial(choose, name))
+        yield SystemCommand(f"{kind}: {name}", meaning, partial(choose, name), discover)
 
 
 def _line(error: Exception) -> str:

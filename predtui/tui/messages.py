@@ -18,11 +18,12 @@ class TurnChanged(Message):
 
     turn: Turn
 
-    def __post_init__(self) -> None:
-        super().__init__()
-
     def can_replace(self, message: Message) -> bool:
         return isinstance(message, TurnChanged)
+
+
+class DriverStarted(Message):
+    """The driver's ``start`` has returned: it takes requests."""
 
 
 class KeyStruck(Message):
@@ -36,18 +37,12 @@ class WordsTyped(Message):
     text: str
     final: bool = False
 
-    def __post_init__(self) -> None:
-        super().__init__()
-
 
 @dataclass(eq=False)
 class TalkHeld(Message):
     """The talk button was pressed (True) or let go (False)."""
 
     on: bool
-
-    def __post_init__(self) -> None:
-        super().__init__()
 
 
 @dataclass(eq=False)
@@ -56,9 +51,6 @@ class ExplainAsked(Message):
 
     topic: str
 
-    def __post_init__(self) -> None:
-        super().__init__()
-
 
 @dataclass(eq=False)
 class Told(Message):
@@ -66,6 +58,3 @@ class Told(Message):
 
     text: str
     severity: str = "information"
-
-    def __post_init__(self) -> None:
-        super().__init__()

@@ -15,7 +15,7 @@ from predtui.tui.widgets.bars import KeyBar, NoticeBar, TopBar
 from predtui.tui.widgets.candidate import CandidatePane
 from predtui.tui.widgets.conversation import ConversationPane
 from predtui.tui.widgets.latency import LatencyPane
-from predtui.tui.widgets.pane import Drawn
+from predtui.tui.widgets.pane import Drawn, Pane
 from predtui.tui.widgets.prompt import PromptLine, TalkButton
 from predtui.tui.widgets.stages import StagesPane
 from predtui.tui.widgets.timeline import TimelinePane
@@ -43,6 +43,7 @@ class MainScreen(Screen[None]):
 
     def on_mount(self) -> None:
         self._drawn = tuple(widget for widget in self.query("*") if isinstance(widget, Drawn))
+        self.show(self._turn)
 
     def compose(self) -> ComposeResult:
         turn = self._turn
@@ -68,19 +69,29 @@ class MainScreen(Screen[None]):
         yield KeyBar(turn)
 
     def show(self, turn: Turn) -> None:
-        """Draws what differs from the last turn shown."""
+        """Draws what differs from the last turn shown; before the panes stand, keeps the turn for them."""
         self._turn = turn
         for drawn in self._drawn:
             drawn.show(turn)
-        self.query_one(TalkButton).follow(turn.phase == "listening")
+        if self._drawn:
+            self.query_one(TalkButton).follow(turn.phase == "listening")
+
+    def tell(self, text: str, severity: str) -> None:
+        """A line for the notice strip, as soon as there is one; an empty text puts it away."""
+        if self._drawn:
+            self.query_one(NoticeBar).tell(severity, text)
+        else:
+            self.call_after_refresh(self.tell, text, severity)
 
     def on_resize(self, event: events.Resize) -> None:
         self.set_class(event.size.width < SMALLEST[0] or event.size.height < SMALLEST[1], "-tiny")
 
     def on_key(self, event: events.Key) -> None:
-        """A letter typed while a pane has the focus belongs to the input line."""
+        """A letter typed while a pane has the focus belongs to the input line; ``?`` belongs to the pane."""
         prompt = self.query_one(PromptLine)
-        if event.is_printable and event.character and not prompt.disabled and self.focused is not prompt:
+        if prompt.disabled or self.focused is prompt or (event.character == "?" and isinstance(self.focused, Pane)):
+            return
+        if event.is_printable and event.character:
             event.stop()
             self.set_focus(prompt)
             prompt.insert_text_at_cursor(event.character)

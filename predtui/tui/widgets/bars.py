@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 from textual import events
@@ -53,10 +54,10 @@ class TopBar(Drawn[Heads]):
         said = next((status.message for status in values.statuses if status.stage == "llm" and status.message), "")
         left = [
             Content.assemble(("predtui", ".strong")),
-            Content.assemble((figures.shorten(self.model, 28), ".accent")),
+            Content.assemble((figures.shorten(Path(self.model).name, 28), ".accent")),
         ]
         if said:
-            left.append(Content.assemble((figures.shorten(said, width // 3), ".dim")))
+            left.append(Content.assemble((figures.shorten(said, 48), ".dim")))
         if values.verifier:
             left.append(Content.assemble(("verifier ", ".dim"), values.verifier))
         ending = figures.row(right, width * 2 // 3, gap=2)
@@ -91,9 +92,9 @@ class NoticeBar(Drawn[tuple[str, str]]):
             self.told = (turn.notices[-1].severity, turn.notices[-1].text)
         failed = tuple(status for status in turn.stages.values() if status.state in ("failed", "restarting"))
         if failed and failed != self._failed:
-            latest = next(status for status in reversed(failed) if status not in self._failed or len(failed) == 1)
-            severity = "error" if latest.state == "failed" else "warning"
-            self.told = (severity, f"{latest.stage} {latest.state}: {latest.message}".rstrip(": "))
+            worst = "error" if any(status.state == "failed" for status in failed) else "warning"
+            newest_first = sorted(failed, key=lambda status: status in self._failed)
+            self.told = (worst, " · ".join(_fault(status) for status in newest_first))
         self._failed = failed
         return self.told
 
@@ -110,6 +111,10 @@ class NoticeBar(Drawn[tuple[str, str]]):
         mark, style = self.MARKS.get(values[0], self.MARKS["information"])
         line = " ".join(values[1].split())
         return Content.assemble((f"{mark} ", style), figures.shorten(line, width - 2))
+
+
+def _fault(status: StageStatus) -> str:
+    return f"{status.stage} {status.state}: {status.message}" if status.message else f"{status.stage} {status.state}"
 
 
 class KeyBar(Drawn[None]):

@@ -27,17 +27,23 @@ class PromptLine(Input):
 
     def __init__(self, read_only: bool = False) -> None:
         super().__init__(
-            placeholder=READ_ONLY if read_only else PLACEHOLDER, id="prompt", compact=True, disabled=read_only
+            placeholder=READ_ONLY if read_only else PLACEHOLDER,
+            id="prompt",
+            compact=True,
+            select_on_focus=False,
+            disabled=read_only,
         )
         self._told: tuple[str, ...] = ()
+        self._standing = False
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
         if self.value:
             self.post_message(KeyStruck())
         words = finished_words(self.value, self.cursor_position)
-        if words is not None and words != self._told:
-            self._told = words
+        emptied = not self.value and self._standing
+        if words is not None and (words != self._told or emptied):
+            self._told, self._standing = words, bool(self.value)
             self.post_message(WordsTyped(self.value))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
@@ -49,7 +55,7 @@ class PromptLine(Input):
 
     def reset(self) -> None:
         """Empties the line without telling anyone: a turn has ended."""
-        self._told = ()
+        self._told, self._standing = (), False
         self.value = ""
 
 

@@ -30,7 +30,9 @@ class VerifierPane(TailPane[tuple[Verdict, ...]]):
         return [verdict_row(verdict, width) for verdict in reversed(values)]
 
     def draw(self, values: tuple[Verdict, ...], width: int, height: int) -> Content:
-        head = Content.assemble(("rev outcome    kept NFE    ms", ".dim"), (" verifier" if width >= 36 else "", ".dim"))
+        head = Content.assemble(
+            ("rev outcome    kept NFE    ms", ".dim"), (" verifier" if width >= 38 else " by", ".dim")
+        )
         rows = self.lines(values, width)
         self.back = max(0, min(self.back, len(rows) - height + 1))
         shown = rows[self.back : self.back + height - 1] or [Content.assemble((" none yet", ".dim"))]

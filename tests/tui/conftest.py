@@ -1,0 +1,39 @@
+"""Makes the app on a scripted driver, with settings in a folder of its own and a clock that only tests move."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from predtui.clock import VirtualClock
+from predtui.settings import LlmSettings, Settings, UiSettings
+from predtui.shipped import themes_folder
+from predtui.tui.app import PredtuiApp
+from predtui.tui.themes import load_themes
+from tests.tui.scenes import ScriptedDriver
+
+MakeApp = Callable[..., PredtuiApp]
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PREDTUI_CONFIG_DIR", str(tmp_path / "config"))
+
+
+@pytest.fixture
+def clock() -> VirtualClock:
+    return VirtualClock(100.0)
+
+
+@pytest.fixture
+def make_app(clock: VirtualClock, tmp_path: Path) -> MakeApp:
+    def make(driver: ScriptedDriver | None = None, theme: str = "midnight", **options: Any) -> PredtuiApp:
+        settings = Settings(ui=UiSettings(theme=theme), llm=LlmSettings(folder=str(tmp_path)))
+        chosen: dict[str, Any] = {"verifiers": ("greedy", "lenient"), "clock": clock, **options}
+        shelf = chosen.pop("shelf", load_themes([themes_folder()]))
+        return PredtuiApp(driver or ScriptedDriver(), settings, shelf, **chosen)
+
+    return make

@@ -1,0 +1,399 @@
+"""What the person does becomes requests, and what the driver tells becomes what is drawn. No looks."""
+
+from __future__ import annotations
+
+import random
+import threading
+import tomllib
+from functools import partial
+from pathlib import Path
+
+import pytest
+from textual.events import Key, Paste
+from textual.pilot import Pilot
+
+from predtui import events as ev
+from predtui.clock import VirtualClock
+from predtui.errors import PredtuiError
+from predtui.settings import user_file
+from predtui.tui.screens.main import MainScreen
+from predtui.tui.screens.models import ModelScreen
+from predtui.tui.screens.reading import ReadingScreen
+from predtui.tui.themes import ThemeShelf
+from predtui.tui.widgets.bars import KeyBar, NoticeBar, TopBar
+from predtui.tui.widgets.candidate import CandidatePane
+from predtui.tui.widgets.pane import Pane
+from predtui.tui.widgets.prompt import PromptLine, TalkButton
+from predtui.tui.widgets.timeline import TimelinePane
+from predtui.tui.widgets.verifier import VerifierPane
+from tests.tui.conftest import MakeApp
+from tests.tui.scenes import ScriptedDriver, answered, first_exchange, machine, speculating
+
+
+def requests(driver: ScriptedDriver) -> list[tuple[object, ...]]:
+    return [asked for asked in driver.asked if asked != ("start",)]
+
+
+async def settle(pilot: Pilot[None]) -> None:
+    """Lets the driver's thread start and the next frame be drawn."""
+    await pilot.app.workers.wait_for_complete()
+    await pilot.pause(0.08)
+
+
+def plain(app: object, kind: type) -> str:
+    widget = app.screen_stack[0].query_one(kind)  # type: ignore[attr-defined]
+    return str(widget.render().plain)
+
+
+class TestTyping:
+    async def test_each_finished_word_is_a_partial_prompt_and_enter_ends_the_turn(self, make_app: MakeApp) -> None:
+        driver = ScriptedDriver()
+        async with make_app(driver).run_test() as pilot:
+            await settle(pilot)
+            await pilot.press(*"what is", "space", *"it?")
+            await pilot.press("enter")
+            await pilot.pause()
+        assert requests(driver) == [
+            ("type", "what ", False),
+            ("type", "what is ", False),
+            ("type", "what is it?", False),
+            ("type", "what is it?", True),
+        ]
+
+    async def test_an_earlier_word_edited_is_a_revision_and_deleting_is_too(self, make_app: MakeApp) -> None:
+        driver = ScriptedDriver()
+        async with make_app(driver).run_test() as pilot:
+            await settle(pilot)
+            await pilot.press(*"a cat ")
+            await pilot.press("home", "delete", "x", "right")
+            await pilot.press("end", *["backspace"] * 6)
+            await pilot.pause()
+        texts = [asked[1] for asked in requests(driver)]
+        assert texts[:2] == ["a ", "a cat "]
+        assert "x cat " in texts or "x cat" in texts
+        assert texts[-1] == ""
+
+    async def test_pasted_text_streams_at_once(self, make_app: MakeApp) -> None:
+        driver = ScriptedDriver()
+        app = make_app(driver)
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            app.query_one(PromptLine).post_message(Paste("what is the capital of france"))
+            await pilot.pause()
+        assert requests(driver) == [("type", "what is the capital of france", False)]
+
+    async def test_words_typed_before_the_driver_runs_reach_it_in_order(self, make_app: MakeApp) -> None:
+        gate = threading.Event()
+
+        class Slow(ScriptedDriver):
+            def start(self) -> None:
+                gate.wait(10)
+                super().start()
+
+        driver = Slow()
+        async with make_app(driver).run_test() as pilot:
+            await pilot.press(*"one two ")
+            await pilot.pause()
+            assert driver.asked == []
+            gate.set()
+            await settle(pilot)
+        assert driver.asked == [("start",), ("type", "one ", False), ("type", "one two ", False)]
+
+    async def test_a_letter_typed_on_a_pane_is_not_lost(self, make_app: MakeApp) -> None:
+        app = make_app()
+        async with app.run_test() as pilot:
+            app.query_one(VerifierPane).focus()
+            await pilot.pause()
+            await pilot.press("h", "i")
+            assert app.query_one(PromptLine).value == "hi"
+
+    async def test_typing_over_a_reply_silences_it_and_keeps_the_letter(self, make_app: MakeApp) -> None:
+        driver = ScriptedDriver([*machine(), *answered()])
+        app = make_app(driver)
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await pilot.press("n")
+            await pilot.pause()
+            assert app.query_one(PromptLine).value == "n"
+        assert requests(driver)[0] == ("silence",)
+
+
+class TestTalking:
+    async def test_a_tap_toggles(self, make_app: MakeApp, clock: VirtualClock) -> None:
+        driver = ScriptedDriver()
+        app = make_app(driver)
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await pilot.press("f2")
+            driver.tell(ev.TurnStarted(turn=1, source="voice", time=1.0))
+            await settle(pilot)
+            clock.advance(5)
+            await pilot.pause(0.1)
+            assert app.query_one(TalkButton).talking
+            await pilot.press("f2")
+            await pilot.pause()
+        assert requests(driver) == [("talk", True), ("talk", False)]
+
+    async def test_a_held_key_talks_until_its_repeats_stop(self, make_app: MakeApp, clock: VirtualClock) -> None:
+        driver = ScriptedDriver()
+        async with make_app(driver).run_test() as pilot:
+            await settle(pilot)
+            await pilot.press("f2")
+            clock.advance(0.4)
+            for _ in range(5):
+                await pilot.press("f2")
+                clock.advance(0.03)
+            assert requests(driver) == [("talk", True)]
+            clock.advance(0.6)
+            await pilot.pause(0.12)
+        assert requests(driver) == [("talk", True), ("talk", False)]
+
+    async def test_the_mouse_holds_the_button(self, make_app: MakeApp) -> None:
+        driver = ScriptedDriver()
+        async with make_app(driver).run_test() as pilot:
+            await settle(pilot)
+            await pilot.mouse_down("#talk")
+            await pilot.pause()
+            assert requests(driver) == [("talk", True)]
+            await pilot.mouse_up(offset=(2, 3))
+            await pilot.pause()
+        assert requests(driver) == [("talk", True), ("talk", False)]
+
+    async def test_the_button_lets_go_where_nobody_listens(self, make_app: MakeApp, clock: VirtualClock) -> None:
+        app = make_app()
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await pilot.press("f2")
+            assert app.query_one(TalkButton).talking
+            clock.advance(1.5)
+            await pilot.pause(0.12)
+            assert not app.query_one(TalkButton).talking
+
+
+class TestChoosing:
+    async def test_f3_goes_through_the_verifiers(self, make_app: MakeApp) -> None:
+        driver = ScriptedDriver()
+        async with make_app(driver).run_test() as pilot:
+            await settle(pilot)
+            await pilot.press("f3", "f3")
+        assert requests(driver) == [("configure", "lenient"), ("configure", "greedy")]
+
+    async def test_the_theme_is_kept_with_the_other_settings(self, make_app: MakeApp) -> None:
+        user_file().parent.mkdir(parents=True)
+        user_file().write_text('# mine\n[llm]\nmodel = "pocket"\n')
+        app = make_app()
+        async with app.run_test() as pilot:
+            before = app.theme
+            await pilot.press("ctrl+t")
+            assert app.theme != before
+        kept = tomllib.loads(user_file().read_text())
+        assert kept == {"llm": {"model": "pocket"}, "ui": {"theme": app.theme}}
+        assert user_file().read_text().startswith("# mine")
+
+    async def test_f4_offers_the_folder_and_takes_a_path(self, make_app: MakeApp, tmp_path: Path) -> None:
+        (tmp_path / "big.gguf").write_bytes(b"GGUF")
+        driver = ScriptedDriver()
+        app = make_app(driver, model_options=lambda path: {"model": path})
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await pilot.press("f4")
+            assert isinstance(app.screen, ModelScreen)
+            await pilot.press("down", "enter")
+            await pilot.pause()
+            await pilot.press("f4", "tab", *"/none", "enter")
+            assert "no such file" in str(app.screen.query_one("#wrong").render())
+            await pilot.press("escape")
+            assert isinstance(app.screen, MainScreen)
+            assert "big.gguf" in plain(app, TopBar)
+        chosen = str(tmp_path / "big.gguf")
+        assert requests(driver) == [("replace", "llm", {"model": chosen})]
+
+    async def test_help_names_every_pane_and_a_pane_explains_itself(self, make_app: MakeApp) -> None:
+        app = make_app()
+        async with app.run_test(size=(120, 36)) as pilot:
+            await pilot.press("f1")
+            assert isinstance(app.screen, ReadingScreen)
+            titles = {str(title.render()) for title in app.screen.query(".section")}
+            assert {"KEYS", "TIMELINE", "VERIFIER", "STAGES"} <= titles
+            await pilot.press("f1")
+            app.query_one(VerifierPane).focus()
+            await pilot.pause()
+            await pilot.press("question_mark")
+            assert isinstance(app.screen, ReadingScreen)
+            assert "NFE" in " ".join(str(line.render()) for line in app.screen.query(".line"))
+            await pilot.press("escape")
+            assert isinstance(app.screen, MainScreen)
+
+    async def test_a_click_on_a_key_does_what_the_key_does(self, make_app: MakeApp) -> None:
+        app = make_app()
+        async with app.run_test(size=(120, 36)) as pilot:
+            names = plain(app, KeyBar)
+            await pilot.click("#keys", offset=(names.index("help") + 2, 0))
+            await pilot.pause()
+            assert isinstance(app.screen, ReadingScreen)
+
+    async def test_the_palette_holds_every_action(self, make_app: MakeApp) -> None:
+        app = make_app()
+        async with app.run_test():
+            titles = {command.title for command in app.get_system_commands(app.screen)}
+        assert {"Talk", "Silence", "Model", "Help", "Quit", "Verifier: lenient", "Theme: daylight"} <= titles
+
+
+def _note(drawn: list[str], pane: object, *_: object, **__: object) -> None:
+    drawn.append(type(pane).__name__)
+
+
+class TestDrawing:
+    async def test_the_turn_is_drawn(self, make_app: MakeApp) -> None:
+        driver = ScriptedDriver(machine())
+        app = make_app(driver)
+        async with app.run_test(size=(120, 36)) as pilot:
+            await settle(pilot)
+            driver.tell(*first_exchange(), *speculating(4))
+            await settle(pilot)
+            assert "✗ Spain is Madrid." in plain(app, CandidatePane)
+            assert "◐ partial" in plain(app, VerifierPane)
+            assert "● REC" in plain(app, TopBar)
+            driver.tell(*answered())
+            await settle(pilot)
+            title = str(app.query_one(TimelinePane).border_title)
+            assert "21 ms" in title
+            assert "without: 96 ms" in title
+
+    async def test_a_verifier_that_may_lose_wears_a_badge(self, make_app: MakeApp) -> None:
+        lossy = ev.Verdict(turn=2, revision=9, outcome="partial", accepted=3, of=9, verifier="lenient", lossless=False)
+        driver = ScriptedDriver([*speculating(), lossy])
+        for size in ((80, 24), (120, 36)):
+            app = make_app(driver)
+            async with app.run_test(size=size):
+                assert "lossy" in plain(app, VerifierPane)
+
+    async def test_only_what_changed_is_drawn_again(self, make_app: MakeApp) -> None:
+        driver = ScriptedDriver([*machine(), *speculating(2)])
+        app = make_app(driver)
+        async with app.run_test(size=(120, 36)) as pilot:
+            await settle(pilot)
+            drawn: list[str] = []
+            for pane in app.query(Pane):
+                pane.refresh = partial(_note, drawn, pane)  # type: ignore[method-assign]
+            driver.tell(ev.Verdict(turn=2, revision=2, outcome="accept", accepted=1, of=1))
+            await settle(pilot)
+        assert set(drawn) == {"VerifierPane"}
+
+    async def test_a_burst_is_drawn_a_few_times_only(self, make_app: MakeApp) -> None:
+        driver = ScriptedDriver(machine())
+        app = make_app(driver)
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            frames: list[int] = []
+            show = app.query_one(CandidatePane).show
+            app.query_one(CandidatePane).show = lambda turn: (frames.append(1), show(turn))[1]  # type: ignore[method-assign]
+            told = [ev.Candidate(turn=0, revision=n, new=f"word {n}", tokens=n) for n in range(1, 2001)]
+            thread = threading.Thread(target=driver.tell, args=told)
+            thread.start()
+            while thread.is_alive():
+                await pilot.pause(0.02)
+            await settle(pilot)
+            assert "word 2000" in plain(app, CandidatePane)
+        assert 1 <= len(frames) < 200
+
+
+class TestFaults:
+    async def test_a_failed_stage_is_one_line_and_escape_puts_it_away(self, make_app: MakeApp) -> None:
+        driver = ScriptedDriver(machine())
+        app = make_app(driver)
+        async with app.run_test(size=(120, 36)) as pilot:
+            await settle(pilot)
+            driver.tell(ev.StageStatus(stage="llm", state="restarting", message="killed by SIGKILL"))
+            await settle(pilot)
+            assert plain(app, NoticeBar) == "▲ llm restarting: killed by SIGKILL"
+            assert "llm ↻" in plain(app, TopBar)
+            await pilot.press("escape")
+            assert not app.query_one(NoticeBar).display
+            driver.tell(ev.Usage(cpu=1.0, memory_mb=1.0))
+            await settle(pilot)
+            assert not app.query_one(NoticeBar).display
+
+    async def test_a_driver_that_cannot_start_leaves_the_screen_up(self, make_app: MakeApp) -> None:
+        driver = ScriptedDriver()
+        driver.fails = PredtuiError("no such model: x.gguf.", "Choose another with F4.")
+        app = make_app(driver)
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            assert "no such model: x.gguf. Choose another with F4." in plain(app, NoticeBar)
+            await pilot.press("a")
+            assert app.query_one(PromptLine).value == "a"
+
+    async def test_a_request_that_fails_becomes_a_line(self, make_app: MakeApp) -> None:
+        class Deaf(ScriptedDriver):
+            def talk(self, on: bool) -> None:
+                raise OSError("no input device")
+
+        app = make_app(Deaf())
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await pilot.press("f2")
+            await pilot.pause()
+            assert "no input device" in plain(app, NoticeBar)
+
+    async def test_notices_of_themes_and_of_the_driver_are_shown(self, make_app: MakeApp) -> None:
+        app = make_app(shelf=ThemeShelf((), ("theme skipped: a.toml:1: dark: missing",)))
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            assert "a.toml:1: dark" in plain(app, NoticeBar)
+
+    async def test_a_replay_takes_nothing(self, make_app: MakeApp) -> None:
+        driver = ScriptedDriver([*machine(), *answered()])
+        app = make_app(driver, read_only=True)
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await pilot.press("a", "space", "enter", "f2", "f3", "f4", "escape")
+            await pilot.pause()
+            assert "REPLAY" in plain(app, TopBar)
+        assert driver.asked == [("start",)]
+
+    @pytest.mark.parametrize("size", [(59, 24), (80, 15), (10, 3)])
+    async def test_a_tiny_window_says_so_in_one_line(self, make_app: MakeApp, size: tuple[int, int]) -> None:
+        app = make_app()
+        async with app.run_test(size=size) as pilot:
+            await pilot.pause()
+            shown = [widget for widget in app.screen.children if widget.display]
+            assert [widget.id for widget in shown] == ["too-small"]
+            await pilot.resize_terminal(80, 24)
+            await pilot.pause()
+            assert not app.query_one("#too-small").display
+            assert app.query_one(PromptLine).region.bottom <= 24
+
+    async def test_resizing_while_streaming_keeps_the_input_in_sight(self, make_app: MakeApp) -> None:
+        driver = ScriptedDriver(machine())
+        app = make_app(driver)
+        async with app.run_test() as pilot:
+            for count, size in enumerate([(80, 24), (200, 50), (60, 16), (120, 36), (100, 30), (99, 29), (160, 40)]):
+                driver.tell(*speculating(count % 6 + 1))
+                await pilot.resize_terminal(*size)
+                await pilot.pause()
+                for selector in ("#top", "#prompt", "#keys", "TimelinePane", "CandidatePane"):
+                    region = app.query_one(selector).region
+                    assert region.height > 0, (selector, size)
+                    assert region.right <= size[0], (selector, size)
+                    assert region.bottom <= size[1], (selector, size)
+
+    async def test_a_thousand_random_keys_leave_it_up(self, make_app: MakeApp) -> None:
+        chance = random.Random(7)
+        names = "space enter escape tab shift+tab up down left right home end pageup pagedown backspace delete"
+        keys = [*"abc xyz?.,1", *names.split(), *["f1", "f2", "f3", "f4", "f5", "ctrl+t", "ctrl+p", "ctrl+a", "ctrl+k"]]
+        driver = ScriptedDriver(machine())
+        app = make_app(driver, model_options=lambda path: path)
+        async with app.run_test() as pilot:
+            for round_ in range(50):
+                for key in chance.choices(keys, k=20):
+                    app.post_message(Key(key, " " if key == "space" else key if len(key) == 1 else None))
+                await pilot.pause()
+                await pilot.resize_terminal(chance.randint(5, 220), chance.randint(3, 60))
+                driver.tell(*(speculating(round_ % 6 + 1) if round_ % 2 else answered()))
+            await pilot.resize_terminal(120, 36)
+            await pilot.press("escape", "escape", "escape")
+            await settle(pilot)
+            assert app.is_running
+            assert app.return_code in (None, 0)
+            assert app.query_one(TopBar).region.height == 1

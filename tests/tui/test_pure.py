@@ -1,0 +1,161 @@
+"""The parts of the screen that need no screen: words, the talk key, figures, lanes."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from textual.content import Content
+
+from predtui.tui import figures, lanes
+from predtui.tui.push_to_talk import PushToTalk
+from predtui.tui.words import finished_words
+from predtui.turn import Span
+from tests.tui.scenes import answered, first_exchange, fold
+
+
+@pytest.mark.parametrize(
+    ("text", "cursor", "words"),
+    [
+        ("", 0, ()),
+        ("what", 4, ()),
+        ("what ", 5, ("what",)),
+        ("what is", 7, ("what",)),
+        ("what?", 5, ("what?",)),
+        ("don't", 5, ()),
+        ("what ws the capital ", 7, None),
+        ("what was the capital ", 21, ("what", "was", "the", "capital")),
+        ("what is the capital of france", 29, ("what", "is", "the", "capital", "of")),
+    ],
+)
+def test_a_word_is_finished_when_the_cursor_has_left_it(text: str, cursor: int, words: tuple[str, ...] | None) -> None:
+    assert finished_words(text, cursor) == words
+
+
+@given(st.text(max_size=40))
+def test_finished_words_are_words_of_the_line(text: str) -> None:
+    words = finished_words(text, len(text))
+    assert words is not None
+    assert "".join(text.split()).startswith("".join(words))
+
+
+class TestPushToTalk:
+    def test_a_tap_starts_and_a_later_tap_stops(self) -> None:
+        key = PushToTalk()
+        assert key.press(0.0) is True
+        assert key.poll(5.0) is None
+        assert key.press(6.0) is False
+
+    @pytest.mark.parametrize("delay", [0.25, 0.5, 0.66])
+    def test_a_held_key_talks_until_its_repeats_stop(self, delay: float) -> None:
+        key = PushToTalk()
+        assert key.press(0.0) is True
+        now = delay
+        for _ in range(40):
+            assert key.press(now) is None
+            assert key.poll(now + 0.02) is None
+            now += 0.033
+        last = now - 0.033
+        assert key.poll(last + 0.2) is None
+        assert key.poll(last + 0.3) is False
+
+    def test_a_stutter_of_the_terminal_does_not_let_go(self) -> None:
+        key = PushToTalk()
+        for now in (0.0, 0.4, 0.43, 0.46, 0.68):
+            key.press(now)
+            assert key.poll(now) is None
+        assert key.talking
+
+    def test_a_late_repeat_does_not_start_again(self) -> None:
+        key = PushToTalk()
+        for now in (0.0, 0.4, 0.43):
+            key.press(now)
+        assert key.poll(0.8) is False
+        assert key.press(0.9) is None
+        assert not key.talking
+
+    def test_two_quick_taps_end_as_a_release(self) -> None:
+        key = PushToTalk()
+        key.press(0.0)
+        key.press(0.2)
+        assert key.poll(0.7) is None
+        assert key.poll(0.81) is False
+
+    @given(st.lists(st.floats(0.01, 3.0), max_size=30))
+    def test_starts_and_stops_alternate(self, gaps: list[float]) -> None:
+        key, now, changes = PushToTalk(), 0.0, []
+        for gap in gaps:
+            now += gap
+            changes += [change for change in (key.poll(now), key.press(now)) if change is not None]
+        assert all(change is (index % 2 == 0) for index, change in enumerate(changes))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "–"),
+        (0.0, "0.0 ms"),
+        (6.14, "6.1 ms"),
+        (9.97, "10 ms"),
+        (96.4, "96 ms"),
+        (999.7, "1.00 s"),
+        (1240, "1.24 s"),
+    ],
+)
+def test_milliseconds_carry_their_unit(value: float | None, text: str) -> None:
+    assert figures.milliseconds(value) == text
+
+
+@given(st.text(alphabet="abc de", max_size=60), st.integers(0, 30))
+def test_shortening_fits_and_cuts_between_words(text: str, width: int) -> None:
+    short = figures.shorten(text, width)
+    assert len(short) <= width or len(text) <= width
+    if short.endswith("…") and " " in short[:-1].strip():
+        assert set(short[:-1].split()) <= set(text.split())
+
+
+@given(st.lists(st.text(alphabet="ab", min_size=1, max_size=12), max_size=9), st.integers(1, 30), st.integers(1, 4))
+def test_rows_hold_whole_parts_within_the_width(words: list[str], width: int, height: int) -> None:
+    lines = figures.rows([Content(word) for word in words], width, height)
+    assert len(lines) <= height
+    assert all(line.cell_length <= width for line in lines)
+    assert all(word in words for line in lines for word in line.plain.split())
+
+
+def test_sparkline_is_as_wide_as_asked_and_never_empty_at_zero() -> None:
+    assert figures.sparkline([0.0, 50.0, 100.0, 250.0], 6) == "··▁▄██"
+    assert len(figures.sparkline([], 5)) == 5
+
+
+def test_a_bar_is_as_high_as_its_cell_is_busy() -> None:
+    assert lanes.bars([Span(0.0, 0.1), Span(0.2, 0.25)], 0.0, 4) == "█ ▄ "
+    assert lanes.bars([Span(0.0, 0.001)], 0.0, 1) == "▁"
+
+
+@given(st.lists(st.tuples(st.floats(0, 20), st.floats(0, 2)), max_size=20), st.floats(0, 10), st.integers(1, 80))
+def test_busy_time_is_kept_within_the_window(pairs: list[tuple[float, float]], start: float, cells: int) -> None:
+    spans = [Span(begin, begin + length) for begin, length in pairs]
+    shares = lanes.shares(spans, start, cells)
+    assert len(shares) == cells
+    assert all(0.0 <= share <= 1.0 for share in shares)
+    end = start + cells * lanes.CELL
+    inside = sum(max(0.0, min(span.end, end) - max(span.start, start)) for span in spans)
+    assert sum(shares) * lanes.CELL <= inside + 1e-6
+
+
+def test_the_axis_counts_seconds_and_scrolls_by_whole_cells() -> None:
+    assert lanes.axis(10.0, 10.0, 25) == "┴0 s──────┴1 s──────┴2 s─"
+    start = lanes.window(latest=14.0, origin=10.0, cells=25)
+    assert start == pytest.approx(11.6)
+    assert lanes.axis(start, 10.0, 25).startswith("────┴2 s")
+    assert lanes.column_of(13.95, start, 25) == 23
+
+
+def test_a_label_is_never_cut() -> None:
+    for cells in range(1, 60):
+        for piece in lanes.axis(0.0, 0.0, cells).replace("┴", "─").split("─"):
+            assert piece == "" or piece.endswith(" s")
+
+
+def test_the_latest_moment_is_the_newest_thing_known() -> None:
+    assert lanes.latest_moment(fold([*first_exchange(), *answered()])) == pytest.approx(15.4)

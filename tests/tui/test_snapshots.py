@@ -1,0 +1,73 @@
+"""How the screen looks: at three sizes, in every theme, and what opens over it. Turns are frozen, nothing blinks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from predtui import events as ev
+from predtui.shipped import themes_folder
+from predtui.tui.themes import load_themes
+from predtui.tui.widgets.prompt import PromptLine
+from tests.tui.conftest import MakeApp
+from tests.tui.scenes import ScriptedDriver, answered, first_exchange, machine, speculating
+
+Compare = Callable[..., bool]
+SIZES = [(80, 24), (120, 36), (200, 50)]
+LOSSY = ev.Verdict(
+    turn=2, revision=12, outcome="partial", accepted=3, of=14, forwards=7, ms=122.4, verifier="lenient", lossless=False
+)
+BUSY = ev.Usage(
+    time=2.0, cpu=80.0, gpu=23.0, memory_mb=700.0, gpu_memory_mb=2345.0,
+    stages=(("asr", 8.0, 96.0), ("llm", 131.0, 1214.0), ("tts", 2.0, 41.0)),
+)  # fmt: skip
+BOOTING = [
+    ev.StageStatus(stage="mic", state="failed", message="No microphone found. Plug one in."),
+    ev.StageStatus(stage="asr", state="starting", progress=0.4, message="reading the acoustic model"),
+    ev.StageStatus(stage="llm", state="ready", message="5.9M · llama.cpp · cpu"),
+    ev.StageStatus(stage="tts", state="restarting", message="killed by SIGKILL"),
+]
+SCENES: dict[str, list[ev.Event]] = {
+    "booting": BOOTING,
+    "speculating": [*machine(), *first_exchange(), *speculating(5), LOSSY, BUSY],
+    "answered": [*machine(), *first_exchange(), *answered()],
+}
+
+
+def frozen(
+    compare: Compare, make_app: MakeApp, size: tuple[int, int], scene: str, keys: Iterable[str] = (), **o: Any
+) -> bool:
+    """Whether the screen looks as it did; ``keys`` are pressed once the driver runs."""
+
+    async def settle(pilot: Pilot[None]) -> None:
+        await pilot.pause()
+        await pilot.app.workers.wait_for_complete()
+        pilot.app.query_one(PromptLine).cursor_blink = False
+        await pilot.press(*keys)
+        await pilot.pause(0.1)
+
+    app = make_app(ScriptedDriver(SCENES[scene]), **o)
+    return compare(app, terminal_size=size, run_before=settle)
+
+
+@pytest.mark.parametrize("scene", SCENES)
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+def test_main_screen(snap_compare: Compare, make_app: MakeApp, size: tuple[int, int], scene: str) -> None:
+    assert frozen(snap_compare, make_app, size, scene)
+
+
+@pytest.mark.parametrize("theme", load_themes([themes_folder()]).names)
+def test_theme(snap_compare: Compare, make_app: MakeApp, theme: str) -> None:
+    assert frozen(snap_compare, make_app, (120, 36), "speculating", theme=theme)
+
+
+@pytest.mark.parametrize(("name", "keys"), [("help", ["f1"]), ("model", ["f4"]), ("typed", [*"what is th"])])
+def test_over_it(snap_compare: Compare, make_app: MakeApp, name: str, keys: list[str]) -> None:
+    assert frozen(snap_compare, make_app, (80, 24), "answered", keys, model_options=str)
+
+
+def test_replay(snap_compare: Compare, make_app: MakeApp) -> None:
+    assert frozen(snap_compare, make_app, (120, 36), "answered", read_only=True)
