@@ -8,11 +8,11 @@ class PredtuiError(Exception):
 
     def __init__(self, message: str, remedy: str = "") -> None:
         super().__init__(message)
+        self.message = message
         self.remedy = remedy
 
     def __str__(self) -> str:
-        message = super().__str__()
-        return f"{message} {self.remedy}".rstrip() if self.remedy else message
+        return f"{self.message} {self.remedy}".rstrip()
 
     def __reduce__(self) -> tuple[type[PredtuiError], tuple[str, str]]:
-        return (type(self), (super().__str__(), self.remedy))
+        return (type(self), (self.message, self.remedy))

@@ -19,26 +19,26 @@ from typing import Any
 from predtui.errors import PredtuiError
 
 
-def option(default: Any, meaning: str, choices: tuple[str, ...] = ()) -> Any:
-    """A dataclass field that knows what it means and what it may be."""
-    return field(default=default, metadata={"meaning": meaning, "choices": choices})
+def option(default: Any, meaning: str, choices: tuple[str, ...] = (), flag: str = "") -> Any:
+    """A dataclass field that knows what it means, what it may be, and its short name on the command line."""
+    return field(default=default, metadata={"meaning": meaning, "choices": choices, "flag": flag})
 
 
 @dataclass(frozen=True, slots=True)
 class LlmSettings:
-    model: str = option("pocket", "the language model: pocket, or the path of a GGUF file")
+    model: str = option("pocket", "the language model: pocket, or the path of a GGUF file", flag="model")
     folder: str = option("", "a folder of GGUF files that F4 offers")
     threads: int = option(0, "CPU threads of the language model; 0 chooses by measuring")
     context: int = option(0, "context length in tokens; 0 takes the model's own, at most 4096")
-    verifier: str = option("greedy", "how a candidate is verified against a new prompt")
-    temperature: float = option(0.0, "0 decodes greedily; above, samples with the seed")
-    seed: int = option(0, "seed of the sampler")
+    verifier: str = option("greedy", "how a candidate is verified against a new prompt", flag="verifier")
+    temperature: float = option(0.0, "0 decodes greedily; above, samples with the seed", flag="temperature")
+    seed: int = option(0, "seed of the sampler", flag="seed")
     baseline: bool = option(True, "measure each turn once without speculation, in idle time")
 
 
 @dataclass(frozen=True, slots=True)
 class AsrSettings:
-    engine: str = option("pocketsphinx", "the recogniser", ("pocketsphinx", "faster-whisper"))
+    engine: str = option("pocketsphinx", "the recogniser", ("pocketsphinx", "faster-whisper"), flag="asr")
     model: str = option("tiny.en", "Whisper checkpoint of faster-whisper: a local path or a name in the local cache")
     download: bool = option(False, "whether a missing Whisper checkpoint may be downloaded")
     language: str = option("en", "language spoken")
@@ -46,7 +46,7 @@ class AsrSettings:
 
 @dataclass(frozen=True, slots=True)
 class TtsSettings:
-    engine: str = option("espeak", "the synthesiser", ("espeak", "none"))
+    engine: str = option("espeak", "the synthesiser", ("espeak", "none"), flag="tts")
     voice: str = option("en-us", "voice name of the synthesiser")
     rate: int = option(175, "speaking rate in words per minute (80 to 450)")
     pitch: int = option(50, "pitch, 0 to 100")
@@ -54,19 +54,15 @@ class TtsSettings:
 
 @dataclass(frozen=True, slots=True)
 class AudioSettings:
-    input: str = option(
-        "", "microphone: a part of its name, or its number; empty for the system's default, 'none' for none"
-    )
-    output: str = option(
-        "", "speaker: a part of its name, or its number; empty for the system's default, 'none' for none"
-    )
+    input: str = option("", "microphone: part of its name, or its number; empty: the default; none", flag="input")
+    output: str = option("", "speaker: part of its name, or its number; empty: the default; none", flag="output")
     silence_ms: int = option(700, "milliseconds of silence that end a hands-free turn")
     hands_free: bool = option(False, "whether silence ends a spoken turn; else the talk key does")
 
 
 @dataclass(frozen=True, slots=True)
 class UiSettings:
-    theme: str = option("midnight", "name of the theme")
+    theme: str = option("midnight", "name of the theme", flag="theme")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +83,7 @@ class Option:
     default: Any
     meaning: str
     choices: tuple[str, ...]
+    flag: str
 
     @property
     def variable(self) -> str:
@@ -100,9 +97,7 @@ def options() -> dict[str, Option]:
     for section, content in _sections().items():
         for item in dataclasses.fields(content):
             key = f"{section}.{item.name}"
-            table[key] = Option(
-                key, kinds[str(item.type)], item.default, item.metadata["meaning"], item.metadata["choices"]
-            )
+            table[key] = Option(key, kinds[str(item.type)], item.default, **item.metadata)
     return table
 
 

@@ -1,0 +1,200 @@
+"""The commands. Imports nothing heavy at module scope: a command pays only for what it does."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from predtui.errors import PredtuiError
+from predtui.settings import Settings, load, options
+
+app = typer.Typer(
+    name="predtui",
+    help="A terminal voice assistant that starts answering while you are still speaking, and shows how.",
+    epilog="Every setting can also stand in the environment (PREDTUI_SECTION_KEY) or in the user file: see predtui doctor.",
+    no_args_is_help=False,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+)
+train = typer.Typer(help="Train the models that ship with predtui.", no_args_is_help=True)
+bench = typer.Typer(help="Measure, and regenerate tables.", no_args_is_help=True)
+app.add_typer(train, name="train")
+app.add_typer(bench, name="bench")
+
+Command = Callable[..., Any]
+
+
+def with_settings(command: Command) -> Command:
+    """Gives a command one option a setting; the command's parameter ``settings`` receives what all sources say."""
+    own = inspect.signature(command, eval_str=True)
+    table = {key.replace(".", "_"): item for key, item in options().items()}
+
+    @functools.wraps(command)
+    def wrapper(*args: Any, **given: Any) -> Any:
+        chosen = {table[name].key: given.pop(name) for name in table if name in given}
+        settings = load({key: value for key, value in chosen.items() if value is not None})
+        return command(*args, settings=settings, **given)
+
+    added = [_parameter(name, item) for name, item in table.items()]
+    kept = [parameter for parameter in own.parameters.values() if parameter.name != "settings"]
+    wrapper.__signature__ = own.replace(parameters=[*kept, *added])  # type: ignore[attr-defined]
+    wrapper.__annotations__ = {parameter.name: parameter.annotation for parameter in [*kept, *added]}
+    del wrapper.__wrapped__
+    return wrapper
+
+
+def _parameter(name: str, item: Any) -> inspect.Parameter:
+    long = "--" + item.key.replace(".", "-").replace("_", "-")
+    flags = [f"--{item.flag}", long] if item.flag else [long]
+    if item.kind is bool:
+        flags = [f"{flag}/--no-{flag.removeprefix('--')}" for flag in flags]
+    meaning = item.meaning + (f" ({', '.join(item.choices)})" if item.choices else "") + f" [dim]{item.default!r}[/]"
+    declared = typer.Option(*flags, help=meaning, show_default=False, rich_help_panel="Settings")
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[item.kind | None, declared]
+    )
+
+
+@app.callback(invoke_without_command=True)
+@with_settings
+def open_app(
+    context: typer.Context,
+    settings: Settings,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False,
+) -> None:
+    if version:
+        from predtui import __version__
+
+        print(f"predtui {__version__}")
+    elif context.invoked_subcommand is None:
+        if sys.stdin.isatty() and sys.stdout.isatty():
+            from predtui.tui.launch import open_screen
+
+            raise typer.Exit(open_screen(settings))
+        from predtui.headless import example
+
+        raise typer.Exit(example(settings))
+
+
+@app.command()
+@with_settings
+def turn(
+    settings: Settings,
+    text: Annotated[str, typer.Option(help="What to type, streamed as partial prompts.")] = "",
+    wav: Annotated[Path | None, typer.Option(help="Speech to play into the recogniser, in real time.")] = None,
+    cps: Annotated[float, typer.Option(help="Typing speed in characters a second.", min=0.1)] = 10.0,
+    json: Annotated[bool, typer.Option("--json", help="One JSON line an event, then a summary line.")] = False,
+) -> None:
+    """One turn without a screen, on the real clock."""
+    from predtui.headless import run_turn
+
+    if bool(text.strip()) == bool(wav):
+        raise PredtuiError("a turn takes either --text or --wav.", 'Try: predtui turn --text "what is the capital of peru"')
+    raise typer.Exit(run_turn(settings, text=text, wav=wav, cps=cps, as_json=json))
+
+
+@app.command()
+@with_settings
+def doctor(settings: Settings) -> None:
+    """What is found and what is missing, with the remedy. Exit status 0 when a typed turn can work."""
+    from rich.console import Console
+    from rich.text import Text
+
+    from predtui.doctor import examine, typed_turn_works
+
+    marks = {"found": ("✓", "green"), "missing": ("–", "yellow"), "broken": ("✗", "bold red")}
+    console = Console(highlight=False)
+    findings = []
+    for finding in examine(settings):
+        findings.append(finding)
+        mark, style = marks[finding.state]
+        line = Text.assemble((f"{mark} ", style), (f"{finding.subject:<19}", "bold"), finding.detail)
+        if finding.remedy:
+            line.append(f"  {finding.remedy}", style="italic")
+        console.print(line, soft_wrap=True)
+    works = typed_turn_works(findings)
+    console.print("A typed turn works here." if works else "A typed turn cannot work yet: see the lines marked ✗.")
+    raise typer.Exit(0 if works else 1)
+
+
+@app.command()
+@with_settings
+def record(
+    settings: Settings,
+    folder: Annotated[Path | None, typer.Argument(help="Where the session is written; default: the state folder.")] = None,
+) -> None:
+    """The app, with every event and sound kept as JSONL and WAV."""
+    from predtui.session import new_session_folder
+    from predtui.tui.launch import open_screen
+
+    raise typer.Exit(open_screen(settings, record=folder or new_session_folder()))
+
+
+@app.command()
+@with_settings
+def replay(
+    settings: Settings,
+    file: Annotated[Path, typer.Argument(help="A recorded session: its folder or its JSONL file.")],
+    speed: Annotated[float, typer.Option(help="Times real time.", min=0.01)] = 1.0,
+) -> None:
+    """A recorded session, drawn on the same screen; without a terminal, printed."""
+    if not sys.stdout.isatty():
+        from predtui.headless import print_replay
+
+        raise typer.Exit(print_replay(file, speed))
+    from predtui.tui.launch import replay_screen
+
+    raise typer.Exit(replay_screen(settings, file, speed))
+
+
+@train.command("pocket")
+def train_pocket_models(
+    out: Annotated[Path, typer.Option(help="Where the models go.")] = Path("assets/pocket"),
+    minutes: Annotated[float, typer.Option(help="Minutes of training of the target.")] = 60.0,
+    draft_minutes: Annotated[float, typer.Option(help="Minutes of training of the draft.")] = 8.0,
+    seed: Annotated[int, typer.Option(help="Seed of data and weights.")] = 0,
+    threads: Annotated[int, typer.Option(help="CPU threads; 0 takes all.")] = 0,
+    resume: Annotated[bool, typer.Option(help="Go on from the last checkpoint.")] = True,
+) -> None:
+    """The pocket target and draft, from a seed: corpus, tokenizer, training, export, card."""
+    _needs_torch()
+    from predtui.training.pocket.train import train_pocket
+
+    train_pocket(out, target_minutes=minutes, draft_minutes=draft_minutes, seed=seed, threads=threads, resume=resume)
+
+
+@bench.command("pocket")
+def bench_pocket(
+    limit: Annotated[int, typer.Option(help="Prompts a group.")] = 100,
+    seed: Annotated[int, typer.Option(help="Seed of the held-out prompts.")] = 1,
+    json: Annotated[Path | None, typer.Option(help="Write the figures here.")] = None,
+) -> None:
+    """The pocket models against the corpus' own oracle, on held-out combinations and paraphrases."""
+    from predtui.bench.pocket import main as measure
+
+    measure(limit=limit, seed=seed, json_path=json)
+
+
+def _needs_torch() -> None:
+    import importlib.util
+
+    if importlib.util.find_spec("torch") is None:
+        raise PredtuiError("training needs PyTorch.", "Install it: pip install 'predtui[torch]'")
+
+
+def main() -> None:
+    """The console script: a PredtuiError is one line on stderr and exit status 2."""
+    try:
+        app()
+    except PredtuiError as error:
+        print(f"predtui: {error}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(130)

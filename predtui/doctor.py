@@ -1,0 +1,150 @@
+"""What is found and what is missing on this machine, one line each with its remedy. Must not start anything."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from predtui.errors import PredtuiError
+from predtui.settings import Settings, state_folder, user_file
+
+State = Literal["found", "missing", "broken"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """``needed``: whether a typed turn cannot work without it."""
+
+    subject: str
+    state: State
+    detail: str
+    remedy: str = ""
+    needed: bool = False
+
+
+def examine(settings: Settings) -> Iterator[Finding]:
+    """All findings, in the order a turn passes through them."""
+    for check in CHECKS:
+        try:
+            yield from check(settings)
+        except Exception as error:  # a check that fails must not hide the others
+            yield Finding(check.__name__.removeprefix("_"), "broken", f"{type(error).__name__}: {error}")
+
+
+def typed_turn_works(findings: list[Finding]) -> bool:
+    return all(finding.state == "found" for finding in findings if finding.needed)
+
+
+def _python(_: Settings) -> Iterator[Finding]:
+    cores = os.cpu_count()
+    detail = f"{platform.python_version()} on {platform.system()} {platform.machine()}, {cores} cores"
+    yield Finding("python", "found" if sys.version_info >= (3, 11) else "broken", detail, "Install Python 3.11.", True)
+
+
+def _terminal(_: Settings) -> Iterator[Finding]:
+    if not sys.stdout.isatty():
+        yield Finding("terminal", "missing", "output is not a terminal", "Run predtui in one to see the screen.")
+        return
+    size = shutil.get_terminal_size()
+    colours = "truecolor" if os.environ.get("COLORTERM") in ("truecolor", "24bit") else os.environ.get("TERM", "unknown")
+    detail = f"{size.columns}x{size.lines}, {colours}, {sys.stdout.encoding}"
+    if size.columns < 80 or size.lines < 24:
+        yield Finding("terminal", "found", detail, "Panes need 80x24 to be comfortable: enlarge the window.")
+    else:
+        yield Finding("terminal", "found", detail)
+
+
+def _settings(_: Settings) -> Iterator[Finding]:
+    path = user_file()
+    yield Finding("settings", "found", str(path) if path.exists() else f"defaults ({path} is not there)")
+    folder = state_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        free = shutil.disk_usage(folder).free / 2**20
+        yield Finding("log folder", "found", f"{folder}, {free:.0f} MB free")
+    except OSError as error:
+        yield Finding("log folder", "broken", f"{folder}: {error}", "Set PREDTUI_STATE_DIR to a folder you may write.")
+
+
+def _language_model(settings: Settings) -> Iterator[Finding]:
+    yield _package("llama.cpp", "llama-cpp-python", "llama_cpp", needed=True)
+    from predtui.llm.load import inspect
+
+    try:
+        yield Finding("language model", "found", inspect(settings.llm.model), needed=True)
+    except PredtuiError as error:
+        yield Finding("language model", "broken", error.message, error.remedy, needed=True)
+
+
+def _synthesiser(settings: Settings) -> Iterator[Finding]:
+    if settings.tts.engine == "none":
+        yield Finding("synthesiser", "missing", "switched off", "Set tts.engine to espeak to hear replies.")
+        return
+    from predtui.tts.espeak import EspeakSynthesizer
+
+    try:
+        engine = EspeakSynthesizer(settings.tts.voice)
+        yield Finding("synthesiser", "found", f"eSpeak NG, voice {settings.tts.voice}, {engine.rate} Hz")
+    except PredtuiError as error:
+        yield Finding("synthesiser", "broken", error.message, error.remedy)
+
+
+def _recogniser(settings: Settings) -> Iterator[Finding]:
+    yield _package("pocketsphinx", "pocketsphinx", "pocketsphinx")
+    yield _package("faster-whisper", "faster-whisper", "faster_whisper")
+    if settings.asr.engine == "faster-whisper":
+        from predtui.asr.faster_whisper_engine import find_checkpoint
+
+        try:
+            yield Finding("whisper checkpoint", "found", str(find_checkpoint(settings.asr)))
+        except PredtuiError as error:
+            yield Finding("whisper checkpoint", "missing", error.message, error.remedy)
+
+
+def _sound(settings: Settings) -> Iterator[Finding]:
+    from predtui.audio.devices import NOUN, Kind, find
+
+    chosen: dict[Kind, str] = {"input": settings.audio.input, "output": settings.audio.output}
+    for kind, name in chosen.items():
+        if name == "none":
+            yield Finding(NOUN[kind], "missing", "switched off", f"Clear audio.{kind} to use one.")
+            continue
+        try:
+            device = find(kind, name)
+            yield Finding(NOUN[kind], "found", f"{device.index} {device.name}, {device.rate} Hz")
+        except PredtuiError as error:
+            yield Finding(NOUN[kind], "missing", error.message, error.remedy)
+
+
+def _gpu(_: Settings) -> Iterator[Finding]:
+    from predtui.monitor import gpu_name
+
+    name = gpu_name()
+    if name:
+        yield Finding("gpu", "found", name)
+    else:
+        yield Finding("gpu", "missing", "no NVIDIA GPU; the CPU does all the work", "None needed for the pocket model.")
+
+
+def _torch(_: Settings) -> Iterator[Finding]:
+    yield _package("torch", "torch", "torch", remedy="Only training needs it: pip install 'predtui[torch]'")
+
+
+def _package(
+    subject: str, distribution: str, module: str, remedy: str = "", needed: bool = False
+) -> Finding:
+    if importlib.util.find_spec(module) is None:
+        return Finding(subject, "missing", "not installed", remedy or f"pip install {distribution}", needed)
+    return Finding(subject, "found", f"{distribution} {importlib.metadata.version(distribution)}", needed=needed)
+
+
+CHECKS: tuple[Callable[[Settings], Iterator[Finding]], ...] = (
+    _python, _terminal, _settings, _language_model, _synthesiser, _recogniser, _sound, _gpu, _torch,
+)  # fmt: skip

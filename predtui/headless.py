@@ -1,0 +1,173 @@
+"""A turn without a screen: types or plays a prompt into the pipeline and prints what happens. Must not import Textual."""
+
+from __future__ import annotations
+
+import json
+import queue
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TextIO
+
+from predtui import events as ev
+from predtui.pipeline import Pipeline
+from predtui.session import Replay, to_json
+from predtui.settings import Settings
+from predtui.turn import Turn, summary
+from predtui.wiring import make_pipeline
+
+EXAMPLE = "what is the capital of france"
+PATIENCE_S = 120.0
+"""A turn in which nothing happens for so long is given up, with a message."""
+QUIET = (ev.AudioFrame, ev.SpeechChunk)
+"""Sound is counted, not printed."""
+
+
+def example(settings: Settings) -> int:
+    """What plain ``predtui`` does where no terminal is attached: one example turn."""
+    print("No terminal here, so this plays one example turn; in a terminal, predtui opens its screen.\n")
+    return run_turn(settings, text=EXAMPLE)
+
+
+def run_turn(settings: Settings, text: str = "", wav: Path | None = None, cps: float = 10.0, as_json: bool = False) -> int:
+    """Runs one turn to its end; returns the exit status: 0 where a reply was committed. ``cps``: characters a second."""
+    needed = {"llm", "tts", "player"} | ({"mic", "asr"} if wav else set())
+    printer = JsonPrinter(sys.stdout) if as_json else LinePrinter(sys.stdout)
+    inbox: queue.SimpleQueue[ev.Event] = queue.SimpleQueue()
+    pipeline = make_pipeline(settings, only=needed)
+    pipeline.subscribe(inbox.put)
+    pipeline.start()
+    try:
+        if not _until_ready(pipeline, inbox, printer, needed):
+            return 1
+        _feed(pipeline, text, wav, cps)
+        _until_over(pipeline, inbox, printer, wants_baseline=settings.llm.baseline, speaks=settings.tts.engine != "none")
+        printer.close(pipeline.state)
+        return 0 if pipeline.state.reply_text else 1
+    finally:
+        pipeline.stop()
+
+
+def _until_ready(
+    pipeline: Pipeline, inbox: queue.SimpleQueue[ev.Event], printer: JsonPrinter | LinePrinter, needed: set[str]
+) -> bool:
+    """Waits for every stage to be ready or to have failed. False where the language model has failed."""
+    settled: dict[str, ev.StageState] = {}
+    for event in _events(inbox):
+        printer.show(event)
+        if isinstance(event, ev.StageStatus) and event.state in ("ready", "failed"):
+            settled[event.stage] = event.state
+        if settled.keys() >= needed:
+            break
+    vital = needed & {"llm", "asr", "mic"}
+    return all(settled.get(stage) == "ready" for stage in vital)
+
+
+def _feed(pipeline: Pipeline, text: str, wav: Path | None, cps: float) -> None:
+    if wav is not None:
+        pipeline.listen_file(wav)
+        return
+    for count in range(1, len(text) + 1):
+        pipeline.type_text(text[:count])
+        time.sleep(1 / cps)
+    pipeline.type_text(text, final=True)
+
+
+def _until_over(
+    pipeline: Pipeline,
+    inbox: queue.SimpleQueue[ev.Event],
+    printer: JsonPrinter | LinePrinter,
+    wants_baseline: bool,
+    speaks: bool,
+) -> None:
+    for event in _events(inbox):
+        printer.show(event)
+        state = pipeline.state
+        if state.phase != "done" and not (state.reply and not speaks):
+            continue
+        measured = state.baseline is not None and (state.baseline_speech_ms is not None or not speaks)
+        if measured or not wants_baseline or not state.reply_text:
+            return
+
+
+def _events(inbox: queue.SimpleQueue[ev.Event]) -> Iterator[ev.Event]:
+    """Events until none has come for ``PATIENCE_S``; utilisation alone is no sign of life."""
+    deadline = time.monotonic() + PATIENCE_S
+    while (left := deadline - time.monotonic()) > 0:
+        try:
+            event = inbox.get(timeout=left)
+        except queue.Empty:
+            break
+        if not isinstance(event, ev.Usage):
+            deadline = time.monotonic() + PATIENCE_S
+        yield event
+    print(f"predtui: nothing happened for {PATIENCE_S:.0f} s; giving up. The log tells more.", file=sys.stderr)
+
+
+def print_replay(file: Path, speed: float = 1.0) -> int:
+    """A recorded session in lines, as it was live, ``speed`` times as fast."""
+    replay = Replay(file, speed=speed)
+    printer = LinePrinter(sys.stdout)
+    replay.subscribe(printer.show)
+    replay.start()
+    replay.wait()
+    printer.close(replay.state)
+    return 0
+
+
+class JsonPrinter:
+    """One JSON object a line, and the summary last."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+
+    def show(self, event: ev.Event) -> None:
+        if not isinstance(event, QUIET):
+            print(json.dumps(to_json(event)), file=self._out, flush=True)
+
+    def close(self, turn: Turn) -> None:
+        print(json.dumps({"summary": summary(turn)}), file=self._out, flush=True)
+
+
+class LinePrinter:
+    """What a person wants to follow: prompts, verdicts, the reply, the latencies."""
+
+    MARKS = {"accept": "✓", "partial": "◐", "reject": "✗"}
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+        self._prompt = ""
+        self._candidate = ""
+
+    def show(self, event: ev.Event) -> None:
+        if isinstance(event, ev.StageStatus) and event.state != "starting" and event.state != "stopped":
+            self._line(f"{event.stage:>8}  {event.state} {event.message}")
+        elif isinstance(event, ev.Notice):
+            self._line(f"    note  {event.text}")
+        elif isinstance(event, ev.Transcript) and event.prompt != self._prompt:
+            self._prompt = event.prompt
+            self._line(f"    user  {event.prompt}{'' if event.final else ' …'}")
+        elif isinstance(event, ev.Candidate):
+            self._candidate = event.text
+        elif isinstance(event, ev.Verdict):
+            self._verdict(event)
+        elif isinstance(event, ev.ReplyCommitted):
+            self._line(f"   reply  {event.text.strip()}")
+
+    def close(self, turn: Turn) -> None:
+        def ms(value: float | None) -> str:
+            return "–" if value is None else f"{value:.1f} ms"
+
+        same = {True: "identical to plain decoding", False: "differs from plain decoding", None: "not compared"}
+        self._line("")
+        self._line(f"first audio {ms(turn.audio_latency_ms)} after the input (without: {ms(turn.baseline_audio_latency_ms)})")
+        self._line(f"first sentence {ms(turn.ttfs_ms)}, {turn.nfetfs} forwards, {turn.outcome}; reply {same[turn.lossless]}")
+
+    def _verdict(self, event: ev.Verdict) -> None:
+        kept = f"{event.accepted}/{event.of} tokens kept, {event.forwards} forwards, {event.ms:.1f} ms"
+        guess = "" if event.final else f"  «{self._candidate.strip()[:70]}»"
+        self._line(f"       {self.MARKS[event.outcome]}  {event.outcome:<8}{kept}{guess}")
+
+    def _line(self, text: str) -> None:
+        print(text, file=self._out, flush=True)

@@ -1,0 +1,44 @@
+"""Settings into a pipeline: which stage is made by what, with which options. Imports no engine: factories are names."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Collection
+from pathlib import Path
+
+from predtui.pipeline import STAGES, Pipeline
+from predtui.settings import Settings, state_folder
+from predtui.stage import StageSpec
+
+
+def stage_specs(settings: Settings) -> list[StageSpec]:
+    """One spec a stage, in the order of ``STAGES``."""
+    return [
+        StageSpec("mic", "predtui.audio.stages:microphone", settings.audio),
+        StageSpec("asr", "predtui.asr.stage:create", settings.asr),
+        StageSpec("llm", "predtui.predgen.stage:from_settings", settings.llm),
+        StageSpec("tts", "predtui.tts.stage:create", settings.tts),
+        StageSpec("player", "predtui.audio.stages:player", settings.audio),
+    ]
+
+
+def make_pipeline(settings: Settings, only: Collection[str] = STAGES) -> Pipeline:
+    """The pipeline of these settings, not yet started; ``only`` names the stages it has."""
+    specs = [spec for spec in stage_specs(settings) if spec.name in only]
+    return Pipeline(
+        specs,
+        log_path=log_file(),
+        measure_baseline=settings.llm.baseline,
+        hands_free=settings.audio.hands_free,
+    )
+
+
+def log_file() -> Path | None:
+    """Where engines' output goes; None where no folder can be written, so that it goes nowhere."""
+    folder = state_folder()
+    with contextlib.suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / "predtui.log"
+        path.touch()
+        return path
+    return None
