@@ -1,0 +1,102 @@
+"""The stage "asr": frames of a turn in, its Transcript out. Must not know of language models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from predtui.asr.base import Hypothesis, Recognizer
+from predtui.errors import PredtuiError
+from predtui.events import AudioFrame, Endpoint, Event, Interrupt, StageStatus, Transcript, TurnStarted
+from predtui.settings import AsrSettings
+from predtui.shipped import asset
+from predtui.stage import StageContext
+
+
+class AsrStage:
+    """One utterance a turn: it begins with TurnStarted or a turn's first frame and ends with the Endpoint, which yields
+    the final Transcript, empty when nobody spoke. Typed turns are none of its business.
+
+    Frames carry positions, so after a restart a turn's frames may be sent again: what was heard is not heard twice.
+    """
+
+    accepts: tuple[type[Event], ...] = (TurnStarted, AudioFrame, Endpoint, Interrupt)
+    tick: float | None = None
+
+    def __init__(self, make: Callable[[], Recognizer]) -> None:
+        self._make = make
+        self._turn = 0
+        self._listening = False
+        self._position = 0
+        self._last = Transcript()
+
+    def open(self, context: StageContext) -> Iterator[Event]:
+        yield StageStatus(stage="asr", message="loading the recogniser")
+        self._recognizer = self._make()
+
+    def handle(self, event: Event) -> Iterator[Event]:
+        if isinstance(event, TurnStarted):
+            self._begin(event.turn, listening=event.source != "typed")
+        elif isinstance(event, AudioFrame):
+            yield from self._frame(event)
+        elif isinstance(event, Endpoint):
+            yield from self._end(event)
+        elif isinstance(event, Interrupt) and event.turn == self._turn:
+            self._listening = False
+
+    def idle(self) -> Iterator[Event]:
+        return iter(())
+
+    def close(self) -> None:
+        self._listening = False
+
+    def _begin(self, turn: int, listening: bool) -> None:
+        """Known turns are not begun again: a frame may have come before the TurnStarted."""
+        if turn > self._turn:
+            self._turn, self._listening, self._position, self._last = turn, listening, 0, Transcript()
+            self._recognizer.start()
+
+    def _frame(self, frame: AudioFrame) -> Iterator[Event]:
+        self._begin(frame.turn, listening=True)
+        if frame.turn != self._turn or not self._listening:
+            return
+        if frame.rate != self._recognizer.rate:
+            raise PredtuiError(f"the recogniser wants {self._recognizer.rate} Hz, not {frame.rate} Hz.")
+        heard = max(0, self._position - frame.position)
+        pcm = frame.pcm[2 * heard :]
+        self._position = max(self._position, frame.position + len(frame.pcm) // 2)
+        if pcm and (hypothesis := self._recognizer.feed(pcm, frame.voiced)) is not None:
+            yield from self._changed(hypothesis)
+
+    def _changed(self, hypothesis: Hypothesis) -> Iterator[Event]:
+        new = Transcript(stable=hypothesis.stable, tentative=hypothesis.tentative, unfinished=hypothesis.unfinished)
+        if new.text and new != self._last:
+            self._last = new
+            yield new
+
+    def _end(self, event: Endpoint) -> Iterator[Event]:
+        if self._listening and event.turn == self._turn:
+            self._listening = False
+            yield Transcript(stable=self._recognizer.finish().stable, unfinished=False, final=True)
+
+
+def _pocketsphinx(options: AsrSettings) -> Recognizer:
+    from predtui.asr.pocketsphinx_engine import PocketsphinxRecognizer
+
+    return PocketsphinxRecognizer(asset("asr", "pocket.arpa"), asset("asr", "pocket.dict"))
+
+
+def _faster_whisper(options: AsrSettings) -> Recognizer:
+    from predtui.asr.faster_whisper_engine import WhisperRecognizer, load
+
+    return WhisperRecognizer(load(options.model, options.language, options.download))
+
+
+ENGINES: dict[str, Callable[[AsrSettings], Recognizer]] = {
+    "pocketsphinx": _pocketsphinx,
+    "faster-whisper": _faster_whisper,
+}
+
+
+def create(options: AsrSettings) -> AsrStage:
+    """The stage "asr" with the engine that ``options`` name."""
+    return AsrStage(lambda: ENGINES[options.engine](options))
