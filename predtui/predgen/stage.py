@@ -72,6 +72,10 @@ def create(options: SpeculationOptions) -> SpeculationStage:
     return SpeculationStage(options)
 
 
+def from_settings(settings: LlmSettings) -> SpeculationStage:
+    return SpeculationStage(SpeculationOptions.of(settings))
+
+
 class SpeculationStage:
     """Input-time speculation as a stage. Stops between forwards when its work is stale, keeps every token, and tells
     nothing more of a revision that was pre-empted."""
