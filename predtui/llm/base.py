@@ -75,7 +75,7 @@ def common_prefix(left: Sequence[int], right: Sequence[int]) -> int:
     shared = min(len(left), len(right))
     if left[:shared] == right[:shared]:
         return shared
-    return next(i for i in range(shared) if left[i] != right[i])
+    return next((i for i in range(shared) if left[i] != right[i]), shared)
 
 
 def check_request(tokens: Sequence[int], last: int, context_size: int) -> None:

@@ -63,6 +63,13 @@ class _Reader:
         self.position += length
         return data.decode("utf-8", errors="replace")
 
+    def skip_strings(self, count: int) -> None:
+        length_at, position = struct.Struct("<Q").unpack_from, self.position
+        for _ in range(count):
+            position += 8 + length_at(self._buffer, position)[0]
+        self.position = position
+        self.skip(0)
+
     def skip(self, length: int) -> None:
         self.position += length
         if self.position > len(self._buffer):
@@ -83,7 +90,7 @@ def read_header(path: Path) -> GgufHeader:
         raise PredtuiError(f"There is no model file {path}.", "Choose another with --model.") from None
     except OSError as error:
         raise PredtuiError(f"The model file {path} cannot be read: {error.strerror}.", _REMEDY) from error
-    except (struct.error, ValueError) as error:
+    except (struct.error, ValueError, OverflowError) as error:
         raise PredtuiError(
             f"The model file {path} is damaged or cut short in its header ({error}).", _REMEDY
         ) from error
@@ -121,11 +128,11 @@ def _value(reader: _Reader, kind: int) -> str | int | float | bool | None:
     if item in _SCALARS:
         reader.skip(length * struct.calcsize(_SCALARS[item]))
         return None
+    if item == _STRING:
+        reader.skip_strings(length)
+        return None
     for _ in range(length):
-        if item == _STRING:
-            reader.skip(reader.count())
-        else:
-            _value(reader, item)
+        _value(reader, item)
     return None
 
 

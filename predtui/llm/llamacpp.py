@@ -7,6 +7,7 @@ tokens are chosen.
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -135,7 +136,7 @@ class LlamaCppModel:
         self._memory.clear()
 
     def _cut_back(self, keep: int) -> int:
-        """Forget what lies beyond ``keep`` tokens, or all where a cache cannot be cut (recurrent ones); what is kept."""
+        """Forget what lies beyond ``keep`` tokens, or all where the cache cannot be cut (recurrence); what is kept."""
         if keep < len(self._memory):
             if not llama_cpp.llama_memory_seq_rm(self._kv, 0, keep, -1):
                 llama_cpp.llama_memory_clear(self._kv, False)
@@ -249,9 +250,12 @@ class _Batch:
 
 
 def default_threads(parameters: int) -> int:
-    """Threads for a model of so many parameters: small ones gain nothing from more, and the other stages need cores."""
+    """Threads for a model of so many parameters: small ones gain nothing from more. One core is left to the other
+    stages, because all threads of a forward wait, spinning, for the one that has lost its core."""
     wanted = 1 if parameters < 2_000_000 else 2 if parameters < 20_000_000 else 4
-    return max(1, min(wanted, psutil.cpu_count(logical=False) or 1))
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = min(psutil.cpu_count(logical=False) or allowed, allowed)
+    return max(1, min(wanted, cores - 1))
 
 
 def _too_large(path: Path, needed: int, free: int) -> PredtuiError:

@@ -35,7 +35,8 @@ class ScriptedModel:
         self.counters = Counters()
         self._order, self._moods, self._context = order, moods, context
         rng = np.random.default_rng(seed)
-        self._table = rng.normal(size=(_ROWS, len(_SYMBOLS))).astype(np.float32) + _habits()
+        self._table = rng.normal(size=(_ROWS, len(_SYMBOLS))).astype(np.float32)
+        self._habits = _habits()
         self._memory: list[int] = []
 
     @property
@@ -53,7 +54,8 @@ class ScriptedModel:
         self.counters.forwards += 1
         self.counters.tokens += len(tokens) - kept
         self._memory = list(tokens)
-        return self._table[[self._row(tokens, end) for end in range(len(tokens) - last + 1, len(tokens) + 1)]]
+        rows = [self._row(tokens, end) for end in range(len(tokens) - last + 1, len(tokens) + 1)]
+        return self._table[rows] + self._habits[list(tokens[-last:])]
 
     def forget(self, keep: int = 0) -> None:
         del self._memory[keep:]
@@ -100,8 +102,13 @@ def load(path: str = "", threads: int | None = None, context: int = 0, stale: St
 
 
 def _habits() -> Logits:
-    """What makes the babble look like speech: spaces often, sentence ends and the end of the reply now and then."""
-    habit = np.zeros(len(_SYMBOLS), np.float32)
-    habit[[_SYSTEM, _USER, _ASSISTANT]] = -20
-    habit[_END], habit[_SYMBOLS.index(" ")], habit[_SYMBOLS.index(".")] = 0.3, 1.6, 0.9
-    return habit
+    """What makes the babble look like speech, [symbol, next symbol]: words of a few letters, sentences of a few words,
+    a space or the end of the reply after a sentence."""
+    habits = np.zeros((len(_SYMBOLS), len(_SYMBOLS)), np.float32)
+    space, marks = _SYMBOLS.index(" "), [_SYMBOLS.index(mark) for mark in ".?!"]
+    habits[:, [_SYSTEM, _USER, _ASSISTANT]] = -20
+    habits[:, _END] = -2
+    habits[:, space], habits[:, marks] = 1.2, 0.3
+    habits[np.ix_([space, _ASSISTANT], [space, *marks])] = -20
+    habits[marks, space], habits[marks, _END] = 9, 8.5
+    return habits

@@ -125,7 +125,7 @@ def llama(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 def test_on_llama_cpp(llama: LoadedModel) -> None:
-    """As above with real kernels; where the first difference comes from a near-tie, that is told apart from an error."""
+    """As above with real kernels; a first difference that comes from a near-tie is told apart from an error."""
     rng = random.Random(5)
     near_ties = 0
     for trial in range(25):

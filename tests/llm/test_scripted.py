@@ -6,7 +6,7 @@ import pytest
 from predtui.decoding.autoregressive import generate
 from predtui.decoding.sampler import Greedy
 from predtui.events import Message
-from predtui.llm.base import ContextOverflow
+from predtui.llm.base import ContextOverflow, common_prefix
 from predtui.llm.load import load
 from predtui.llm.scripted import CharacterTokenizer, ScriptedModel
 
@@ -25,6 +25,16 @@ def test_counts_as_a_real_model_does() -> None:
     model.logits([5, 6, 7, 8, 9])
     model.logits([5, 6, 9], last=2)
     assert (model.counters.forwards, model.counters.tokens) == (3, 4 + 1 + 2)
+
+
+def test_the_common_prefix_of_lists_and_tuples() -> None:
+    assert [common_prefix([1, 2, 3], other) for other in ((1, 2, 3), (1, 2), (1, 5, 3), (), [1, 2, 3, 4])] == [
+        3,
+        2,
+        1,
+        0,
+        3,
+    ]
 
 
 def test_refuses_what_a_real_model_refuses() -> None:

@@ -1,0 +1,268 @@
+"""The "llm" stage on the scripted model, handled as a host would."""
+
+from __future__ import annotations
+
+import logging
+import pickle
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from predtui.clock import VirtualClock
+from predtui.decoding.autoregressive import generate
+from predtui.decoding.sampler import Greedy
+from predtui.errors import PredtuiError
+from predtui.events import (
+    Baseline,
+    Candidate,
+    Configure,
+    Event,
+    Interrupt,
+    MeasureBaseline,
+    Message,
+    Notice,
+    ReplyCommitted,
+    ReplyFinished,
+    SentenceAhead,
+    Transcript,
+    TurnStarted,
+    Verdict,
+)
+from predtui.llm.base import never
+from predtui.llm.load import load
+from predtui.predgen.stage import SpeculationOptions, SpeculationStage, create
+from predtui.settings import LlmSettings
+from predtui.stage import StageContext
+from predtui.text import first_sentence
+
+OPTIONS = SpeculationOptions(model="5", engine="scripted", system="sys", reply_tokens=120)
+WORDS = ["what", "is", "the", "sun", "made", "of", "Why?", "no"]
+said = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
+
+
+class Rig:
+    """A stage with its host's side in the test's hands: ``stale`` may be set before each event."""
+
+    def __init__(self, options: SpeculationOptions = OPTIONS) -> None:
+        self.stale: Callable[[], bool] = never
+        self.stage: SpeculationStage = create(options)
+        context = StageContext(VirtualClock(), lambda: self.stale(), logging.getLogger("test"))
+        self.opening = list(self.stage.open(context))
+
+    def send(self, *events: Event, stale: Callable[[], bool] = never) -> list[Event]:
+        self.stale = stale
+        return [out for event in events for out in self.stage.handle(event)]
+
+    def turn(self, *prompts: str) -> list[Event]:
+        """Partial prompts and a final one, nothing pre-empted."""
+        partial = [Transcript(tentative=prompt, unfinished=False) for prompt in prompts[:-1]]
+        return self.send(TurnStarted(turn=1), *partial, Transcript(stable=prompts[-1], final=True))
+
+
+def of(kind: type, events: Iterable[Event]) -> list[Event]:
+    return [event for event in events if isinstance(event, kind)]
+
+
+def one(kind: type, events: Iterable[Event]) -> Event:
+    (event,) = of(kind, events)
+    return event
+
+
+def plain_text(prompt: str, options: SpeculationOptions = OPTIONS) -> str:
+    loaded = load(options.model, options.engine)
+    tokens = loaded.prompt_tokens([Message("system", options.system), Message("user", prompt)])
+    reply = generate(loaded.model, tokens, Greedy(), options.reply_tokens, loaded.tokenizer.is_end)
+    return loaded.tokenizer.decode(list(reply)).strip()
+
+
+def stale_after(questions: int) -> Callable[[], bool]:
+    left = iter(range(questions))
+    return lambda: next(left, None) is None
+
+
+def test_options_travel_and_come_from_the_settings() -> None:
+    assert pickle.loads(pickle.dumps(OPTIONS)) == OPTIONS
+    assert SpeculationOptions.of(LlmSettings(temperature=0.5, seed=3)).seed == 3
+
+
+def test_opening_reads_the_system_prompt() -> None:
+    rig = Rig()
+    assert [event.message for event in rig.opening] == ["loading 5", "reading the system prompt"]  # type: ignore[attr-defined]
+    before = rig.stage._loaded.model.counters.tokens
+    rig.send(Transcript(tentative="a", unfinished=False))
+    first = rig.stage._loaded.model.counters
+    assert first.tokens - before < 3 + first.forwards
+
+
+@given(st.lists(st.tuples(said, st.none() | st.integers(0, 25)), max_size=5), said, st.sampled_from("0123456789"))
+@settings(max_examples=150, deadline=None)
+def test_a_turn_commits_the_plain_reply_and_nothing_before_its_end(
+    revisions: list[tuple[str, int | None]], final: str, model: str
+) -> None:
+    options = replace(OPTIONS, model=model)
+    rig = Rig(options)
+    rig.send(TurnStarted(turn=1))
+    for prompt, questions in revisions:
+        stale = never if questions is None else stale_after(questions)
+        assert not of(ReplyCommitted, rig.send(Transcript(tentative=prompt, unfinished=False), stale=stale))
+    out = rig.send(Transcript(stable=final, final=True))
+    finished = out[-1]
+    assert isinstance(finished, ReplyFinished)
+    committed = [event.text for event in out if isinstance(event, ReplyCommitted)]
+    assert "".join(committed) == finished.text == (plain_text(final, options) if final else "")
+    assert [event.index for event in out if isinstance(event, ReplyCommitted)] == list(range(len(committed)))
+    assert finished.sentences == len(committed)
+    if final:
+        verdict = one(Verdict, out)
+        assert isinstance(verdict, Verdict)
+        assert (verdict.final, verdict.forwards) == (True, finished.nfetfs)
+        result = rig.send(MeasureBaseline(prompt=final, reply=finished.text))
+        baseline = one(Baseline, result)
+        assert isinstance(baseline, Baseline)
+        assert (baseline.identical, baseline.divergence, baseline.logit_gap) == (True, -1, 0.0)
+        assert baseline.first_sentence == (committed[0] if committed else "")
+        assert baseline.nfetfs >= finished.nfetfs
+
+
+def test_a_reply_known_beforehand_needs_no_forward_or_one() -> None:
+    reply = plain_text("what is the sun")
+    assert len(reply) > 5
+    out = Rig().turn("what is the", "what is the sun", "what is the sun")
+    finished = one(ReplyFinished, out)
+    assert isinstance(finished, ReplyFinished)
+    assert (finished.nfetfs, finished.outcome, finished.text) == (0, "accept", reply)
+    first = of(Verdict, out)[0]
+    assert isinstance(first, Verdict)
+    assert (first.outcome, first.of, first.final) == ("reject", 0, False)
+
+
+def test_all_three_outcomes_are_what_they_say() -> None:
+    seen = set()
+    for model in map(str, range(12)):
+        for last in WORDS:
+            options = replace(OPTIONS, model=model)
+            out = Rig(options).turn("what is", f"what is {last}")
+            verdict = [event for event in out if isinstance(event, Verdict)][-1]
+            ahead = [event.text for event in out if isinstance(event, SentenceAhead)]
+            first = first_sentence(plain_text(f"what is {last}", options), True)
+            seen.add(verdict.outcome)
+            if verdict.outcome == "accept":
+                assert ahead == [first]
+                assert verdict.forwards == 1
+            elif verdict.outcome == "reject":
+                assert verdict.accepted == 0
+            else:
+                assert verdict.accepted > 0
+                assert ahead != [first] or verdict.accepted < verdict.of
+    assert seen == {"accept", "partial", "reject"}
+
+
+def test_the_first_sentence_is_ahead_while_input_goes_on_and_once() -> None:
+    rig = Rig()
+    rig.send(TurnStarted(turn=1))
+    partial = Transcript(tentative="what is the sun", unfinished=False)
+    out = rig.send(partial)
+    ahead = one(SentenceAhead, out)
+    assert isinstance(ahead, SentenceAhead)
+    assert ahead.text == first_sentence(plain_text("what is the sun"), True)
+    assert out.index(ahead) < out.index(one(Verdict, out))
+    assert not of(SentenceAhead, rig.send(partial))
+    assert of(SentenceAhead, rig.send(TurnStarted(turn=2), partial))
+
+
+def test_a_candidate_stops_growing_while_input_goes_on() -> None:
+    rig = Rig(replace(OPTIONS, candidate_tokens=9, beyond_sentence=2))
+    out = rig.send(TurnStarted(turn=1), Transcript(tentative="what is", unfinished=False))
+    last = of(Candidate, out)[-1]
+    assert isinstance(last, Candidate)
+    assert last.tokens <= 9
+    assert len(of(Verdict, out)) == 1
+
+
+def test_candidate_parts_join_to_what_is_guessed_and_what_was() -> None:
+    rig = Rig()
+    rig.send(TurnStarted(turn=1))
+    before = ""
+    for prompt in ("what", "what is", "what is the", "what no the", "what is"):
+        candidates = of(Candidate, rig.send(Transcript(tentative=prompt, unfinished=False)))
+        assert all(isinstance(c, Candidate) and c.kept + c.struck == before for c in candidates)
+        assert isinstance(candidates[-1], Candidate)
+        before = candidates[-1].text
+        assert plain_text(prompt).startswith(before.strip())
+
+
+def test_a_held_back_word_and_silence_cost_nothing() -> None:
+    rig = Rig()
+    before = rig.stage._loaded.model.counters.forwards
+    assert rig.send(Transcript(tentative="wha", unfinished=True)) == []
+    assert rig.send(Transcript(stable="")) == []
+    assert rig.stage._loaded.model.counters.forwards == before
+    (finished,) = rig.send(Transcript(stable="", final=True))
+    assert isinstance(finished, ReplyFinished)
+    assert (finished.text, finished.sentences) == ("", 0)
+
+
+def test_a_pre_empted_revision_says_no_more_but_keeps_its_tokens() -> None:
+    rig = Rig()
+    rig.send(TurnStarted(turn=1))
+    out = rig.send(Transcript(tentative="what is the", unfinished=False), stale=stale_after(8))
+    assert not of(Verdict, out)
+    assert 0 < len(rig.stage._speculator.candidate) < 8
+
+
+def test_an_interrupted_reply_ends_with_what_was_committed() -> None:
+    rig = Rig(replace(OPTIONS, model="0"))
+    rig.send(TurnStarted(turn=1))
+    out = rig.send(Transcript(stable="what is", final=True), stale=stale_after(90))
+    assert not of(ReplyFinished, out)
+    finished = one(ReplyFinished, rig.send(Interrupt()))
+    assert isinstance(finished, ReplyFinished)
+    assert finished.reason == "interrupted"
+    assert finished.text == "".join(e.text for e in out if isinstance(e, ReplyCommitted))
+    assert rig.send(Interrupt()) == []
+
+
+def test_nothing_is_left_to_interrupt_after_a_whole_reply() -> None:
+    rig = Rig()
+    rig.turn("what is")
+    assert rig.send(Interrupt()) == []
+
+
+def test_history_and_length_reach_the_model() -> None:
+    rig = Rig(replace(OPTIONS, context=200))
+    history = (Message("user", "is it " * 30), Message("assistant", "No. " * 30))
+    out = rig.send(TurnStarted(turn=1, history=history), Transcript(stable="why " * 90, final=True))
+    finished = out[-1]
+    assert isinstance(finished, ReplyFinished)
+    assert finished.reason in ("end", "length")
+
+
+def test_the_baseline_tells_where_a_reply_diverges_and_by_how_much() -> None:
+    rig = Rig()
+    rig.turn("what is the sun")
+    reply = plain_text("what is the sun")
+    wrong = ("x" if reply[4] != "x" else "y").join((reply[:4], reply[5:]))
+    baseline = one(Baseline, rig.send(MeasureBaseline(prompt="what is the sun", reply=wrong)))
+    assert isinstance(baseline, Baseline)
+    assert not baseline.identical
+    assert baseline.divergence in (4, 5)
+    assert baseline.logit_gap > 0
+
+
+def test_a_stale_baseline_is_dropped() -> None:
+    rig = Rig()
+    rig.turn("what is")
+    assert rig.send(MeasureBaseline(prompt="what is", reply="?"), stale=stale_after(5)) == []
+
+
+def test_a_verifier_is_chosen_by_name() -> None:
+    rig = Rig()
+    assert rig.send(Configure(verifier="greedy"), Configure()) == []
+    notice = one(Notice, rig.send(Configure(verifier="psychic")))
+    assert isinstance(notice, Notice)
+    assert "greedy" in notice.text
+    with pytest.raises(PredtuiError, match="greedy"):
+        Rig(replace(OPTIONS, verifier="psychic"))
