@@ -17,7 +17,7 @@ from predtui.settings import Settings, load, options
 app = typer.Typer(
     name="predtui",
     help="A terminal voice assistant that starts answering while you are still speaking, and shows how.",
-    epilog="Every setting can also stand in the environment (PREDTUI_SECTION_KEY) or in the user file: see predtui doctor.",
+    epilog="Settings can also stand in the environment (PREDTUI_SECTION_KEY) or in the user file: see predtui doctor.",
     no_args_is_help=False,
     add_completion=False,
     rich_markup_mode="rich",
@@ -96,7 +96,7 @@ def turn(
     from predtui.headless import run_turn
 
     if bool(text.strip()) == bool(wav):
-        raise PredtuiError("a turn takes either --text or --wav.", 'Try: predtui turn --text "what is the capital of peru"')
+        raise PredtuiError("a turn takes either --text or --wav.", 'Try: predtui turn --text "how far is 10 miles"')
     raise typer.Exit(run_turn(settings, text=text, wav=wav, cps=cps, as_json=json))
 
 
@@ -128,7 +128,7 @@ def doctor(settings: Settings) -> None:
 @with_settings
 def record(
     settings: Settings,
-    folder: Annotated[Path | None, typer.Argument(help="Where the session is written; default: the state folder.")] = None,
+    folder: Annotated[Path | None, typer.Argument(help="Where it is written; default: the state folder.")] = None,
 ) -> None:
     """The app, with every event and sound kept as JSONL and WAV."""
     from predtui.session import new_session_folder

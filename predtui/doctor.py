@@ -53,7 +53,8 @@ def _terminal(_: Settings) -> Iterator[Finding]:
         yield Finding("terminal", "missing", "output is not a terminal", "Run predtui in one to see the screen.")
         return
     size = shutil.get_terminal_size()
-    colours = "truecolor" if os.environ.get("COLORTERM") in ("truecolor", "24bit") else os.environ.get("TERM", "unknown")
+    kind = os.environ.get("TERM", "unknown")
+    colours = "truecolor" if os.environ.get("COLORTERM") in ("truecolor", "24bit") else kind
     detail = f"{size.columns}x{size.lines}, {colours}, {sys.stdout.encoding}"
     if size.columns < 80 or size.lines < 24:
         yield Finding("terminal", "found", detail, "Panes need 80x24 to be comfortable: enlarge the window.")
@@ -124,10 +125,9 @@ def _sound(settings: Settings) -> Iterator[Finding]:
 
 
 def _gpu(_: Settings) -> Iterator[Finding]:
-    from predtui.monitor import gpu_name
+    from predtui.monitor import Gpu
 
-    name = gpu_name()
-    if name:
+    if name := Gpu().name:
         yield Finding("gpu", "found", name)
     else:
         yield Finding("gpu", "missing", "no NVIDIA GPU; the CPU does all the work", "None needed for the pocket model.")
@@ -137,9 +137,7 @@ def _torch(_: Settings) -> Iterator[Finding]:
     yield _package("torch", "torch", "torch", remedy="Only training needs it: pip install 'predtui[torch]'")
 
 
-def _package(
-    subject: str, distribution: str, module: str, remedy: str = "", needed: bool = False
-) -> Finding:
+def _package(subject: str, distribution: str, module: str, remedy: str = "", needed: bool = False) -> Finding:
     if importlib.util.find_spec(module) is None:
         return Finding(subject, "missing", "not installed", remedy or f"pip install {distribution}", needed)
     return Finding(subject, "found", f"{distribution} {importlib.metadata.version(distribution)}", needed=needed)

@@ -1,4 +1,4 @@
-"""A turn without a screen: types or plays a prompt into the pipeline and prints what happens. Must not import Textual."""
+"""A turn without a screen: types or plays a prompt into the pipeline and prints what happens. No Textual here."""
 
 from __future__ import annotations
 
@@ -30,8 +30,10 @@ def example(settings: Settings) -> int:
     return run_turn(settings, text=EXAMPLE)
 
 
-def run_turn(settings: Settings, text: str = "", wav: Path | None = None, cps: float = 10.0, as_json: bool = False) -> int:
-    """Runs one turn to its end; returns the exit status: 0 where a reply was committed. ``cps``: characters a second."""
+def run_turn(
+    settings: Settings, text: str = "", wav: Path | None = None, cps: float = 10.0, as_json: bool = False
+) -> int:
+    """Runs one turn to its end; exit status 0 where a reply was committed. ``cps``: characters typed a second."""
     needed = {"llm", "tts", "player"} | ({"mic", "asr"} if wav else set())
     printer = JsonPrinter(sys.stdout) if as_json else LinePrinter(sys.stdout)
     inbox: queue.SimpleQueue[ev.Event] = queue.SimpleQueue()
@@ -42,7 +44,8 @@ def run_turn(settings: Settings, text: str = "", wav: Path | None = None, cps: f
         if not _until_ready(pipeline, inbox, printer, needed):
             return 1
         _feed(pipeline, text, wav, cps)
-        _until_over(pipeline, inbox, printer, wants_baseline=settings.llm.baseline, speaks=settings.tts.engine != "none")
+        speaks = settings.tts.engine != "none"
+        _until_over(pipeline, inbox, printer, wants_baseline=settings.llm.baseline, speaks=speaks)
         printer.close(pipeline.state)
         return 0 if pipeline.state.reply_text else 1
     finally:
@@ -130,10 +133,11 @@ class JsonPrinter:
         print(json.dumps({"summary": summary(turn)}), file=self._out, flush=True)
 
 
+MARKS = {"accept": "✓", "partial": "◐", "reject": "✗"}
+
+
 class LinePrinter:
     """What a person wants to follow: prompts, verdicts, the reply, the latencies."""
-
-    MARKS = {"accept": "✓", "partial": "◐", "reject": "✗"}
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
@@ -161,13 +165,15 @@ class LinePrinter:
 
         same = {True: "identical to plain decoding", False: "differs from plain decoding", None: "not compared"}
         self._line("")
-        self._line(f"first audio {ms(turn.audio_latency_ms)} after the input (without: {ms(turn.baseline_audio_latency_ms)})")
-        self._line(f"first sentence {ms(turn.ttfs_ms)}, {turn.nfetfs} forwards, {turn.outcome}; reply {same[turn.lossless]}")
+        audio, without = ms(turn.audio_latency_ms), ms(turn.baseline_audio_latency_ms)
+        self._line(f"first audio {audio} after the input (without: {without})")
+        sentence = f"first sentence {ms(turn.ttfs_ms)}, {turn.nfetfs} forwards, {turn.outcome}"
+        self._line(f"{sentence}; reply {same[turn.lossless]}")
 
     def _verdict(self, event: ev.Verdict) -> None:
         kept = f"{event.accepted}/{event.of} tokens kept, {event.forwards} forwards, {event.ms:.1f} ms"
         guess = "" if event.final else f"  «{self._candidate.strip()[:70]}»"
-        self._line(f"       {self.MARKS[event.outcome]}  {event.outcome:<8}{kept}{guess}")
+        self._line(f"       {MARKS[event.outcome]}  {event.outcome:<8}{kept}{guess}")
 
     def _line(self, text: str) -> None:
         print(text, file=self._out, flush=True)

@@ -27,6 +27,11 @@ class Gpu:
             self._nvml = pynvml
             self._handle = pynvml.nvmlDeviceGetHandleByIndex(0)
 
+    @property
+    def name(self) -> str | None:
+        """What the GPU is called; None without one."""
+        return str(self._nvml.nvmlDeviceGetName(self._handle)) if self._handle is not None else None
+
     def sample(self) -> tuple[float | None, float | None]:
         if self._handle is None:
             return None, None

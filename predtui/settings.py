@@ -28,7 +28,7 @@ def option(default: Any, meaning: str, choices: tuple[str, ...] = (), flag: str 
 class LlmSettings:
     model: str = option("pocket", "the language model: pocket, or the path of a GGUF file", flag="model")
     folder: str = option("", "a folder of GGUF files that F4 offers")
-    threads: int = option(0, "CPU threads of the language model; 0 chooses by measuring")
+    threads: int = option(0, "CPU threads of the language model; 0 suits its size")
     context: int = option(0, "context length in tokens; 0 takes the model's own, at most 4096")
     verifier: str = option("greedy", "how a candidate is verified against a new prompt", flag="verifier")
     temperature: float = option(0.0, "0 decodes greedily; above, samples with the seed", flag="temperature")

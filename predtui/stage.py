@@ -16,7 +16,7 @@ from predtui.events import Event
 
 @dataclass(frozen=True, slots=True)
 class StageContext:
-    """What a host lends to its stage. ``stale()`` is true once an event of a newer generation has arrived for the stage:
+    """What a host lends to its stage. ``stale()`` is true once an event of a newer generation has arrived for it:
     ask it between forwards, between chunks, and stop (return) when it says so."""
 
     clock: Clock
@@ -25,7 +25,7 @@ class StageContext:
 
 
 class Stage(Protocol):
-    """One kind of work. Yields events unstamped; the host stamps them with the generation of the event being handled."""
+    """One kind of work. Yields events unstamped; the host stamps them with the generation of what is handled."""
 
     accepts: tuple[type[Event], ...]
     """Event types delivered to ``handle``, in order of arrival."""
@@ -48,7 +48,7 @@ class Stage(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StageSpec:
-    """How to make a stage in another process: ``factory`` is "module:function", called there with ``options`` (picklable)."""
+    """How to make a stage in another process: ``factory``, "module:function", is called there with ``options``."""
 
     name: str
     factory: str

@@ -1,0 +1,105 @@
+"""The commands as a person runs them: in a process of their own, with and without mistakes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PROMPT = "what is the capital of france"
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Any:
+    def command(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("PREDTUI_")}
+        environment |= {"PREDTUI_CONFIG_DIR": str(tmp_path / "config"), "PREDTUI_STATE_DIR": str(tmp_path / "state")}
+        environment |= {"PREDTUI_AUDIO_OUTPUT": "none", "PREDTUI_AUDIO_INPUT": "none"}
+        line = [sys.executable, "-m", "predtui", *arguments]
+        return subprocess.run(
+            line, env=environment | variables, capture_output=True, text=True, timeout=180, stdin=subprocess.DEVNULL
+        )
+
+    return command
+
+
+def events(done: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_a_typed_turn_as_json_ends_with_its_summary(run: Any) -> None:
+    done = run("turn", "--text", PROMPT, "--cps", "40", "--json")
+    assert done.returncode == 0, done.stderr
+    lines = events(done)
+    summary = lines[-1]["summary"]
+    assert {
+        "prompt", "reply", "audio_latency_ms", "ttfs_ms", "nfetfs", "outcome", "lossless", "baseline_audio_latency_ms",
+        "verdicts",
+    } <= summary.keys()  # fmt: skip
+    assert summary["prompt"] == PROMPT
+    assert "Paris" in summary["reply"]
+    assert summary["lossless"] is True
+    assert summary["audio_latency_ms"] > 0
+    assert summary["verdicts"][-1]["final"]
+    kinds = [line["type"] for line in lines[:-1]]
+    assert kinds.index("Verdict") < kinds.index("ReplyCommitted") < kinds.index("Baseline")
+
+
+def test_without_a_terminal_one_example_turn_is_played(run: Any) -> None:
+    done = run()
+    assert done.returncode == 0, done.stderr
+    assert "one example turn" in done.stdout
+    assert "first audio" in done.stdout
+    assert "identical to plain decoding" in done.stdout
+
+
+def test_a_turn_wants_one_kind_of_input(run: Any) -> None:
+    for arguments in ((), ("--text", "  "), ("--text", "a", "--wav", "b.wav")):
+        done = run("turn", *arguments)
+        assert done.returncode == 2
+        assert "either --text or --wav" in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_an_unknown_setting_names_the_nearest(run: Any) -> None:
+    done = run("doctor", PREDTUI_LLM_MODLE="x")
+    assert done.returncode == 2
+    assert "Did you mean PREDTUI_LLM_MODEL" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_model_that_is_not_there_is_named_with_a_remedy(run: Any, tmp_path: Path) -> None:
+    done = run("turn", "--text", "hello", "--model", str(tmp_path / "absent.gguf"))
+    assert done.returncode == 1
+    assert "absent.gguf" in done.stdout
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_a_sound_file_that_is_none_is_named(run: Any, tmp_path: Path) -> None:
+    false = tmp_path / "false.wav"
+    false.write_bytes(b"this is text, not sound" * 20)
+    done = run("turn", "--wav", str(false))
+    assert done.returncode == 1
+    assert "false.wav" in done.stdout
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_the_doctor_finds_what_a_typed_turn_needs(run: Any) -> None:
+    done = run("doctor")
+    assert done.returncode == 0, done.stdout
+    assert "A typed turn works here." in done.stdout
+    done = run("doctor", PREDTUI_LLM_MODEL="/absent/model.gguf")
+    assert done.returncode == 1
+    assert "✗ language model" in done.stdout
+
+
+def test_nothing_heavy_is_imported_by_the_command_line() -> None:
+    heavy = ("torch", "transformers", "llama_cpp", "textual", "numpy", "faster_whisper", "pocketsphinx", "sounddevice")
+    code = f"import sys, predtui.cli; print([name for name in {heavy!r} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
