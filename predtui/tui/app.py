@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, ClassVar, cast
 
 from textual.app import App, SystemCommand
+from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
@@ -17,15 +18,13 @@ from predtui.settings import Settings, remember
 from predtui.tui import explain
 from predtui.tui.driver import Driver, LiveDriver
 from predtui.tui.messages import DriverStarted, ExplainAsked, KeyStruck, TalkHeld, Told, TurnChanged, WordsTyped
+from predtui.tui.pace import Pace
 from predtui.tui.screens.main import MainScreen
 from predtui.tui.themes import MARK_DEFAULTS, ThemeShelf
 from predtui.tui.widgets.bars import TopBar
 from predtui.tui.widgets.pane import Pane
 from predtui.tui.widgets.prompt import READ_ONLY, PromptLine, TalkButton
 from predtui.turn import Turn
-
-FRAME = 0.05
-"""Least seconds between two drawings."""
 
 
 class PredtuiApp(App[None]):
@@ -70,8 +69,8 @@ class PredtuiApp(App[None]):
         self._model_options = model_options
         self._read_only = read_only
         self._clock = clock or RealClock()
-        self._drawn_at = float("-inf")
-        self._drawing = False
+        self._pace = Pace()
+        self.drawing = False
         self._told_turn: Turn | None = None
         self._running_driver = False
         self._waiting: list[Callable[[LiveDriver], None]] = []
@@ -125,14 +124,13 @@ class PredtuiApp(App[None]):
 
     def on_turn_changed(self, message: TurnChanged) -> None:
         self.turn = message.turn
-        if not self._drawing:
-            self._drawing = True
-            wait = self._drawn_at + FRAME - self._clock.now()
-            self.set_timer(max(0.001, min(FRAME, wait)), self._draw)
+        if not self.drawing:
+            self.drawing = True
+            self.set_timer(max(0.001, self._pace.wait()), self._draw)
 
     def _draw(self) -> None:
-        self._drawing = False
-        self._drawn_at = self._clock.now()
+        self.drawing = False
+        self._pace.drawn()
         self._main.show(self.turn)
 
     @property
@@ -247,6 +245,10 @@ class PredtuiApp(App[None]):
 
         if len(self.screen_stack) == 1:
             self.push_screen(topic_screen(topic))
+
+    def pop_screen(self) -> AwaitComplete:
+        """As ever, but harmless when nothing is open: a key pressed twice may close the same page twice."""
+        return super().pop_screen() if len(self.screen_stack) > 1 else AwaitComplete()
 
     async def run_action(self, *args: Any, **options: Any) -> bool:
         """As ever, but an action that fails becomes a line and not the end of the app."""

@@ -38,7 +38,7 @@ def shares(spans: Sequence[Span], start: float, cells: int, cell: float = CELL) 
 
 def bars(spans: Sequence[Span], start: float, cells: int, cell: float = CELL) -> str:
     """One lane. The height of a bar is the busy share of its cell."""
-    return "".join(figures.bar(share) for share in shares(spans, start, cells, cell))
+    return "".join(figures.bar(share) if share else " " for share in shares(spans, start, cells, cell))
 
 
 def axis(start: float, origin: float, cells: int, taken: range = range(0), cell: float = CELL) -> str:

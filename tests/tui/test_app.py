@@ -37,12 +37,15 @@ def requests(driver: ScriptedDriver) -> list[tuple[object, ...]]:
 async def settle(pilot: Pilot[None]) -> None:
     """Lets the driver's thread start and the next frame be drawn."""
     await pilot.app.workers.wait_for_complete()
-    await pilot.pause(0.08)
+    await pilot.pause()
+    while pilot.app.drawing:  # type: ignore[attr-defined]
+        await pilot.pause(0.02)
+    await pilot.pause()
 
 
 def plain(app: object, kind: type) -> str:
     widget = app.screen_stack[0].query_one(kind)  # type: ignore[attr-defined]
-    return str(widget.render().plain)
+    return "\n".join(widget.render_line(y).text for y in range(widget.content_size.height)).rstrip()
 
 
 class TestTyping:

@@ -47,9 +47,9 @@ class TopBar(Drawn[Heads]):
 
     def rename(self, model: str) -> None:
         self.model = model
-        self.refresh()
+        self.refresh_lines()
 
-    def draw(self, values: Heads, width: int, height: int) -> Content:
+    def draw(self, values: Heads, width: int, height: int) -> list[Content]:
         right = [*stage_marks(values.statuses, all_of_them=width >= 110), *self._activity(values)]
         said = next((status.message for status in values.statuses if status.stage == "llm" and status.message), "")
         left = [
@@ -61,7 +61,7 @@ class TopBar(Drawn[Heads]):
         if values.verifier:
             left.append(Content.assemble(("verifier ", ".dim"), values.verifier))
         ending = figures.row(right, width * 2 // 3, gap=2)
-        return figures.spread(figures.row(left, width - ending.cell_length - 1, gap=2), ending, width)
+        return [figures.spread(figures.row(left, width - ending.cell_length - 1, gap=2), ending, width)]
 
     def _activity(self, values: Heads) -> list[Content]:
         if self.read_only:
@@ -102,15 +102,15 @@ class NoticeBar(Drawn[tuple[str, str]]):
         """Shows a line that is the screen's own."""
         self.told = self.values = (severity, text)
         self.changed(self.values)
-        self.refresh()
+        self.refresh_lines()
 
     def changed(self, values: tuple[str, str]) -> None:
         self.display = bool(values[1])
 
-    def draw(self, values: tuple[str, str], width: int, height: int) -> Content:
+    def draw(self, values: tuple[str, str], width: int, height: int) -> list[Content]:
         mark, style = self.MARKS.get(values[0], self.MARKS["information"])
         line = " ".join(values[1].split())
-        return Content.assemble((f"{mark} ", style), figures.shorten(line, width - 2))
+        return [Content.assemble((f"{mark} ", style), figures.shorten(line, width - 2))]
 
 
 def _fault(status: StageStatus) -> str:
@@ -126,12 +126,12 @@ class KeyBar(Drawn[None]):
     def read(self, turn: Turn) -> None:
         return None
 
-    def draw(self, values: None, width: int, height: int) -> Content:
+    def draw(self, values: None, width: int, height: int) -> list[Content]:
         parts = [
             Content.assemble((key, ".key"), f" {word}").stylize(Style.from_meta({"action": action}))
             for key, word, action in KEYS
         ]
-        return figures.row(parts, width, gap=2 if width < 110 else 3)
+        return [figures.row(parts, width, gap=2 if width < 110 else 3)]
 
     async def on_click(self, event: events.Click) -> None:
         if action := event.style.meta.get("action"):

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from textual.content import Content
 
+from predtui.tui import figures
 from predtui.tui.widgets.pane import Pane
 from predtui.turn import Turn
 
@@ -30,27 +31,30 @@ class CandidatePane(Pane[Guess]):
         return Guess(candidate.revision, candidate.tokens, candidate.kept, candidate.new, candidate.struck)
 
     def heading(self, values: Guess) -> tuple[str, ...]:
-        return (f" · rev {values.revision} · {values.tokens} tokens",) if values.revision else ()
+        return (f" · rev {values.revision}",) if values.revision else ()
 
-    def draw(self, values: Guess, width: int, height: int) -> Content:
-        legend = Content.assemble(
-            ("✓ ", ".dim"),
-            ("kept", ".kept"),
-            ("   + ", ".dim"),
-            ("new", ".new"),
-            ("   ✗ ", ".dim"),
-            ("struck", ".struck"),
-        )
+    def draw(self, values: Guess, width: int, height: int) -> list[Content]:
         if not values.revision:
-            return Content.assemble(("no guess yet: it starts with your first words", ".dim"))
-        text = Content.assemble(*_parts(values))
-        lines = text.wrap(width)
+            return Content.assemble(("no guess yet: it starts with your first words", ".dim")).wrap(width)
+        lines = Content.assemble(*_parts(values)).wrap(width)
         room = height - 2 if height >= 4 else height
         if len(lines) > room:
             lines = [*lines[: room - 1], Content.assemble(("…", ".dim"))]
         if height >= 4:
-            lines += [Content()] * (height - 1 - len(lines)) + [legend]
-        return Content("\n").join(lines)
+            lines += [Content()] * (height - 1 - len(lines)) + [_legend(values.tokens, width)]
+        return lines
+
+
+def _legend(tokens: int, width: int) -> Content:
+    marks = (
+        ("✓ ", ".dim"),
+        ("kept", ".kept"),
+        ("   + ", ".dim"),
+        ("new", ".new"),
+        ("   ✗ ", ".dim"),
+        ("struck", ".struck"),
+    )
+    return figures.spread(Content.assemble(*marks), Content.assemble((f"{tokens} tokens", ".dim")), width)
 
 
 def _parts(values: Guess) -> list[str | tuple[str, str]]:

@@ -44,9 +44,9 @@ class LatencyPane(Pane[Gains]):
             tuple(turn.breakdown.items()),
         )
 
-    def draw(self, values: Gains, width: int, height: int) -> Content:
+    def draw(self, values: Gains, width: int, height: int) -> list[Content]:
         if values.first_audio is None and values.first_sentence is None:
-            return Content.assemble(("measured when the first turn ends", ".dim"))
+            return Content.assemble(("measured when the first turn ends", ".dim")).wrap(width)
         longest = max(filter(None, (values.first_audio, values.without)), default=0.0)
         lines = [
             _measured("first audio", values.first_audio, longest, width, ".good"),
@@ -57,7 +57,7 @@ class LatencyPane(Pane[Gains]):
             _lossless(values),
             *(_line(name, f"{figures.milliseconds(ms):>8}") for name, ms in values.parts),
         ]
-        return Content("\n").join(lines[:height])
+        return lines[:height]
 
 
 def _line(name: str, value: str) -> Content:

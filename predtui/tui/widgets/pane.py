@@ -7,10 +7,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Hashable
+from itertools import zip_longest
 from typing import ClassVar, Generic, TypeVar
 
 from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.geometry import Region
+from textual.strip import Strip
+from textual.visual import Visual
 from textual.widget import Widget
 
 from predtui.tui.messages import ExplainAsked
@@ -30,22 +34,31 @@ class Drawn(Widget, Generic[Values]):
     def __init__(self, turn: Turn, *, name: str | None = None) -> None:
         super().__init__(id=name)
         self.values = self.read(turn)
+        self._lines: list[Content] = []
+        self._lines_size = (0, 0)
 
     @abstractmethod
     def read(self, turn: Turn) -> Values:
         """The values shown, comparable, so that equal ones need no drawing."""
 
     @abstractmethod
-    def draw(self, values: Values, width: int, height: int) -> Content:
-        """The values within ``width`` x ``height`` cells."""
+    def draw(self, values: Values, width: int, height: int) -> list[Content]:
+        """The values as lines, within ``width`` x ``height`` cells."""
 
     def show(self, turn: Turn) -> None:
-        """Draws again if this turn shows other values than the last."""
+        """Draws again the lines in which this turn differs from the last."""
         values = self.read(turn)
         if values != self.values:
             self.values = values
             self.changed(values)
-            self.refresh()
+            self.refresh_lines()
+
+    def refresh_lines(self) -> None:
+        """Draws again the lines that are no longer as they stand."""
+        before, now = self._lines, self._drawn()
+        for y, (old, new) in enumerate(zip_longest(before, now)):
+            if old is None or new is None or not old.is_same(new):
+                self.refresh(Region(0, y, self._lines_size[0], 1))
 
     def changed(self, values: Values) -> None:
         """For what lies outside the content, such as the title."""
@@ -53,9 +66,17 @@ class Drawn(Widget, Generic[Values]):
     def on_mount(self) -> None:
         self.changed(self.values)
 
-    def render(self) -> Content:
-        width, height = self.content_size
-        return self.draw(self.values, width, height) if width and height else Content()
+    def render_line(self, y: int) -> Strip:
+        self._dirty_regions.clear()
+        if self._lines_size != self.content_size:
+            self._drawn()
+        line = self._lines[y] if y < len(self._lines) else Content()
+        return Visual.to_strips(self, line, self._lines_size[0], 1, self.visual_style)[0]
+
+    def _drawn(self) -> list[Content]:
+        width, height = self._lines_size = self.content_size
+        self._lines = self.draw(self.values, width, height)[:height] if width and height else []
+        return self._lines
 
 
 class Pane(Drawn[Values]):
@@ -64,10 +85,14 @@ class Pane(Drawn[Values]):
     can_focus = True
     TOPIC: ClassVar[str] = ""
     """Key of ``explain.TOPICS``; in capitals it is the title."""
+    _title = Content()
     BINDINGS: ClassVar[list[BindingType]] = [Binding("question_mark", "explain", "what the numbers mean", show=False)]
 
     def changed(self, values: Values) -> None:
-        self.border_title = Content.assemble(self.TOPIC.upper(), *self.heading(values))
+        title = Content.assemble(self.TOPIC.upper(), *self.heading(values))
+        if not title.is_same(self._title):
+            self._title = title
+            self.border_title = title
 
     def heading(self, values: Values) -> tuple[str | tuple[str, str], ...]:
         """What follows the title on its line."""
@@ -95,19 +120,19 @@ class TailPane(Pane[Values]):
     def lines(self, values: Values, width: int) -> list[Content]:
         """All lines, oldest first, each within the width."""
 
-    def draw(self, values: Values, width: int, height: int) -> Content:
+    def draw(self, values: Values, width: int, height: int) -> list[Content]:
         lines = self.lines(values, width)
         self.back = max(0, min(self.back, len(lines) - height))
         end = len(lines) - self.back
-        return Content("\n").join(lines[max(0, end - height) : end])
+        return lines[max(0, end - height) : end]
 
     def action_back(self, count: int) -> None:
         self.back = max(0, self.back + count)
-        self.refresh()
+        self.refresh_lines()
 
     def action_newest(self) -> None:
         self.back = 0
-        self.refresh()
+        self.refresh_lines()
 
     def on_mouse_scroll_up(self) -> None:
         self.action_back(2)

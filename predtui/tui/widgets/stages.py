@@ -32,12 +32,12 @@ class StagesPane(Pane[Fares]):
     def read(self, turn: Turn) -> Fares:
         return Fares(tuple(turn.stages.values()), turn.usage.stages)
 
-    def draw(self, values: Fares, width: int, height: int) -> Content:
+    def draw(self, values: Fares, width: int, height: int) -> list[Content]:
         if not values.statuses:
-            return Content.assemble(("starting…", ".dim"))
+            return [Content.assemble(("starting…", ".dim"))]
         loads = {name: (share, resident) for name, share, resident in values.usage}
         lines = [stage_line(status, loads.get(status.stage), width) for status in values.statuses]
-        return Content("\n").join(lines[:height])
+        return lines[:height]
 
 
 def stage_line(status: StageStatus, load: tuple[float, float] | None, width: int) -> Content:

@@ -50,12 +50,12 @@ class TimelinePane(Pane[Course]):
         first, without = figures.milliseconds(values.first_audio), figures.milliseconds(values.without)
         return (" · seconds · first audio ", (first, "$success"), f" (without: {without})")
 
-    def draw(self, values: Course, width: int, height: int) -> Content:
+    def draw(self, values: Course, width: int, height: int) -> list[Content]:
         cells = max(1, width - LABEL)
         start = lanes.window(values.latest, values.origin, cells)
         end = None if values.input_end is None else lanes.column_of(values.input_end, start, cells)
         lines = [self._lane(index, values, start, cells, end) for index in range(min(len(LANES), height - 1))]
-        return Content("\n").join([*lines, _axis(start, values.origin, cells, end)])
+        return [*lines, _axis(start, values.origin, cells, end)]
 
     def _lane(self, index: int, values: Course, start: float, cells: int, end: int | None) -> Content:
         bars = lanes.bars(values.spans[index], start, cells)

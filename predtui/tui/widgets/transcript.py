@@ -32,10 +32,10 @@ class TranscriptPane(Pane[Words]):
         count = len(f"{values.stable} {values.tentative}".split())
         return (f" · {count} word{'s' * (count != 1)}",) if count else ()
 
-    def draw(self, values: Words, width: int, height: int) -> Content:
+    def draw(self, values: Words, width: int, height: int) -> list[Content]:
         if not (values.stable or values.tentative):
             hint = "listening…" if values.listening else "nothing said or typed yet"
-            return Content.assemble((hint, ".dim"))
+            return Content.assemble((hint, ".dim")).wrap(width)
         parts: list[str | tuple[str, str]] = [(values.stable, ".stable")]
         if values.tentative:
             parts += [" " if values.stable else "", (f"·{values.tentative}·", ".tentative")]
@@ -45,4 +45,4 @@ class TranscriptPane(Pane[Words]):
         legend = Content.assemble(("stable", ".stable"), "   ", ("·tentative·", ".tentative"))
         if height >= 4 and len(lines) < height - 1:
             lines += [Content()] * (height - 1 - len(lines)) + [legend]
-        return Content("\n").join(lines[-height:])
+        return lines[-height:]

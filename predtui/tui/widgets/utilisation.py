@@ -36,9 +36,9 @@ class UtilisationPane(Pane[Load]):
         gpu = before.gpu if turn.usage.gpu is None else (*before.gpu, turn.usage.gpu)
         return Load(turn.usage, (*before.cpu, turn.usage.cpu)[-HISTORY:], gpu[-HISTORY:])
 
-    def draw(self, values: Load, width: int, height: int) -> Content:
+    def draw(self, values: Load, width: int, height: int) -> list[Content]:
         if values.now is None:
-            return Content.assemble(("measuring…", ".dim"))
+            return [Content.assemble(("measuring…", ".dim"))]
         usage = values.now
         cells = 8 if width < 100 else 16 if width < 160 else 32
         parts = [
@@ -49,7 +49,7 @@ class UtilisationPane(Pane[Load]):
         if usage.gpu_memory_mb is not None:
             parts.append(_figure("vram", figures.memory(usage.gpu_memory_mb)))
         parts += [_figure(name, figures.percent(share)) for name, share, _ in usage.stages]
-        return Content("\n").join(figures.rows(parts, width, height))
+        return figures.rows(parts, width, height)
 
 
 def _level(name: str, course: tuple[float, ...], value: float | None, cells: int, style: str) -> Content:

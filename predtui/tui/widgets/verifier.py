@@ -29,14 +29,14 @@ class VerifierPane(TailPane[tuple[Verdict, ...]]):
     def lines(self, values: tuple[Verdict, ...], width: int) -> list[Content]:
         return [verdict_row(verdict, width) for verdict in reversed(values)]
 
-    def draw(self, values: tuple[Verdict, ...], width: int, height: int) -> Content:
+    def draw(self, values: tuple[Verdict, ...], width: int, height: int) -> list[Content]:
         head = Content.assemble(
             ("rev outcome    kept NFE    ms", ".dim"), (" verifier" if width >= 38 else " by", ".dim")
         )
         rows = self.lines(values, width)
         self.back = max(0, min(self.back, len(rows) - height + 1))
         shown = rows[self.back : self.back + height - 1] or [Content.assemble((" none yet", ".dim"))]
-        return Content("\n").join([head, *shown])
+        return [head, *shown]
 
     def action_back(self, count: int) -> None:
         super().action_back(-count)
