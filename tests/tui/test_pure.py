@@ -7,9 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from textual.content import Content
 
+from predtui import events as ev
 from predtui.tui import figures, lanes
 from predtui.tui.pace import Pace
 from predtui.tui.push_to_talk import PushToTalk
+from predtui.tui.widgets.stages import in_order
+from predtui.tui.widgets.timeline import TimelinePane
 from predtui.tui.words import finished_words
 from predtui.turn import Span
 from tests.tui.scenes import answered, first_exchange, fold
@@ -156,6 +159,19 @@ def test_a_label_is_never_cut() -> None:
     for cells in range(1, 60):
         for piece in lanes.axis(0.0, 0.0, cells).replace("┴", "─").split("─"):
             assert piece == "" or piece.endswith(" s")
+
+
+def test_the_axis_before_the_first_turn_begins_with_the_first_bar() -> None:
+    warming = [ev.Work(stage="llm", start=3112.0, end=3112.5), ev.Work(stage="tts", start=3113.0, end=3113.1)]
+    pane = TimelinePane(fold(warming))
+    lines = [line.plain for line in pane.draw(pane.values, 40, 5)]
+    assert lines[1].startswith("llm   █████ ")
+    assert lines[4].strip().startswith("┴0 s")
+
+
+def test_stages_stand_in_the_order_of_an_utterance() -> None:
+    turn = fold(ev.StageStatus(stage=name, state="ready") for name in ("tts", "extra", "llm", "mic"))
+    assert [status.stage for status in in_order(turn.stages)] == ["mic", "llm", "tts", "extra"]
 
 
 def test_the_latest_moment_is_the_newest_thing_known() -> None:

@@ -12,7 +12,7 @@ from textual.style import Style
 from predtui.events import StageStatus
 from predtui.tui import figures, lanes
 from predtui.tui.widgets.pane import Drawn
-from predtui.tui.widgets.stages import stage_marks
+from predtui.tui.widgets.stages import in_order, stage_marks
 from predtui.turn import Turn
 
 KEYS = (
@@ -43,7 +43,7 @@ class TopBar(Drawn[Heads]):
     def read(self, turn: Turn) -> Heads:
         recording = lanes.latest_moment(turn) - turn.started if turn.phase == "listening" else None
         shown = None if recording is None else round(recording, 1)
-        return Heads(tuple(turn.stages.values()), turn.verifier, shown, turn.audible)
+        return Heads(in_order(turn.stages), turn.verifier, shown, turn.audible)
 
     def rename(self, model: str) -> None:
         self.model = model
@@ -51,7 +51,9 @@ class TopBar(Drawn[Heads]):
 
     def draw(self, values: Heads, width: int, height: int) -> list[Content]:
         right = [*stage_marks(values.statuses, all_of_them=width >= 110), *self._activity(values)]
-        said = next((status.message for status in values.statuses if status.stage == "llm" and status.message), "")
+        said = next(
+            (status.message for status in values.statuses if status.stage == "llm" and status.state == "ready"), ""
+        )
         left = [
             Content.assemble(("predtui", ".strong")),
             Content.assemble((figures.shorten(Path(self.model).name, 28), ".accent")),

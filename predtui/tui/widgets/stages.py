@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from textual.content import Content
@@ -17,6 +18,16 @@ MARKS = {
 }  # fmt: skip
 
 
+ORDER = ("mic", "asr", "llm", "tts", "player")
+"""The way of an utterance; other stages follow."""
+
+
+def in_order(stages: Mapping[str, StageStatus]) -> tuple[StageStatus, ...]:
+    """Statuses along the way of an utterance, however they came in."""
+    known = [stages[name] for name in ORDER if name in stages]
+    return (*known, *(status for name, status in stages.items() if name not in ORDER))
+
+
 class Fares(NamedTuple):
     """Statuses in the order of the pipeline, and (stage, percent of one core, resident MB)."""
 
@@ -30,7 +41,7 @@ class StagesPane(Pane[Fares]):
     TOPIC = "stages"
 
     def read(self, turn: Turn) -> Fares:
-        return Fares(tuple(turn.stages.values()), turn.usage.stages)
+        return Fares(in_order(turn.stages), turn.usage.stages)
 
     def draw(self, values: Fares, width: int, height: int) -> list[Content]:
         if not values.statuses:

@@ -37,7 +37,7 @@ class TimelinePane(Pane[Course]):
     def read(self, turn: Turn) -> Course:
         return Course(
             tuple(turn.lanes.get(lane, ()) for lane in LANES),
-            turn.started,
+            turn.started if turn.number else _first_start(turn),
             lanes.latest_moment(turn) if turn.busy else _last_end(turn),
             turn.input_ended,
             turn.audio_latency_ms,
@@ -62,6 +62,11 @@ class TimelinePane(Pane[Course]):
         if end is not None and bars[end] == " ":
             bars = bars[:end] + END + bars[end + 1 :]
         return Content.assemble((f"{LANES[index]:<{LABEL}}", ".dim"), (bars, f".lane-{LANES[index]}"))
+
+
+def _first_start(turn: Turn) -> float:
+    """Before the first turn the axis begins with the first bar: a stage warming up."""
+    return min((turn.lanes[lane][0].start for lane in LANES if turn.lanes.get(lane)), default=0.0)
 
 
 def _last_end(turn: Turn) -> float:
