@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -32,6 +33,20 @@ def shared(first: Sequence[Word], second: Sequence[Word]) -> int:
     return length
 
 
+def following(stable: Sequence[Word], words: Sequence[Word]) -> list[Word]:
+    """What of ``words`` comes after ``stable``, also where a recogniser has changed its mind about the stable ones: all
+    after that beginning of ``words`` which is nearest to ``stable`` (Levenshtein), the likest in length of the nearest.
+    """
+    distances = list(range(len(words) + 1))
+    for row, word in enumerate(stable, 1):
+        last, distances = distances, [row]
+        for column, other in enumerate(words, 1):
+            changed = last[column - 1] + (word.key != other.key)
+            distances.append(min(changed, last[column] + 1, distances[-1] + 1))
+    best = min(range(len(distances)), key=lambda length: (distances[length], abs(length - len(stable))))
+    return list(words[best:])
+
+
 @dataclass(slots=True)
 class LocalAgreement:
     """The words of one utterance: ``stable`` only ever grows, ``tentative`` follows it."""
@@ -39,25 +54,24 @@ class LocalAgreement:
     stable: list[Word] = field(default_factory=list)
     tentative: list[Word] = field(default_factory=list)
 
-    def update(self, words: Sequence[Word], hold: int = 0) -> None:
-        """A new round: ``words`` follow the stable ones. What it shares with the round before becomes stable, except
-        its own last ``hold`` words."""
-        agreed = min(shared(self.tentative, words), max(0, len(words) - hold))
-        self.stable.extend(words[:agreed])
-        self.tentative = list(words[agreed:])
+    def update(self, words: Sequence[Word], until: float = math.inf, since: float = -math.inf) -> None:
+        """A new round over the sound after ``since`` seconds. What it shares with the round before becomes stable, up
+        to the first word that ends after ``until`` seconds."""
+        words = self._following(words, since)
+        agreed = shared(self.tentative, words)
+        settled = next((index for index, word in enumerate(words[:agreed]) if word.end > until), agreed)
+        self.stable.extend(words[:settled])
+        self.tentative = words[settled:]
 
-    def finish(self, words: Sequence[Word]) -> None:
+    def finish(self, words: Sequence[Word], since: float = -math.inf) -> None:
         """The last round: all of it is stable."""
-        self.stable.extend(words)
+        self.stable.extend(self._following(words, since))
         self.tentative = []
 
-    def after_stable(self, words: Sequence[Word], slack: float = 0.05) -> list[Word]:
-        """Those of ``words`` that are not stable already, by time: recognisers shift a border by up to ``slack`` s."""
-        if not self.stable:
-            return list(words)
-        border = self.stable[-1].end - slack
-        return [word for word in words if (word.start + word.end) / 2 > border]
+    def _following(self, words: Sequence[Word], since: float) -> list[Word]:
+        return following([word for word in self.stable if word.end > since], words)
 
 
 def joined(words: Sequence[Word]) -> str:
+    """The words as text."""
     return " ".join(word.text for word in words)

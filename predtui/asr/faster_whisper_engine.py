@@ -18,6 +18,7 @@ import numpy.typing as npt
 from predtui.asr.agreement import LocalAgreement, Word, joined
 from predtui.asr.base import Hypothesis
 from predtui.errors import PredtuiError
+from predtui.settings import AsrSettings
 
 RATE = 16000
 STEP_SECONDS = 0.5
@@ -59,7 +60,7 @@ class WhisperRecognizer:
             self._unseen += len(samples) / RATE
         if self._unseen >= self._step or (not voiced and self._unseen > 0):
             begun = self._now()
-            self._words.update(self._round(), hold=0)
+            self._words.update(self._round(), since=self._cut)
             self._trim()
             self._step = max(STEP_SECONDS, self._now() - begun)
         elif voiced or not self._last.unfinished or not self._last.stable + self._last.tentative:
@@ -70,15 +71,18 @@ class WhisperRecognizer:
 
     def finish(self) -> Hypothesis:
         """Without sound since the last round, that round's words are final."""
-        self._words.finish(self._round() if self._unseen > 0 else self._words.tentative)
+        if self._unseen > 0:
+            self._words.finish(self._round(), since=self._cut)
+        else:
+            self._words.stable += self._words.tentative
+            self._words.tentative = []
         return Hypothesis(joined(self._words.stable), unfinished=False)
 
     def _round(self) -> list[Word]:
         self._unseen = 0.0
         before = [word for word in self._words.stable if word.end <= self._cut]
         words = self._transcribe(self._sound, joined(before)[-PROMPT_CHARACTERS:])
-        shifted = [Word(word.text, word.start + self._cut, word.end + self._cut) for word in words]
-        return self._words.after_stable(shifted, slack=0.1)
+        return [Word(word.text, word.start + self._cut, word.end + self._cut) for word in words]
 
     def _trim(self) -> None:
         """Cuts a long buffer after the last stable word, or, where none is in it, to its newest half."""
@@ -91,21 +95,19 @@ class WhisperRecognizer:
         self._cut = cut
 
 
-def load(model: str, language: str = "en", allow_download: bool = False, threads: int = 2) -> Transcribe:
-    """A ``Transcribe`` over faster-whisper. ``model``: a folder, or a hub name looked up in the local cache.
+def load(options: AsrSettings, threads: int = 2) -> Transcribe:
+    """A ``Transcribe`` over faster-whisper and the checkpoint that ``find_checkpoint`` finds.
 
-    Raises PredtuiError where it is not there and may not be fetched, or is not a Whisper model.
+    Raises PredtuiError where there is none, or it is no Whisper model.
     """
     from faster_whisper import WhisperModel
 
-    folder = model if Path(model).expanduser().is_dir() else _cached(model, allow_download)
+    folder = find_checkpoint(options)
     try:
-        whisper = WhisperModel(
-            str(Path(folder).expanduser()), device="auto", cpu_threads=threads, local_files_only=True
-        )
+        whisper = WhisperModel(str(folder), device="auto", cpu_threads=threads, local_files_only=True)
     except (RuntimeError, ValueError, OSError) as error:
         raise PredtuiError(f"{folder} is not a Whisper model for CTranslate2: {error}.", "Choose another.") from error
-    return transcriber(whisper, language)
+    return transcriber(whisper, options.language)
 
 
 def transcriber(whisper: Any, language: str) -> Transcribe:
@@ -138,18 +140,28 @@ def credible(no_speech: float, log_probability: float, compression: float) -> bo
     return not silent and compression <= COMPRESSION
 
 
-def _cached(model: str, allow_download: bool) -> str:
-    """The folder of a hub model, fetched where that is allowed. Only names reach the network, and only with a yes."""
-    from faster_whisper import download_model
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+def find_checkpoint(options: AsrSettings) -> Path:
+    """The folder of ``options.model``: itself, or a hub name's in the local cache, fetched only with ``download``.
 
-    looks_local = os.sep in model and (model.startswith((os.sep, ".", "~")) or model.count(os.sep) > 1)
-    if looks_local:
+    Raises PredtuiError, with what to do, where there is none.
+    """
+    model = options.model
+    folder = Path(model).expanduser()
+    if folder.is_dir():
+        return folder
+    if model.startswith((os.sep, ".", "~")) or model.count("/") > 1:
         raise PredtuiError(f"{model} is not a folder.", "Give the folder of a CTranslate2 Whisper model.")
+    return _from_hub(model, options.download)
+
+
+def _from_hub(model: str, download: bool) -> Path:
+    from faster_whisper import download_model
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
     try:
-        return str(download_model(model, local_files_only=not allow_download))
+        return Path(download_model(model, local_files_only=not download))
     except LocalEntryNotFoundError as error:
-        if allow_download:
+        if download:
             raise PredtuiError(
                 f"the Whisper model {model} cannot be fetched: {error}.", "Is there a network?"
             ) from error
@@ -157,5 +169,5 @@ def _cached(model: str, allow_download: bool) -> str:
             f"the Whisper model {model} is not on this machine, and nothing is downloaded without a yes.",
             "Say yes with --asr-download (asr.download = true), or give a folder with --asr-model.",
         ) from error
-    except (ValueError, OSError, HfHubHTTPError, HFValidationError) as error:
+    except (ValueError, OSError) as error:  # an unknown name, or the hub's refusal
         raise PredtuiError(f"the Whisper model {model} cannot be had: {error}.", "Check its name.") from error

@@ -17,8 +17,8 @@ from predtui.errors import PredtuiError
 RATE = 16000
 STEP_SECONDS = 0.1
 """Speech between two looks at the partial hypothesis."""
-HOLD = 2
-"""Last words that agreement does not make stable yet."""
+SETTLED_SECONDS = 1.2
+"""Age at which an agreed word becomes stable: younger ones change so often that holding on to them costs accuracy."""
 FRAME_SECONDS = 0.01
 
 SEARCH = {"topn": 8, "lw": 8.0, "beam": 1e-60, "wbeam": 1e-40, "pbeam": 1e-60, "pl_window": 0, "fwdflat": False}
@@ -61,7 +61,7 @@ class PocketsphinxRecognizer:
         self._open = False
         self._words = LocalAgreement()
         self._last = Hypothesis()
-        self._unseen = 0.0
+        self._heard = self._unseen = 0.0
 
     def feed(self, pcm: bytes, voiced: bool) -> Hypothesis | None:
         """A pause completes the last word: it is then no longer ``unfinished``."""
@@ -71,14 +71,14 @@ class PocketsphinxRecognizer:
             return None
         if self._unseen > 0:
             self._unseen = 0.0
-            self._words.update(self._words.after_stable(self._segments()), HOLD)
+            self._words.update(self._segments(), until=self._heard - SETTLED_SECONDS)
         return self._changed(Hypothesis(joined(self._words.stable), joined(self._words.tentative), unfinished=voiced))
 
     def finish(self) -> Hypothesis:
         if self._open:
             self._decoder.end_utt()
             self._open = False
-            self._words.finish(self._words.after_stable(self._segments()))
+            self._words.finish(self._segments())
         return Hypothesis(joined(self._words.stable), unfinished=False)
 
     def _search_domain(self, model: str, dictionary: Path | None) -> None:
@@ -94,6 +94,7 @@ class PocketsphinxRecognizer:
             self._decoder.start_utt()
             self._open = True
         self._decoder.process_raw(pcm)
+        self._heard += len(pcm) / 2 / RATE
         self._unseen += len(pcm) / 2 / RATE
 
     def _changed(self, hypothesis: Hypothesis) -> Hypothesis | None:

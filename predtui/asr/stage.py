@@ -88,7 +88,7 @@ def _pocketsphinx(options: AsrSettings) -> Recognizer:
 def _faster_whisper(options: AsrSettings) -> Recognizer:
     from predtui.asr.faster_whisper_engine import WhisperRecognizer, load
 
-    return WhisperRecognizer(load(options.model, options.language, options.download))
+    return WhisperRecognizer(load(options))
 
 
 ENGINES: dict[str, Callable[[AsrSettings], Recognizer]] = {

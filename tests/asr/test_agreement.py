@@ -1,0 +1,79 @@
+"""LocalAgreement: stable words only grow, and only by what two rounds share."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from predtui.asr.agreement import LocalAgreement, Word, following, joined, shared
+
+VOCABULARY = ["the", "capital", "of", "france", "Of", "france."]
+hypotheses = st.lists(st.lists(st.sampled_from(VOCABULARY), max_size=7), max_size=12)
+
+
+def timed(texts: list[str]) -> list[Word]:
+    return [Word(text, index * 0.3, index * 0.3 + 0.3) for index, text in enumerate(texts)]
+
+
+@given(hypotheses)
+def test_stable_is_a_prefix_of_all_that_follows(rounds: list[list[str]]) -> None:
+    words = LocalAgreement()
+    before: list[Word] = []
+    for texts in rounds:
+        words.update(timed(texts))
+        assert words.stable[: len(before)] == before
+        before = list(words.stable)
+    words.finish(timed(rounds[-1] if rounds else []))
+    assert words.stable[: len(before)] == before
+    assert words.tentative == []
+
+
+@given(hypotheses)
+def test_only_what_two_rounds_share_becomes_stable(rounds: list[list[str]]) -> None:
+    words = LocalAgreement()
+    for texts in rounds:
+        tentative, stable = list(words.tentative), len(words.stable)
+        words.update(timed(texts))
+        new = words.stable[stable:]
+        assert shared(tentative, new) == len(new)
+        assert [word.text for word in new + words.tentative] == texts[len(texts) - len(new) - len(words.tentative) :]
+
+
+@given(hypotheses, st.floats(0, 2))
+def test_young_words_wait(rounds: list[list[str]], until: float) -> None:
+    words = LocalAgreement()
+    for texts in rounds:
+        words.update(timed(texts), until=until)
+    assert all(word.end <= until for word in words.stable)
+
+
+@given(st.lists(st.sampled_from(VOCABULARY), max_size=6), st.lists(st.sampled_from(VOCABULARY), max_size=6))
+def test_an_unchanged_beginning_is_left_off(stable: list[str], rest: list[str]) -> None:
+    assert following(timed(stable), timed(stable + rest)) == timed(stable + rest)[len(stable) :]
+
+
+def test_growing_speech() -> None:
+    words = LocalAgreement()
+    words.update(timed(["what", "is", "the", "cap"]))
+    assert (joined(words.stable), joined(words.tentative)) == ("", "what is the cap")
+    words.update(timed(["what", "is", "the", "capital", "off"]))
+    assert (joined(words.stable), joined(words.tentative)) == ("what is the", "capital off")
+    words.update(timed(["What", "is", "the", "capital", "of", "France"]))
+    assert (joined(words.stable), joined(words.tentative)) == ("what is the capital", "of France")
+    words.finish(timed(["what", "is", "the", "capital", "of", "france"]))
+    assert joined(words.stable) == "what is the capital of france"
+
+
+def test_a_changed_mind_about_stable_words_repeats_nothing() -> None:
+    words = LocalAgreement()
+    words.update(timed(["how", "many", "weeks"]))
+    words.update(timed(["how", "many", "weeks", "are"]))
+    assert joined(words.stable) == "how many weeks"
+    words.finish(timed(["oh", "how", "many", "weeks", "are", "in", "june"]))
+    assert joined(words.stable) == "how many weeks are in june"
+
+
+def test_only_stable_words_after_the_cut_are_aligned() -> None:
+    words = LocalAgreement(stable=timed(["one", "two"]))
+    words.finish([Word("one", 0.7, 0.9), Word("two", 1.0, 1.2)], since=0.6)
+    assert joined(words.stable) == "one two one two"

@@ -1,0 +1,175 @@
+"""Streaming Whisper over stand-ins for the engine, and the guards around it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from predtui.asr.agreement import Word
+from predtui.asr.faster_whisper_engine import (
+    BUFFER_SECONDS,
+    Samples,
+    WhisperRecognizer,
+    credible,
+    find_checkpoint,
+    load,
+    transcriber,
+)
+from predtui.errors import PredtuiError
+from predtui.settings import AsrSettings
+
+FRAME = 640
+WORD_SECONDS = 0.4
+
+
+class Reader:
+    """Reads words out of the sound: each 0.4 s holds one constant sample value, the number of its word. The last word of
+    a buffer is misheard while it is incomplete."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[float, str]] = []
+
+    def __call__(self, samples: Samples, prompt: str) -> list[Word]:
+        self.calls.append((len(samples) / 16000, prompt))
+        numbers = np.rint(samples * 32768).astype(int)
+        borders = [0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist(), len(numbers)]
+        words = []
+        for start, end in zip(borders, borders[1:], strict=False):
+            complete = end - start >= 16000 * WORD_SECONDS - 1
+            if complete or end == len(numbers):
+                text = f"Word{numbers[start]}," if complete else "hmm"
+                words.append(Word(text, start / 16000, end / 16000))
+        return words
+
+
+def said(count: int) -> bytes:
+    return np.repeat(np.arange(1, count + 1), round(16000 * WORD_SECONDS)).astype("<i2").tobytes()
+
+
+def feed(recognizer: WhisperRecognizer, pcm: bytes) -> list[str]:
+    stable = []
+    for at in range(0, len(pcm), FRAME):
+        hypothesis = recognizer.feed(pcm[at : at + FRAME], True)
+        if hypothesis:
+            stable.append(hypothesis.stable)
+    return stable
+
+
+def words(count: int) -> str:
+    return " ".join(f"Word{number}," for number in range(1, count + 1))
+
+
+def test_long_speech_is_complete_and_the_buffer_bounded() -> None:
+    reader = Reader()
+    recognizer = WhisperRecognizer(reader, now=lambda: 0.0)
+    stable = feed(recognizer, said(100))
+    assert recognizer.finish().stable == words(100)
+    for one, other in zip(stable, stable[1:], strict=False):
+        assert other.startswith(one)
+    assert max(seconds for seconds, _ in reader.calls) < BUFFER_SECONDS + 1
+    assert 70 <= len(reader.calls) <= 81, "one round each half second of speech"
+    prompts = [prompt for _, prompt in reader.calls if prompt]
+    assert prompts
+    assert all(prompt in words(100) and len(prompt) <= 200 for prompt in prompts)
+
+
+def test_misheard_ends_never_become_stable() -> None:
+    recognizer = WhisperRecognizer(Reader(), now=lambda: 0.0)
+    assert not any("hmm" in text for text in feed(recognizer, said(20)))
+
+
+def test_slow_rounds_space_themselves_out() -> None:
+    reader = Reader()
+    ticks = iter(range(10_000))
+    recognizer = WhisperRecognizer(reader, now=lambda: 2.0 * next(ticks))
+    feed(recognizer, said(50))
+    assert len(reader.calls) <= 11
+
+
+def test_a_pause_completes_the_last_word_at_once() -> None:
+    recognizer = WhisperRecognizer(Reader(), now=lambda: 0.0)
+    feed(recognizer, said(2))
+    hypothesis = recognizer.feed(bytes(FRAME), False)
+    assert hypothesis is not None
+    assert f"{hypothesis.stable} {hypothesis.tentative}".strip() == words(2)
+    assert not hypothesis.unfinished
+    assert recognizer.feed(bytes(FRAME), False) is None
+
+
+def test_unvoiced_sound_never_reaches_the_engine() -> None:
+    reader = Reader()
+    recognizer = WhisperRecognizer(reader)
+    assert all(recognizer.feed(said(1)[:FRAME], False) is None for _ in range(3000))
+    assert recognizer.finish().stable == ""
+    assert reader.calls == []
+
+
+def test_an_utterance_begins_with_nothing() -> None:
+    recognizer = WhisperRecognizer(Reader(), now=lambda: 0.0)
+    feed(recognizer, said(5))
+    recognizer.start()
+    feed(recognizer, said(3))
+    assert recognizer.finish().stable == words(3)
+
+
+@pytest.mark.parametrize(
+    ("no_speech", "log_probability", "compression", "kept"),
+    [(0.1, -0.3, 1.5, True), (0.9, -0.3, 1.5, True), (0.9, -1.5, 1.5, False), (0.1, -0.3, 3.0, False)],
+)
+def test_guards(no_speech: float, log_probability: float, compression: float, kept: bool) -> None:
+    assert credible(no_speech, log_probability, compression) is kept
+
+
+def test_segments_become_words() -> None:
+    asked: dict[str, Any] = {}
+
+    def segment(text: str, compression: float) -> SimpleNamespace:
+        word = SimpleNamespace(word=f" {text}", start=0.5, end=0.9)
+        return SimpleNamespace(
+            no_speech_prob=0.0, avg_logprob=-0.2, compression_ratio=compression, words=[word, SimpleNamespace(word=" ")]
+        )
+
+    class Engine:
+        def transcribe(self, samples: Samples, **options: Any) -> tuple[list[SimpleNamespace], None]:
+            asked.update(options)
+            return [segment("Hello,", 1.0), segment("la la la", 9.0)], None
+
+    transcribe = transcriber(Engine(), "en")
+    assert transcribe(np.zeros(16000, dtype=np.float32), "before") == [Word("Hello,", 0.5, 0.9)]
+    assert asked["initial_prompt"] == "before"
+    assert asked["word_timestamps"] is True
+
+
+def test_nothing_is_downloaded_without_a_yes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import faster_whisper
+    import huggingface_hub.errors
+
+    asked: list[bool] = []
+
+    def fetch(model: str, local_files_only: bool) -> str:
+        asked.append(local_files_only)
+        if local_files_only:
+            raise huggingface_hub.errors.LocalEntryNotFoundError("not in the cache")
+        return str(tmp_path)
+
+    monkeypatch.setattr(faster_whisper, "download_model", fetch)
+    with pytest.raises(PredtuiError, match="--asr-download"):
+        find_checkpoint(AsrSettings(model="tiny.en"))
+    assert asked == [True]
+    assert find_checkpoint(AsrSettings(model="tiny.en", download=True)) == tmp_path
+    assert asked == [True, False]
+
+
+@pytest.mark.parametrize("model", ["/no/such/folder", "./models/none", "~/nowhere/at/all", "no such size"])
+def test_a_checkpoint_that_is_not_there(model: str) -> None:
+    with pytest.raises(PredtuiError):
+        find_checkpoint(AsrSettings(model=model))
+
+
+def test_a_folder_without_a_model(tmp_path: Path) -> None:
+    with pytest.raises(PredtuiError, match="is not a Whisper model"):
+        load(AsrSettings(engine="faster-whisper", model=str(tmp_path)))

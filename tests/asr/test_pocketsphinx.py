@@ -1,0 +1,99 @@
+"""The embedded recogniser on real engines: synthetic speech in, words out; noises yield none."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from predtui import events as ev
+from predtui.asr.base import Hypothesis
+from predtui.asr.pocketsphinx_engine import PocketsphinxRecognizer
+from predtui.asr.stage import create
+from predtui.audio.resample import to_pcm
+from predtui.audio.stages import microphone
+from predtui.audio.vad import Padding, Silero, VoiceActivity
+from predtui.clock import VirtualClock
+from predtui.settings import AsrSettings, AudioSettings
+from predtui.shipped import asset
+from predtui.stage import StageContext
+from tests.audio.sounds import frames, noise, speech, tone, write_wav
+
+
+@pytest.fixture(scope="module")
+def recognizer() -> PocketsphinxRecognizer:
+    return PocketsphinxRecognizer(asset("asr", "pocket.arpa"), asset("asr", "pocket.dict"))
+
+
+def listen(recognizer: PocketsphinxRecognizer, pcm: bytes) -> tuple[list[Hypothesis], Hypothesis]:
+    """As the microphone would feed it."""
+    activity, padding, partial = VoiceActivity(Silero()), Padding(), []
+    recognizer.start()
+    for frame in frames(pcm):
+        for held, voiced in padding.push(frame, activity.push(frame)):
+            if hypothesis := recognizer.feed(held, voiced):
+                partial.append(hypothesis)
+    return partial, recognizer.finish()
+
+
+def test_words_come_while_speaking_and_stable_ones_stay(recognizer: PocketsphinxRecognizer) -> None:
+    partial, final = listen(recognizer, speech("could you suggest a good garden flower", before=0.5))
+    assert len(partial) > 5
+    assert not final.unfinished
+    for one, other in zip(partial, [*partial[1:], final], strict=True):
+        assert one != other
+        assert f"{other.stable} ".startswith(f"{one.stable} " if one.stable else "")
+    assert partial[-1].stable, "some words are stable before the end"
+    assert not partial[-1].unfinished, "the pause after it completes the last word"
+    assert partial[0].unfinished
+    assert len({"suggest", "good", "garden", "flower"} & set(final.stable.split())) >= 2
+
+
+def test_output_is_plain_lower_case_words(recognizer: PocketsphinxRecognizer) -> None:
+    _, final = listen(recognizer, speech("well, hmm, the record. What IS the record?", before=0.5))
+    assert final.stable
+    assert all(word.replace("'", "").isalpha() and word.islower() for word in final.stable.split())
+
+
+def test_the_second_utterance_knows_nothing_of_the_first(recognizer: PocketsphinxRecognizer) -> None:
+    _, first = listen(recognizer, speech("seven times eight"))
+    partial, second = listen(recognizer, bytes(64000))
+    assert first.stable
+    assert (partial, second) == ([], Hypothesis(unfinished=False))
+
+
+@pytest.mark.parametrize("name", ["silence", "noise", "loud noise", "hum", "clicks", "chords"])
+def test_a_minute_without_speech_has_no_words(recognizer: PocketsphinxRecognizer, name: str) -> None:
+    seconds = 60
+    clicks = np.zeros(16000 * seconds)
+    clicks[::7001] = 0.9
+    melody = np.concatenate([tone(220 * 2 ** (step / 12), 0.5) for step in (0, 4, 7, 12, 7, 4) * 20])
+    sounds = {
+        "silence": np.zeros(16000 * seconds),
+        "noise": noise(seconds, 0.02),
+        "loud noise": noise(seconds, 0.3),
+        "hum": tone(50, seconds) + tone(150, seconds, level=0.1),
+        "clicks": clicks + noise(seconds, 0.002),
+        "chords": melody + 0.5 * np.roll(melody, 8000),
+    }
+    assert listen(recognizer, to_pcm(sounds[name])) == ([], Hypothesis(unfinished=False))
+
+
+def test_from_a_file_to_the_final_transcript(tmp_path: Path) -> None:
+    """Both stages as the application makes them, frame by frame."""
+    said = write_wav(tmp_path / "said.wav", speech("would you suggest a good garden flower"), 16000, 1, 16)
+    hearing, recognising = microphone(AudioSettings(input="none")), create(AsrSettings())
+    context = StageContext(VirtualClock(), lambda: False, logging.getLogger("test"))
+    for stage in (hearing, recognising):
+        list(stage.open(context))
+    words: list[ev.Transcript] = []
+    for event in hearing.handle(ev.Listen(turn=1, path=str(said))):
+        for answer in recognising.handle(replace(event, turn=1)):
+            assert isinstance(answer, ev.Transcript)
+            words.append(answer)
+    assert [word.final for word in words].count(True) == 1
+    assert words[-1].final
+    assert {"good", "garden", "flower"} & set(words[-1].text.split())

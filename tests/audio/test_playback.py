@@ -1,0 +1,107 @@
+"""Playback: in order, exact to the sample when stopped, silent when empty."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from predtui.audio.playback import NullSpeaker, Speaker
+from predtui.audio.resample import to_pcm
+from predtui.clock import VirtualClock
+from predtui.errors import PredtuiError
+from tests.audio.fake_sounddevice import FakeSound
+from tests.audio.sounds import tone
+
+RATE = 22050
+SECOND = to_pcm(tone(300, 1.0, RATE))
+
+
+def test_order_and_underrun(sound: FakeSound) -> None:
+    speaker = Speaker()
+    speaker.write(SECOND[:1000], RATE)
+    speaker.write(SECOND[1000:2000], RATE)
+    device = sound.streams[0]
+    assert not speaker.started
+    assert device.take(400) == SECOND[:800]
+    assert speaker.started
+    assert device.take(1000) == SECOND[800:2000] + bytes(800)
+    assert speaker.played == 1000 / RATE, "silence in between does not count"
+    assert speaker.waiting == 0
+    speaker.write(SECOND[:10], RATE)
+    assert device.take(5) == SECOND[:10]
+
+
+@pytest.mark.parametrize("taken", [1, 777, 22050 - 3])
+def test_stop_is_exact(sound: FakeSound, taken: int) -> None:
+    speaker = Speaker()
+    speaker.write(SECOND, RATE)
+    device = sound.streams[0]
+    device.take(taken)
+    seconds = speaker.stop()
+    fade = min(110, RATE - taken)
+    assert seconds == (taken + fade) / RATE
+    tail = np.frombuffer(device.take(1000), dtype="<i2")
+    before = np.frombuffer(SECOND, dtype="<i2")[taken : taken + fade]
+    assert np.all(np.abs(tail[:fade]) <= np.abs(before))
+    assert np.all(np.abs(np.diff(np.concatenate([before[:1], tail]).astype(int))) < 1500), "no click"
+    assert not tail[fade:].any()
+    assert speaker.played == seconds
+
+
+def test_a_new_reply_counts_from_its_first_sample(sound: FakeSound) -> None:
+    speaker = Speaker()
+    speaker.write(SECOND, RATE)
+    device = sound.streams[0]
+    device.take(500)
+    speaker.stop()
+    speaker.reset()
+    speaker.write(SECOND, RATE)
+    device.take(110)
+    assert not speaker.started
+    assert speaker.played == 0
+    assert device.take(10) == SECOND[:20]
+    assert speaker.played == 10 / RATE
+
+
+def test_device_rate(sound: FakeSound) -> None:
+    sound.rates = (48000,)
+    speaker = Speaker()
+    speaker.write(SECOND, RATE)
+    speaker.finish()
+    assert sound.streams[0].options["samplerate"] == 48000
+    assert speaker.waiting == pytest.approx(1.0, abs=0.001)
+
+
+def test_two_rates_in_a_row(sound: FakeSound) -> None:
+    speaker = Speaker()
+    speaker.write(SECOND, RATE)
+    speaker.write(to_pcm(tone(300, 1.0, 16000)), 16000)
+    speaker.finish()
+    assert speaker.waiting == pytest.approx(2.0, abs=0.001)
+
+
+def test_a_pulled_device(sound: FakeSound) -> None:
+    speaker = Speaker()
+    speaker.write(SECOND, RATE)
+    sound.streams[0].active = False
+    assert not speaker.alive
+    with pytest.raises(PredtuiError, match="has gone"):
+        speaker.write(SECOND, RATE)
+
+
+def test_null_speaker_takes_its_time() -> None:
+    clock = VirtualClock(3.0)
+    speaker = NullSpeaker(clock)
+    clock.advance(5)
+    assert not speaker.started
+    speaker.write(SECOND, RATE)
+    assert speaker.started
+    clock.advance(0.25)
+    assert (speaker.played, speaker.waiting) == pytest.approx((0.25, 0.75))
+    speaker.write(SECOND, RATE)
+    clock.advance(1.0)
+    assert speaker.stop() == pytest.approx(1.25)
+    clock.advance(1.0)
+    assert (speaker.played, speaker.waiting) == pytest.approx((1.25, 0.0))
+    speaker.reset()
+    assert (speaker.played, speaker.started) == (0.0, False)
