@@ -29,7 +29,7 @@ _library: ctypes.CDLL | None = None
 _library_rate = 0
 
 
-def _open() -> tuple[ctypes.CDLL, int]:
+def open_library() -> tuple[ctypes.CDLL, int]:
     """The library, initialised once a process, and its sample rate in Hz."""
     global _library, _library_rate
     with _lock:
@@ -56,7 +56,7 @@ class EspeakSynthesizer:
     ``pitch`` 0..100. Raises PredtuiError for an unknown voice or a missing library."""
 
     def __init__(self, voice: str = "en-us", rate: int = 175, pitch: int = 50) -> None:
-        self._library, self.rate = _open()
+        self._library, self.rate = open_library()
         self._voice, self._words_per_minute, self._pitch = voice, min(450, max(80, rate)), min(100, max(0, pitch))
         with _lock:
             self._configure()
