@@ -45,7 +45,9 @@ def typed_turn_works(findings: list[Finding]) -> bool:
 def _python(_: Settings) -> Iterator[Finding]:
     cores = os.cpu_count()
     detail = f"{platform.python_version()} on {platform.system()} {platform.machine()}, {cores} cores"
-    yield Finding("python", "found" if sys.version_info >= (3, 11) else "broken", detail, "Install Python 3.11.", True)
+    recent = sys.version_info >= (3, 11)
+    remedy = "" if recent else "Install Python 3.11 or newer."
+    yield Finding("python", "found" if recent else "broken", detail, remedy, needed=True)
 
 
 def _terminal(_: Settings) -> Iterator[Finding]:

@@ -5,6 +5,7 @@ Nobody above ``llm/`` sees a KV cache, a batch or a device. Must not know how to
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -130,4 +131,13 @@ class LoadedModel:
 
     def prompt_tokens(self, messages: Sequence[Message]) -> list[int]:
         """The rendered and tokenised conversation, ready for the reply's first token."""
-        return self.tokenizer.encode(self.template.render(messages), special=True)
+        inert = [Message(message.role, self._inert(message.content)) for message in messages]
+        return self.tokenizer.encode(self.template.render(inert), special=True)
+
+    def _inert(self, content: str) -> str:
+        """``content``, spaced out where it spells a special token: words must not be taken for the template's marks."""
+        if not set("<[{|") & set(content):
+            return content
+        plain = self.tokenizer.encode(content)
+        marked = self.tokenizer.encode(content, special=True)
+        return content if marked[-len(plain) :] == plain else re.sub(r"([<\[{|])", r"\1 ", content)
