@@ -13,6 +13,7 @@ from predtui.tui.pace import Pace
 from predtui.tui.push_to_talk import PushToTalk
 from predtui.tui.widgets.stages import in_order
 from predtui.tui.widgets.timeline import TimelinePane
+from predtui.tui.widgets.utilisation import UtilisationPane
 from predtui.tui.words import finished_words
 from predtui.turn import Span
 from tests.tui.scenes import answered, first_exchange, fold
@@ -172,6 +173,13 @@ def test_the_axis_before_the_first_turn_begins_with_the_first_bar() -> None:
 def test_stages_stand_in_the_order_of_an_utterance() -> None:
     turn = fold(ev.StageStatus(stage=name, state="ready") for name in ("tts", "extra", "llm", "mic"))
     assert [status.stage for status in in_order(turn.stages)] == ["mic", "llm", "tts", "extra"]
+
+
+def test_engines_are_shown_where_not_every_process_fits() -> None:
+    stages = (("ui", 3.0, 1.0), ("mic", 0.0, 1.0), ("asr", 8.0, 1.0), ("llm", 31.0, 1.0), ("tts", 2.0, 1.0))
+    pane = UtilisationPane(fold([ev.Usage(cpu=40.0, memory_mb=512.0, stages=stages)]))
+    (line,) = pane.draw(pane.values, 78, 1)
+    assert line.plain == "cpu ·······▃ 40 %   gpu –   ram 512 MB   asr 8 %   llm 31 %   tts 2 %   ui 3 %"
 
 
 def test_the_latest_moment_is_the_newest_thing_known() -> None:

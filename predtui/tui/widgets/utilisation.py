@@ -11,6 +11,8 @@ from predtui.tui import figures
 from predtui.tui.widgets.pane import Pane
 from predtui.turn import Turn
 
+ENGINES = ("asr", "llm", "tts")
+"""Shown before the other processes, where not all fit."""
 HISTORY = 120
 """Samples kept for the sparklines."""
 
@@ -48,7 +50,8 @@ class UtilisationPane(Pane[Load]):
         ]
         if usage.gpu_memory_mb is not None:
             parts.append(_figure("vram", figures.memory(usage.gpu_memory_mb)))
-        parts += [_figure(name, figures.percent(share)) for name, share, _ in usage.stages]
+        engines_first = sorted(usage.stages, key=lambda stage: stage[0] not in ENGINES)
+        parts += [_figure(name, figures.percent(share)) for name, share, _ in engines_first]
         return figures.rows(parts, width, height)
 
 
