@@ -35,6 +35,7 @@ class Runner:
         self._current = Event()
         self._work: Work | None = None
         self._failed = False
+        self._described = ""
 
     @property
     def tick(self) -> float | None:
@@ -46,12 +47,18 @@ class Runner:
         return self._stage.accepts
 
     def open(self, announce: Callable[[tuple[type[Event], ...]], None]) -> Iterator[Event]:
-        """Create and open the stage, telling what it takes as soon as that is known; ends with "ready" or "failed"."""
+        """Create and open the stage, telling what it takes as soon as that is known; ends with "ready" or "failed".
+
+        What the stage says of itself at progress 1 is repeated whenever it is ready.
+        """
         yield self._status("starting")
         self._failed = False
-        yield from self._guarded(lambda: self._opening(announce), "open")
+        for event in self._guarded(lambda: self._opening(announce), "open"):
+            if isinstance(event, StageStatus) and event.progress == 1.0:
+                self._described = event.message
+            yield event
         if not self._failed:
-            yield self._status("ready")
+            yield self._status("ready", self._described)
         yield from self._flush()
 
     @property
@@ -66,7 +73,7 @@ class Runner:
         stage = self._opened()
         yield from self._guarded(lambda: stage.handle(event), type(event).__name__)
         if failed_before and not self._failed:
-            yield self._status("ready")
+            yield self._status("ready", self._described)
         if not len(self.inbox):
             yield from self._flush()
 

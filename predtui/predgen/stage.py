@@ -23,7 +23,7 @@ from predtui.events import (
     Transcript,
     TurnStarted,
 )
-from predtui.llm.base import Preempted
+from predtui.llm.base import LoadedModel, Preempted
 from predtui.llm.load import POCKET, load
 from predtui.predgen.baseline import measure
 from predtui.predgen.prompts import SYSTEM_PROMPT
@@ -104,6 +104,7 @@ class SpeculationStage:
         self._speculator = Speculator(self._loaded, self._sampler, verifier, options.reply_tokens)
         yield StageStatus(stage="llm", message="reading the system prompt", progress=0.9)
         self._prefill()
+        yield StageStatus(stage="llm", message=_described(self._loaded), progress=1.0)
 
     def handle(self, event: Event) -> Iterator[Event]:
         try:
@@ -219,3 +220,10 @@ class SpeculationStage:
 
     def _says(self, tokens: tuple[int, ...], text: str) -> bool:
         return self._loaded.tokenizer.decode(tokens).strip().startswith(text)
+
+
+def _described(loaded: LoadedModel) -> str:
+    """Size, engine and device, for the header of the screen."""
+    millions = loaded.parameters / 1e6
+    size = f"{millions / 1000:.1f}B" if millions >= 1000 else f"{millions:.1f}M"
+    return f"{size} · {loaded.engine} · {loaded.device}"

@@ -90,7 +90,9 @@ def test_options_travel_and_come_from_the_settings() -> None:
 
 def test_opening_reads_the_system_prompt() -> None:
     rig = Rig()
-    assert [event.message for event in rig.opening] == ["loading 5", "reading the system prompt"]  # type: ignore[attr-defined]
+    messages = [event.message for event in rig.opening]  # type: ignore[attr-defined]
+    assert messages[:2] == ["loading 5", "reading the system prompt"]
+    assert messages[2].endswith("scripted · cpu")
     before = rig.stage._loaded.model.counters.tokens
     rig.send(Transcript(tentative="a", unfinished=False))
     first = rig.stage._loaded.model.counters
