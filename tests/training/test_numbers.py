@@ -60,7 +60,7 @@ def test_products_and_quotients(a: int, b: int) -> None:
 
 def test_a_carry_is_worked_and_the_rest_is_direct() -> None:
     assert add(47, 38).reply == "47 plus 38 is 70 plus 15, which makes 85."
-    assert add(42, 36).reply == "42 plus 36 is 78."
+    assert add(42, 36).reply == "42 plus 36 is 70 plus 8, which makes 78."
     assert subtract(83, 47).reply == "83 minus 47 is 40 minus 4, which makes 36."
     assert (
         subtract(38, 83).reply

@@ -25,6 +25,10 @@ from predtui.training.corpus.types import Example
 from predtui.training.pocket.config import Recipe
 from predtui.training.pocket.tokenizer import PAD, SPECIAL_TOKENS, encode_message, load_tokenizer
 
+JUDGED_MARK = "\nanswer so far:"
+"""Where the judged answer begins in ``predgen.prompts.judge_prompt``."""
+JUDGED_WEIGHT = 0.5
+
 Sampler = Callable[[random.Random], Example]
 
 
@@ -63,7 +67,11 @@ class Cursor:
 
 
 def encode(tokenizer: Tokenizer, example: Example, judge_weight: float) -> Encoded:
-    """Tokens of a dialogue; replies are learned from their first word to their end mark, the last one or all."""
+    """Tokens of a dialogue; replies are learned from their first word to their end mark, the last one or all.
+
+    Where a judgement says yes, what is judged is a reply that fits its prompt: it is learned too, lightly, since a
+    model judges a reply by the one it expects.
+    """
     ids: list[int] = []
     weights: list[float] = []
     for number, message in enumerate(example.messages, 1):
@@ -74,7 +82,19 @@ def encode(tokenizer: Tokenizer, example: Example, judge_weight: float) -> Encod
         weights += [0.0] + [1.0] * (len(tokens) - 1) if learned else [0.0] * len(tokens)
         if learned and last and example.kind == "judge":
             weights[-len(tokens) + 1] = judge_weight
+            if message.content == "yes":
+                _learn_judged(tokenizer, example.messages[number - 2].content, weights, ids)
     return Encoded(ids, weights)
+
+
+def _learn_judged(tokenizer: Tokenizer, judged: str, weights: list[float], ids: list[int]) -> None:
+    """Give the tokens of the judged answer a weight, where the prompt of the judgement splits cleanly around it."""
+    question, mark, rest = judged.partition(JUDGED_MARK)
+    answer = rest.rpartition("\n")[0]
+    head = len(tokenizer.encode(question + mark).ids)
+    tokens = tokenizer.encode(question + mark + answer).ids
+    if ids[1 : 1 + len(tokens)] == tokens:
+        weights[1 + head : 1 + len(tokens)] = [JUDGED_WEIGHT] * (len(tokens) - head)
 
 
 def collate(rows: list[Encoded]) -> Batch:

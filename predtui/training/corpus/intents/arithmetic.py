@@ -1,7 +1,7 @@
 """Sums, differences, products and exact quotients of whole numbers.
 
-Each reply restates the numbers, then works in tens and ones where a carry or a borrow would have to be made unseen:
-"47 plus 38 is 70 plus 15, which makes 85." Nothing here is stored: every case is computed.
+Each reply restates the numbers, then works in tens and ones where both have tens or a carry or a borrow would have to
+be made unseen: "47 plus 38 is 70 plus 15, which makes 85." Nothing here is stored: every case is computed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def _case(a: int, b: int, reply: str, result: int, operator: str) -> Case:
 def _sum_worked(a: int, b: int) -> str:
     ones = a % 10 + b % 10
     tens = a + b - ones
-    if ones < 10 or tens == 0:
+    if tens == 0 or (ones < 10 and min(a, b) < 10) or ones == 0:
         return f"{a + b}"
     return f"{tens} plus {ones}, which makes {a + b}"
 
@@ -33,8 +33,10 @@ def _difference_worked(a: int, b: int) -> str:
     """``a`` at least ``b``."""
     ones = a % 10 - b % 10
     tens = a - b - ones
-    if ones >= 0 or a < 20:
+    if a < 20 or ones == 0 or (ones > 0 and (b < 10 or tens == 0)):
         return f"{a - b}"
+    if ones > 0:
+        return f"{tens} plus {ones}, which makes {a - b}"
     return f"{tens} minus {-ones}, which makes {a - b}"
 
 
@@ -89,8 +91,8 @@ def _draw_quotient(rng: random.Random) -> Case:
 
 
 INTENTS = (
-    Intent("addition", phrases.SUM, _draw_sum, weight=2.2, group="arithmetic"),
-    Intent("subtraction", phrases.DIFFERENCE, _draw_difference, weight=2.5, group="arithmetic"),
-    Intent("multiplication", phrases.PRODUCT, _draw_product, weight=1.4, group="arithmetic"),
-    Intent("division", phrases.QUOTIENT, _draw_quotient, weight=0.6, group="arithmetic"),
+    Intent("addition", phrases.SUM, _draw_sum, weight=2.8, group="arithmetic"),
+    Intent("subtraction", phrases.DIFFERENCE, _draw_difference, weight=3.0, group="arithmetic"),
+    Intent("multiplication", phrases.PRODUCT, _draw_product, weight=1.8, group="arithmetic"),
+    Intent("division", phrases.QUOTIENT, _draw_quotient, weight=0.8, group="arithmetic"),
 )

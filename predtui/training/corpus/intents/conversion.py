@@ -243,7 +243,7 @@ def _intent(pair: Pair) -> Intent:
         return _reworded(convert(rng.randint(1, 100), pair), pair.source, pair.target, rng)
 
     name = f"convert {pair.source.many} to {pair.target.many}".replace(" ", "_")
-    return Intent(name, _PHRASES, draw, weight=0.09 if pair.decimals is None else 0.24, group="conversion")
+    return Intent(name, _PHRASES, draw, weight=0.1 if pair.decimals is None else 0.34, group="conversion")
 
 
 def _draw_fahrenheit(rng: random.Random) -> Case:
@@ -256,6 +256,6 @@ def _draw_celsius(rng: random.Random) -> Case:
 
 INTENTS = (
     *(_intent(pair) for pair in PAIRS),
-    Intent("convert_celsius_to_fahrenheit", _PHRASES, _draw_fahrenheit, weight=0.4, group="conversion"),
-    Intent("convert_fahrenheit_to_celsius", _PHRASES, _draw_celsius, weight=0.4, group="conversion"),
+    Intent("convert_celsius_to_fahrenheit", _PHRASES, _draw_fahrenheit, weight=0.6, group="conversion"),
+    Intent("convert_fahrenheit_to_celsius", _PHRASES, _draw_celsius, weight=0.6, group="conversion"),
 )

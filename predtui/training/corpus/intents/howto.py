@@ -99,4 +99,4 @@ def _draw(rng: random.Random) -> Case:
     return rng.choice(_CASES)
 
 
-INTENTS: tuple[Intent, ...] = (Intent("howto", _PHRASES, _draw, weight=5.0, group="howto"),)
+INTENTS: tuple[Intent, ...] = (Intent("howto", _PHRASES, _draw, weight=3.5, group="howto"),)

@@ -89,4 +89,4 @@ def _draw(rng: random.Random) -> Case:
     return rng.choice(_CASES)
 
 
-INTENTS: tuple[Intent, ...] = (Intent("recommend", _PHRASES, _draw, weight=2.0, group="recommend"),)
+INTENTS: tuple[Intent, ...] = (Intent("recommend", _PHRASES, _draw, weight=1.4, group="recommend"),)
