@@ -182,5 +182,5 @@ def test_an_unknown_engine_is_named() -> None:
 
 def test_small_models_take_few_threads() -> None:
     assert default_threads(1_000_000) == 1
-    assert default_threads(10_000_000) <= 2
+    assert default_threads(10_000_000) == 1
     assert default_threads(7_000_000_000) <= 4
