@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -27,8 +28,8 @@ WORD_SECONDS = 0.4
 
 
 class Reader:
-    """Reads words out of the sound: each 0.4 s holds one constant sample value, the number of its word. The last word of
-    a buffer is misheard while it is incomplete."""
+    """Reads words out of the sound: each 0.4 s holds one constant sample value, the number of its word. A buffer's last
+    word is misheard while it is incomplete."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[float, str]] = []
@@ -38,7 +39,7 @@ class Reader:
         numbers = np.rint(samples * 32768).astype(int)
         borders = [0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist(), len(numbers)]
         words = []
-        for start, end in zip(borders, borders[1:], strict=False):
+        for start, end in itertools.pairwise(borders):
             complete = end - start >= 16000 * WORD_SECONDS - 1
             if complete or end == len(numbers):
                 text = f"Word{numbers[start]}," if complete else "hmm"
@@ -68,7 +69,7 @@ def test_long_speech_is_complete_and_the_buffer_bounded() -> None:
     recognizer = WhisperRecognizer(reader, now=lambda: 0.0)
     stable = feed(recognizer, said(100))
     assert recognizer.finish().stable == words(100)
-    for one, other in zip(stable, stable[1:], strict=False):
+    for one, other in itertools.pairwise(stable):
         assert other.startswith(one)
     assert max(seconds for seconds, _ in reader.calls) < BUFFER_SECONDS + 1
     assert 70 <= len(reader.calls) <= 81, "one round each half second of speech"
