@@ -182,6 +182,47 @@ def bench_pocket(
     measure(limit=limit, seed=seed, json_path=json)
 
 
+@bench.command("lossless")
+def bench_lossless(
+    limit: Annotated[int, typer.Option(help="Prompts.")] = 200,
+    seed: Annotated[int, typer.Option(help="Seed of the held-out prompts.")] = 1,
+    model: Annotated[str, typer.Option(help="pocket, or the path of a GGUF file.")] = "pocket",
+    json: Annotated[Path | None, typer.Option(help="Write the figures here.")] = None,
+) -> None:
+    """Whether speculation commits what plain greedy decoding gives."""
+    from predtui.bench.lossless import main as measure
+
+    measure(limit, seed, model, json)
+
+
+@bench.command("latency")
+@with_settings
+def bench_latency(
+    settings: Settings,
+    limit: Annotated[int, typer.Option(help="Prompts, each typed and spoken.")] = 10,
+    prompts_seed: Annotated[int, typer.Option(help="Seed of the held-out prompts.")] = 1,
+    cps: Annotated[float, typer.Option(help="Typing speed in characters a second.", min=0.1)] = 10.0,
+    json: Annotated[Path | None, typer.Option(help="Write the figures here.")] = None,
+) -> None:
+    """Audio latency with and without speculation, typed and spoken, on the real clock."""
+    from predtui.bench.latency import main as measure
+
+    measure(settings, limit, prompts_seed, cps, json)
+
+
+@bench.command("startup")
+@with_settings
+def bench_startup(
+    settings: Settings,
+    repeats: Annotated[int, typer.Option(help="Starts of the screen.")] = 5,
+    json: Annotated[Path | None, typer.Option(help="Write the figures here.")] = None,
+) -> None:
+    """Time to the first frame and to ready, and the peak memory of each process."""
+    from predtui.bench.startup import main as measure
+
+    measure(settings, repeats, json)
+
+
 def _needs_torch() -> None:
     import importlib.util
 

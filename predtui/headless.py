@@ -6,7 +6,7 @@ import json
 import queue
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TextIO
 
@@ -20,6 +20,8 @@ from predtui.wiring import make_pipeline
 EXAMPLE = "what is the capital of france"
 PATIENCE_S = 120.0
 """A turn in which nothing happens for so long is given up, with a message."""
+Inbox = queue.SimpleQueue[ev.Event]
+Show = Callable[[ev.Event], None]
 QUIET = (ev.AudioFrame, ev.SpeechChunk)
 """Sound is counted, not printed."""
 
@@ -36,29 +38,27 @@ def run_turn(
     """Runs one turn to its end; exit status 0 where a reply was committed. ``cps``: characters typed a second."""
     needed = {"llm", "tts", "player"} | ({"mic", "asr"} if wav else set())
     printer = JsonPrinter(sys.stdout) if as_json else LinePrinter(sys.stdout)
-    inbox: queue.SimpleQueue[ev.Event] = queue.SimpleQueue()
+    inbox: Inbox = queue.SimpleQueue()
     pipeline = make_pipeline(settings, only=needed)
     pipeline.subscribe(inbox.put)
     pipeline.start()
     try:
-        if not _until_ready(pipeline, inbox, printer, needed):
+        if not until_ready(inbox, printer.show, needed):
             return 1
-        _feed(pipeline, text, wav, cps)
+        feed(pipeline, text, wav, cps)
         speaks = settings.tts.engine != "none"
-        _until_over(pipeline, inbox, printer, wants_baseline=settings.llm.baseline, speaks=speaks)
+        until_over(pipeline, inbox, printer.show, wants_baseline=settings.llm.baseline, speaks=speaks)
         printer.close(pipeline.state)
         return 0 if pipeline.state.reply_text else 1
     finally:
         pipeline.stop()
 
 
-def _until_ready(
-    pipeline: Pipeline, inbox: queue.SimpleQueue[ev.Event], printer: JsonPrinter | LinePrinter, needed: set[str]
-) -> bool:
-    """Waits for every stage to be ready or to have failed. False where the language model has failed."""
+def until_ready(inbox: Inbox, show: Show, needed: set[str]) -> bool:
+    """Waits for every stage to be ready or to have failed. False where one that a turn cannot do without has failed."""
     settled: dict[str, ev.StageState] = {}
     for event in _events(inbox):
-        printer.show(event)
+        show(event)
         if isinstance(event, ev.StageStatus) and event.state in ("ready", "failed"):
             settled[event.stage] = event.state
         if settled.keys() >= needed:
@@ -67,7 +67,8 @@ def _until_ready(
     return all(settled.get(stage) == "ready" for stage in vital)
 
 
-def _feed(pipeline: Pipeline, text: str, wav: Path | None, cps: float) -> None:
+def feed(pipeline: Pipeline, text: str, wav: Path | None, cps: float) -> None:
+    """Types ``text`` at ``cps`` characters a second, or plays ``wav`` into the recogniser."""
     if wav is not None:
         pipeline.listen_file(wav)
         return
@@ -77,15 +78,10 @@ def _feed(pipeline: Pipeline, text: str, wav: Path | None, cps: float) -> None:
     pipeline.type_text(text, final=True)
 
 
-def _until_over(
-    pipeline: Pipeline,
-    inbox: queue.SimpleQueue[ev.Event],
-    printer: JsonPrinter | LinePrinter,
-    wants_baseline: bool,
-    speaks: bool,
-) -> None:
+def until_over(pipeline: Pipeline, inbox: Inbox, show: Show, wants_baseline: bool, speaks: bool) -> None:
+    """Until the reply is committed and heard, and, where wanted, its baseline measured."""
     for event in _events(inbox):
-        printer.show(event)
+        show(event)
         state = pipeline.state
         if state.phase != "done" and not (state.reply and not speaks):
             continue
@@ -94,7 +90,7 @@ def _until_over(
             return
 
 
-def _events(inbox: queue.SimpleQueue[ev.Event]) -> Iterator[ev.Event]:
+def _events(inbox: Inbox) -> Iterator[ev.Event]:
     """Events until none has come for ``PATIENCE_S``; utilisation alone is no sign of life."""
     deadline = time.monotonic() + PATIENCE_S
     while (left := deadline - time.monotonic()) > 0:

@@ -67,7 +67,7 @@ class Pipeline:
         self._measured = 0
         self._state = Turn()
         self._hosts: dict[str, Host] = {spec.name: self._make(spec) for spec in specs}
-        self._monitor = Monitor(self.publish, self._pids) if monitored and background else None
+        self._monitor = Monitor(self.publish, self.pids) if monitored and background else None
 
     # --- what the screen and the command line call ----------------------------------------------------------------
 
@@ -269,7 +269,8 @@ class Pipeline:
         status = self._state.stages.get(name)
         return name in self._hosts and (status is None or status.state != "failed")
 
-    def _pids(self) -> dict[str, int | None]:
+    def pids(self) -> dict[str, int | None]:
+        """The process of each stage; None while it has none."""
         return {name: host.pid for name, host in self._hosts.items()}
 
     def _tell(self, stage: str, state: ev.StageState, message: str) -> None:

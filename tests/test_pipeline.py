@@ -429,7 +429,7 @@ def live(tmp_path: Path) -> Iterator[tuple[Pipeline, list[ev.Event]]]:
     pipeline.start()
     wait_for(lambda: sum(s.state == "ready" for s in pipeline.state.stages.values()) == 5)
     yield pipeline, events
-    pids = [pid for pid in pipeline._pids().values() if pid]
+    pids = [pid for pid in pipeline.pids().values() if pid]
     pipeline.stop()
     assert not [pid for pid in pids if Path(f"/proc/{pid}").exists()]
 
@@ -451,7 +451,7 @@ def test_each_stage_killed_in_the_middle_of_a_turn(name: str, live: tuple[Pipeli
     def kill(event: ev.Event) -> None:
         if isinstance(event, MOMENTS[name]) and not killed.is_set():
             killed.set()
-            pid = pipeline._pids()[name]
+            pid = pipeline.pids()[name]
             assert pid
             os.kill(pid, signal.SIGKILL)
 

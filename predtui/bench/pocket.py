@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import random
 import time
 from collections import Counter, defaultdict
@@ -22,6 +20,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from predtui.bench.report import machine
 from predtui.decoding.autoregressive import generate
 from predtui.decoding.sampler import Greedy
 from predtui.events import Message
@@ -115,7 +114,7 @@ def run(
         rows.append(_row("speed, prompt included", "both", name, speed, "tokens/s", speaker.tokens))
     return {
         "command": f"python -m predtui.bench.pocket --limit {limit} --seed {seed} --threads {threads}",
-        "machine": _machine(threads),
+        "machine": machine(threads),
         "models": {name: s.loaded.parameters for name, s in (("target", target), ("draft", draft))},
         "rows": rows,
         "wrong": tally.wrong,
@@ -187,15 +186,6 @@ def _row(measure: str, split: str, group: str, value: float, unit: str, of: int)
 
 def _percent(counts: Counter[bool]) -> float:
     return round(100 * counts[True] / max(1, counts.total()), 1)
-
-
-def _machine(threads: int) -> str:
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
-    model = next(
-        (line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine()
-    )
-    return f"{model}, {os.cpu_count()} cores, {threads} threads used"
 
 
 def table(result: dict[str, Any]) -> Table:

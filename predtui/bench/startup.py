@@ -1,0 +1,95 @@
+"""Time to the first frame and to ready, and the peak memory of each process. Runs the app in a pseudo-terminal.
+
+Linux only: peak memory is read from /proc. Must not know what is drawn, but for the title of one pane.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import pty
+import queue
+import select
+import signal
+import struct
+import sys
+import termios
+import time
+from pathlib import Path
+from statistics import median
+
+from rich.console import Console
+
+from predtui.bench.report import command, machine, write
+from predtui.events import Event, StageStatus
+from predtui.pipeline import STAGES
+from predtui.settings import Settings
+from predtui.wiring import make_pipeline
+
+PAINTED = b"CONVERSATION"
+PATIENCE_S = 30.0
+
+
+def first_frame() -> tuple[float, float]:
+    """Seconds from the command to the first painted frame, and the peak MB of the screen's process."""
+    start = time.monotonic()
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.environ.update(TERM="xterm-256color", COLORTERM="truecolor")
+        os.execv(sys.executable, [sys.executable, "-m", "predtui"])
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 36, 120, 0, 0))
+    seen = b""
+    while PAINTED not in seen and time.monotonic() - start < PATIENCE_S:
+        if select.select([terminal], [], [], 0.1)[0]:
+            with contextlib.suppress(OSError):
+                seen += os.read(terminal, 65536)
+    elapsed = time.monotonic() - start
+    memory = peak_mb(pid)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    os.close(terminal)
+    return elapsed, memory
+
+
+def ready(settings: Settings) -> tuple[dict[str, float], dict[str, float]]:
+    """Seconds until each stage is ready, and the peak MB of its process once all are."""
+    inbox: queue.SimpleQueue[Event] = queue.SimpleQueue()
+    start = time.monotonic()
+    pipeline = make_pipeline(settings)
+    pipeline.subscribe(inbox.put)
+    pipeline.start()
+    times: dict[str, float] = {}
+    try:
+        while times.keys() < set(STAGES) and time.monotonic() - start < PATIENCE_S:
+            with contextlib.suppress(queue.Empty):
+                event = inbox.get(timeout=1.0)
+                if isinstance(event, StageStatus) and event.state in ("ready", "failed"):
+                    times[event.stage] = time.monotonic() - start
+        return times, {name: peak_mb(pid) for name, pid in pipeline.pids().items() if pid is not None}
+    finally:
+        pipeline.stop()
+
+
+def peak_mb(pid: int) -> float:
+    """The most memory process ``pid`` has held, in MB; 0 where that cannot be read."""
+    with contextlib.suppress(OSError):
+        for line in Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) / 1024
+    return 0.0
+
+
+def main(settings: Settings, repeats: int = 5, json_path: Path | None = None) -> None:
+    """Measure, print, write."""
+    frames = [first_frame() for _ in range(repeats)]
+    times, memory = ready(settings)
+    memory = {"screen": max(peak for _, peak in frames), **memory}
+    row = {"first_frame_s": median(elapsed for elapsed, _ in frames), "ready_s": times, "peak_mb": memory}
+    result = {"command": command(), "machine": machine(), "models": [settings.llm.model], "rows": [row]}
+    console = Console(highlight=False)
+    console.print(f"first frame  {row['first_frame_s']:.2f} s (median of {repeats}), {result['machine']}")
+    for name, seconds in times.items():
+        console.print(f"{name:<8} ready after {seconds:.2f} s, {memory.get(name, 0):.0f} MB at most")
+    console.print(f"screen   {memory['screen']:.0f} MB at most")
+    write(result, json_path)
