@@ -91,13 +91,14 @@ def turn(
     wav: Annotated[Path | None, typer.Option(help="Speech to play into the recogniser, in real time.")] = None,
     cps: Annotated[float, typer.Option(help="Typing speed in characters a second.", min=0.1)] = 10.0,
     json: Annotated[bool, typer.Option("--json", help="One JSON line an event, then a summary line.")] = False,
+    record: Annotated[Path | None, typer.Option(help="Keep every event and sound in this folder.")] = None,
 ) -> None:
     """One turn without a screen, on the real clock."""
     from predtui.headless import run_turn
 
     if bool(text.strip()) == bool(wav):
         raise PredtuiError("a turn takes either --text or --wav.", 'Try: predtui turn --text "how far is 10 miles"')
-    raise typer.Exit(run_turn(settings, text=text, wav=wav, cps=cps, as_json=json))
+    raise typer.Exit(run_turn(settings, text=text, wav=wav, cps=cps, as_json=json, record=record))
 
 
 @app.command()
@@ -143,8 +144,15 @@ def replay(
     settings: Settings,
     file: Annotated[Path, typer.Argument(help="A recorded session: its folder or its JSONL file.")],
     speed: Annotated[float, typer.Option(help="Times real time.", min=0.01)] = 1.0,
+    screenshot: Annotated[Path | None, typer.Option(help="Draw the last screen into this SVG file instead.")] = None,
+    size: Annotated[str, typer.Option(help="Columns and lines of the screenshot.")] = "120x36",
 ) -> None:
     """A recorded session, drawn on the same screen; without a terminal, printed."""
+    if screenshot:
+        from predtui.tui.launch import draw
+
+        draw(settings, file, screenshot, size)
+        return
     if not sys.stdout.isatty():
         from predtui.headless import print_replay
 

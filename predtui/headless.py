@@ -12,7 +12,7 @@ from typing import TextIO
 
 from predtui import events as ev
 from predtui.pipeline import Pipeline
-from predtui.session import Replay, to_json
+from predtui.session import Recorder, Replay, to_json
 from predtui.settings import Settings
 from predtui.turn import Turn, summary
 from predtui.wiring import make_pipeline
@@ -33,14 +33,25 @@ def example(settings: Settings) -> int:
 
 
 def run_turn(
-    settings: Settings, text: str = "", wav: Path | None = None, cps: float = 10.0, as_json: bool = False
+    settings: Settings,
+    text: str = "",
+    wav: Path | None = None,
+    cps: float = 10.0,
+    as_json: bool = False,
+    record: Path | None = None,
 ) -> int:
-    """Runs one turn to its end; exit status 0 where a reply was committed. ``cps``: characters typed a second."""
+    """Runs one turn to its end; exit status 0 where a reply was committed. ``cps``: characters typed a second.
+
+    ``record``: the folder that every event and sound is kept in. Raises PredtuiError where that cannot be.
+    """
     needed = {"llm", "tts", "player"} | ({"mic", "asr"} if wav else set())
     printer = JsonPrinter(sys.stdout) if as_json else LinePrinter(sys.stdout)
     inbox: Inbox = queue.SimpleQueue()
     pipeline = make_pipeline(settings, only=needed)
     pipeline.subscribe(inbox.put)
+    recorder = Recorder(record, pipeline.publish) if record else None
+    if recorder:
+        pipeline.subscribe(recorder)
     pipeline.start()
     try:
         if not until_ready(inbox, printer.show, needed):
@@ -52,6 +63,8 @@ def run_turn(
         return 0 if pipeline.state.reply_text else 1
     finally:
         pipeline.stop()
+        if recorder:
+            recorder.close()
 
 
 def until_ready(inbox: Inbox, show: Show, needed: set[str]) -> bool:

@@ -193,6 +193,7 @@ class Replay:
         self._state = Turn()
         self._listeners: list[Publish] = []
         self._stopped = threading.Event()
+        self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="replay", daemon=True)
 
     @property
@@ -211,6 +212,11 @@ class Replay:
         if self._thread.is_alive():
             self._thread.join()
 
+    @property
+    def running(self) -> bool:
+        """Whether there is more to come. True before the start."""
+        return not self._over.is_set()
+
     def wait(self, timeout: float | None = None) -> None:
         """Until the recording has been played, at most ``timeout`` seconds."""
         self._thread.join(timeout)
@@ -220,6 +226,8 @@ class Replay:
             play(self._path, self._publish, self._clock, self._speed, self._stopped.is_set)
         except PredtuiError as error:
             self._publish(ev.Notice(text=str(error), severity="error"))
+        finally:
+            self._over.set()
 
     def _publish(self, event: ev.Event) -> None:
         self._state = reduce(self._state, event)

@@ -103,3 +103,18 @@ def test_nothing_heavy_is_imported_by_the_command_line() -> None:
     code = f"import sys, predtui.cli; print([name for name in {heavy!r} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_recorded_turn_is_replayed_and_drawn(run: Any, tmp_path: Path) -> None:
+    folder, picture = tmp_path / "session", tmp_path / "screen.svg"
+    assert run("turn", "--text", PROMPT, "--cps", "40", "--record", str(folder)).returncode == 0
+    told = run("replay", str(folder), "--speed", "1000")
+    assert told.returncode == 0, told.stderr
+    assert "Paris" in told.stdout
+    drawn = run("replay", str(folder), "--screenshot", str(picture))
+    assert drawn.returncode == 0, drawn.stderr
+    assert "CONVERSATION" in picture.read_text()
+    again = run("turn", "--text", PROMPT, "--record", str(folder))
+    assert again.returncode == 2
+    assert "holds a session already" in again.stderr
+    assert run("replay", str(folder), "--screenshot", str(picture), "--size", "wide").returncode == 2

@@ -206,3 +206,15 @@ def test_a_replay_of_a_broken_file_says_so(tmp_path: Path) -> None:
     replay.wait(20)
     (notice,) = replay.state.notices
     assert notice.severity == "error"
+
+
+def test_a_replay_says_when_it_is_over(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path / "session", lambda event: None)
+    recorder(ev.Notice(turn=1, time=1.0, text="hello"))
+    recorder.close()
+    replay = Replay(tmp_path / "session")
+    assert replay.running
+    replay.start()
+    replay.wait(10)
+    assert not replay.running
+    assert replay.state.notices[0].text == "hello"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from predtui.errors import PredtuiError
 from predtui.session import Recorder, Replay
 from predtui.settings import Settings, user_folder
 from predtui.shipped import themes_folder
@@ -41,6 +43,33 @@ def open_screen(settings: Settings, record: Path | None = None) -> int:
     if recorder:
         print(f"Recorded in {recorder.folder}; see it again with: predtui replay {recorder.folder}")
     return app.return_code or 0
+
+
+def draw(settings: Settings, file: Path, out: Path, size: str) -> None:
+    """The last screen of a recording as an SVG picture, ``size`` as in "120x36".
+
+    Raises PredtuiError for a size that is none, a recording that is none, or a file that cannot be written.
+    """
+    try:
+        columns, lines = (int(part) for part in size.split("x"))
+    except ValueError as error:
+        raise PredtuiError(f"{size!r} is not a size.", "Give columns and lines, as in 120x36.") from error
+    replay = Replay(file, speed=1e6)
+    app = PredtuiApp(replay, settings, load_themes((themes_folder(),)), read_only=True)
+
+    async def shoot() -> str:
+        async with app.run_test(size=(columns, lines)) as pilot:
+            while replay.running:
+                await pilot.pause(0.1)
+            await pilot.pause(0.5)
+            return app.export_screenshot(title="predtui")
+
+    try:
+        out.write_text(asyncio.run(shoot()), encoding="utf-8")
+    except OSError as error:
+        raise PredtuiError(f"{out}: cannot be written: {error}.") from error
+    finally:
+        replay.stop()
 
 
 def replay_screen(settings: Settings, file: Path, speed: float) -> int:
