@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
@@ -74,7 +75,10 @@ class TopBar(Drawn[Heads]):
 
 
 class NoticeBar(Drawn[tuple[str, str]]):
-    """The newest line for the person, until Escape puts it away. Hidden while empty."""
+    """The newest line for the person, until Escape puts it away or another turn begins. Hidden while empty; as high as
+    its words need, up to ``MOST_LINES``."""
+
+    MOST_LINES: ClassVar[int] = 3
 
     MARKS: ClassVar[dict[str, tuple[str, str]]] = {
         "information": ("ℹ", ".accent"),
@@ -86,9 +90,13 @@ class NoticeBar(Drawn[tuple[str, str]]):
         self.told: tuple[str, str] = ("", "")
         self._seen = turn.notices
         self._failed: tuple[StageStatus, ...] = ()
+        self._turn = turn.number
         super().__init__(turn, name="notice")
 
     def read(self, turn: Turn) -> tuple[str, str]:
+        if turn.number != self._turn:
+            self._turn = turn.number
+            self.told, self._failed = ("", ""), ()
         if turn.notices and turn.notices is not self._seen:
             self._seen = turn.notices
             self.told = (turn.notices[-1].severity, turn.notices[-1].text)
@@ -108,11 +116,18 @@ class NoticeBar(Drawn[tuple[str, str]]):
 
     def changed(self, values: tuple[str, str]) -> None:
         self.display = bool(values[1])
+        self.styles.height = max(1, len(self._wrapped(values[1], self.app.size.width - 2)))
+
+    def on_resize(self) -> None:
+        self.changed(self.values)
 
     def draw(self, values: tuple[str, str], width: int, height: int) -> list[Content]:
         mark, style = self.MARKS.get(values[0], self.MARKS["information"])
-        line = " ".join(values[1].split())
-        return [Content.assemble((f"{mark} ", style), figures.shorten(line, width - 2))]
+        first, *others = self._wrapped(values[1], width) or [""]
+        return [Content.assemble((f"{mark} ", style), first), *(Content(f"  {line}") for line in others)]
+
+    def _wrapped(self, text: str, width: int) -> list[str]:
+        return textwrap.wrap(text, max(8, width - 2), max_lines=self.MOST_LINES, placeholder=" …")
 
 
 def _fault(status: StageStatus) -> str:
