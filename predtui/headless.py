@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import queue
 import sys
@@ -22,6 +23,7 @@ PATIENCE_S = 120.0
 """A turn in which nothing happens for so long is given up, with a message."""
 Inbox = queue.SimpleQueue[ev.Event]
 Show = Callable[[ev.Event], None]
+LAST_WORDS_S = 0.1
 QUIET = (ev.AudioFrame, ev.SpeechChunk)
 """Sound is counted, not printed."""
 
@@ -100,7 +102,10 @@ def until_over(pipeline: Pipeline, inbox: Inbox, show: Show, wants_baseline: boo
             continue
         measured = state.baseline is not None and (state.baseline_speech_ms is not None or not speaks)
         if measured or not wants_baseline or not state.reply_text:
-            return
+            break
+    with contextlib.suppress(queue.Empty):  # what was told because of the last event
+        while True:
+            show(inbox.get(timeout=LAST_WORDS_S))
 
 
 def _events(inbox: Inbox) -> Iterator[ev.Event]:
@@ -172,6 +177,9 @@ class LinePrinter:
         def ms(value: float | None) -> str:
             return "–" if value is None else f"{value:.1f} ms"
 
+        if not turn.reply_text:
+            self._line("\nno reply")
+            return
         same = {True: "identical to plain decoding", False: "differs from plain decoding", None: "not compared"}
         self._line("")
         audio, without = ms(turn.audio_latency_ms), ms(turn.baseline_audio_latency_ms)

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import wave
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,7 @@ def test_a_sound_file_that_is_none_is_named(run: Any, tmp_path: Path) -> None:
     done = run("turn", "--wav", str(false))
     assert done.returncode == 1
     assert "false.wav" in done.stdout
+    assert done.stdout.rstrip().endswith("no reply")
     assert "Traceback" not in done.stdout + done.stderr
 
 
@@ -118,3 +120,13 @@ def test_a_recorded_turn_is_replayed_and_drawn(run: Any, tmp_path: Path) -> None
     assert again.returncode == 2
     assert "holds a session already" in again.stderr
     assert run("replay", str(folder), "--screenshot", str(picture), "--size", "wide").returncode == 2
+
+
+def test_silence_is_said_to_be_silence(run: Any, tmp_path: Path) -> None:
+    quiet = tmp_path / "quiet.wav"
+    with wave.open(str(quiet), "wb") as file:
+        file.setparams((2, 1, 8000, 0, "NONE", ""))
+        file.writeframes(b"\x80" * 16000)
+    done = run("turn", "--wav", str(quiet))
+    assert done.returncode == 1
+    assert "Heard nothing." in done.stdout
