@@ -218,6 +218,8 @@ class ReplyFinished(Event):
     text: str = ""
     sentences: int = 0
     tokens: int = 0
+    generated: int = 0
+    """Tokens chosen in the whole turn: those beyond ``tokens`` were guesses that fell."""
     forwards: int = 0
     ttfs_ms: float = 0.0
     nfetfs: int = 0

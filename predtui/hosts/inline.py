@@ -31,6 +31,11 @@ class InlineHost:
         return self._runner is not None
 
     @property
+    def tick(self) -> float | None:
+        """The stage's, once it is open."""
+        return self._runner.tick if self._runner else None
+
+    @property
     def pid(self) -> int | None:
         return None
 

@@ -80,6 +80,7 @@ class Revision:
             text="".join(self.committed),
             sentences=len(self.committed),
             tokens=len(progress.tokens),
+            generated=progress.generated,
             forwards=self._forwards(),
             ttfs_ms=verdict.ms,
             nfetfs=verdict.forwards,

@@ -24,6 +24,8 @@ class Progress:
     ended: bool
     """Whether nothing follows: the model ended the reply, or it is as long as it may be."""
     lossless: bool
+    generated: int = 0
+    """Tokens chosen in this turn so far, for whatever prompt: what was not committed of them was wasted."""
 
     @property
     def tokens(self) -> tuple[int, ...]:
@@ -51,6 +53,7 @@ class Speculator:
         self._candidate: list[int] = []
         self._holds_for: list[int] | None = None
         self._lossless = True
+        self._generated = 0
 
     def advance(self, prompt: Sequence[int], stale: Stale = never) -> Iterator[Progress]:
         """Once after the verification, then after each new token, until the reply ends or the work is stale.
@@ -74,7 +77,7 @@ class Speculator:
         for token in generate(
             self._model, context, self._sampler, limit - position, self._is_end, stale, position=position
         ):
-            self._candidate.append(token)
+            self._choose(token)
             yield self._progress(kept, struck, limit)
 
     def _verify(self, prompt: Sequence[int], candidate: Sequence[int], limit: int) -> int:
@@ -82,14 +85,25 @@ class Speculator:
         verification = self.verifier.verify(prompt, candidate)
         self._candidate = list(verification.accepted)
         if verification.next_token is not None and len(self._candidate) < limit:
-            self._candidate.append(verification.next_token)
+            self._choose(verification.next_token)
         self._holds_for = list(prompt)
         self._lossless = verification.lossless
         return len(verification.accepted)
+
+    def _choose(self, token: int) -> None:
+        self._candidate.append(token)
+        self._generated += 1
 
     def _ended(self, limit: int) -> bool:
         return len(self._candidate) >= limit or (bool(self._candidate) and self._is_end(self._candidate[-1]))
 
     def _progress(self, kept: int, struck: tuple[int, ...], limit: int) -> Progress:
         tokens = self._candidate
-        return Progress(tuple(tokens[:kept]), tuple(tokens[kept:]), struck, self._ended(limit), self._lossless)
+        return Progress(
+            kept=tuple(tokens[:kept]),
+            new=tuple(tokens[kept:]),
+            struck=struck,
+            ended=self._ended(limit),
+            lossless=self._lossless,
+            generated=self._generated,
+        )

@@ -5,7 +5,7 @@ Owns the model and the candidate. Must not know of sound, of queues, or of the s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -23,7 +23,7 @@ from predtui.events import (
     Transcript,
     TurnStarted,
 )
-from predtui.llm.base import LoadedModel, Preempted
+from predtui.llm.base import LoadedModel, Preempted, Stale
 from predtui.llm.load import POCKET, load
 from predtui.predgen.baseline import measure
 from predtui.predgen.prompts import SYSTEM_PROMPT
@@ -33,6 +33,9 @@ from predtui.predgen.verifiers import make_verifier
 from predtui.predgen.window import Window
 from predtui.settings import LlmSettings
 from predtui.stage import StageContext
+
+Loader = Callable[[str, str, int | None, int, Stale], LoadedModel]
+"""Name, engine, threads, context, stale: ``llm.load.load``, or what lends a model that is already loaded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +86,9 @@ class SpeculationStage:
     accepts: tuple[type[Event], ...] = (TurnStarted, Transcript, Interrupt, Configure, MeasureBaseline)
     tick: float | None = None
 
-    def __init__(self, options: SpeculationOptions) -> None:
+    def __init__(self, options: SpeculationOptions, loader: Loader = load) -> None:
         self._options = options
+        self._load = loader
         self._verifier = options.verifier
         self._history: tuple[Message, ...] = ()
         self._ahead = ""
@@ -98,7 +102,9 @@ class SpeculationStage:
         options = self._options
         yield StageStatus(stage="llm", message=f"loading {options.model}")
         self._sampler = sampler(options.temperature, options.top_k, options.top_p, options.min_p, options.seed)
-        self._loaded = load(options.model, options.engine, options.threads or None, options.context, context.stale)
+        self._loaded = self._load(
+            options.model, options.engine, options.threads or None, options.context, context.stale
+        )
         self._window = Window(self._loaded, options.system, options.reply_tokens)
         verifier = make_verifier(self._verifier, self._loaded, self._sampler)
         self._speculator = Speculator(self._loaded, self._sampler, verifier, options.reply_tokens)
