@@ -7,7 +7,7 @@ import inspect
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -229,6 +229,58 @@ def bench_startup(
     from predtui.bench.startup import main as measure
 
     measure(settings, repeats, json)
+
+
+@bench.command("predgen")
+def bench_predgen(
+    methods: Annotated[str, typer.Option(help="Ways to answer, separated by commas.")] = "baseline,greedy",
+    prompts: Annotated[
+        str, typer.Option(help='pocket, or a JSONL file of {"turns": [..]} or {"prompt": ..}.')
+    ] = "pocket",
+    streams: Annotated[Path | None, typer.Option(help="Recorded: {prompt: [[partial, seconds], ..]}.")] = None,
+    limit: Annotated[int, typer.Option(help="Dialogues; 0 takes all of a file.", min=0)] = 20,
+    prompts_seed: Annotated[int, typer.Option(help="Seed of the held-out pocket dialogues.")] = 1,
+    rate: Annotated[float, typer.Option(help="Characters a minute of typed prompts.", min=1)] = 600.0,
+    model: Annotated[list[str] | None, typer.Option(help="pocket, or a path; may be given several times.")] = None,
+    engine: Annotated[str, typer.Option(help="What runs the model.")] = "llamacpp",
+    threads: Annotated[int, typer.Option(help="CPU threads of the model; 0 suits its size.", min=0)] = 0,
+    clock: Annotated[Literal["real", "virtual"], typer.Option(help="This machine's time, or a profile's.")] = "real",
+    profile: Annotated[str, typer.Option(help="Machine of the virtual clock: a name or a .toml file.")] = "a5000-7b",
+    temperature: Annotated[float, typer.Option(help="0 decodes greedily.", min=0.0)] = 0.0,
+    seed: Annotated[int, typer.Option(help="Seed of the sampler.")] = 0,
+    json: Annotated[Path | None, typer.Option(help="Write the figures here.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the figures here, as SVG.")] = None,
+) -> None:
+    """PredGen's tables and figures: ways to answer, side by side on the same input and model."""
+    from predtui import profile as profiles
+    from predtui.bench import methods as known
+    from predtui.bench import streams as said
+    from predtui.bench.predgen import Plan
+    from predtui.bench.predgen import main as measure
+    from predtui.predgen.stage import SpeculationOptions
+
+    plan = Plan(
+        methods=known.chosen(methods),
+        dialogues=said.dialogues(prompts, streams, limit, prompts_seed, rate),
+        models=model or ["pocket"],
+        options=SpeculationOptions(engine=engine, threads=threads, temperature=temperature, seed=seed),
+        profile=profiles.load(profile) if clock == "virtual" else None,
+    )
+    measure(plan, json, plot)
+
+
+@app.command()
+def calibrate(
+    model: Annotated[str, typer.Option(help="pocket, or the path of a model.")] = "pocket",
+    engine: Annotated[str, typer.Option(help="What runs the model.")] = "llamacpp",
+    threads: Annotated[int, typer.Option(help="CPU threads of the model; 0 suits its size.", min=0)] = 0,
+    repeats: Annotated[int, typer.Option(help="The median of so many is taken.", min=1)] = 9,
+    out: Annotated[Path | None, typer.Option(help="Write the profile here.")] = None,
+) -> None:
+    """Measure what this machine takes for a forward and a first sound: the profile "this-machine"."""
+    from predtui.bench.calibrate import main as measure
+
+    measure(model, engine, threads, repeats, out)
 
 
 def _needs_torch() -> None:

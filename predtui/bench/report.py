@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+_OUTPUTS = ("--json", "--plot")
+
 
 def machine(threads: int = 0) -> str:
     """Processor and cores, as a table's caption names them; ``threads`` used, where it matters."""
@@ -22,8 +24,14 @@ def machine(threads: int = 0) -> str:
 
 
 def command() -> str:
-    """The command that is running, as a person would type it."""
-    return " ".join(["predtui", *sys.argv[1:]])
+    """The command that is running, as a person would type it; where its figures go does not matter."""
+    given, kept = iter(sys.argv[1:]), ["predtui"]
+    for argument in given:
+        if argument in _OUTPUTS:
+            next(given, None)
+        elif not argument.startswith(tuple(f"{name}=" for name in _OUTPUTS)):
+            kept.append(argument)
+    return " ".join(kept)
 
 
 def write(result: Mapping[str, Any], path: Path | None) -> None:

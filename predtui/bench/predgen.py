@@ -1,0 +1,236 @@
+"""PredGen's tables and figures for any model: methods side by side on the same input, model and synthesiser.
+
+Each method answers each turn with stages of its own over one loaded model, which remembers nothing of the method
+before; the system prompt is in its cache when the turn begins. Must not know how a method works.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
+from statistics import fmean, median
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.progress import Progress
+
+from predtui.bench import figures, rig, streams
+from predtui.bench.lending import Lender
+from predtui.bench.methods import BASELINE, Method
+from predtui.bench.plots import svg
+from predtui.bench.report import command, machine, write
+from predtui.bench.streams import Dialogue, Stream
+from predtui.bench.virtual import PricedSynthesizer
+from predtui.clock import Clock
+from predtui.events import Baseline, Event, Message, ReplyCommitted, ReplyFinished, SpeechChunk
+from predtui.predgen.stage import SpeculationOptions
+from predtui.profile import HardwareProfile
+from predtui.settings import TtsSettings
+from predtui.tts import stage as tts
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One turn by one method. Milliseconds count from the arrival of the final prompt, None = never came.
+    ``logit_gap``: where the reply is not plain decoding's, how far apart their two tokens are there."""
+
+    method: str
+    model: str
+    round: int
+    prompt: str
+    reply: str
+    outcome: str
+    ttfs_ms: float | None
+    nfetfs: int
+    audio_latency_ms: float | None
+    identical: bool
+    logit_gap: float
+    right: bool | None
+    input_forwards: int
+    tokens: int
+    generated: int
+
+
+def run(
+    methods: Mapping[str, Method],
+    dialogues: Sequence[Dialogue],
+    options: SpeculationOptions,
+    profile: HardwareProfile | None,
+    tell: Callable[[Record], None] = lambda record: None,
+) -> list[Record]:
+    """Every dialogue by every method, turn by turn, methods interleaved; on the virtual clock where a profile is given.
+
+    Raises PredtuiError where the model cannot be loaded or a stage fails.
+    """
+    lender = Lender(options, profile)
+    play = rig.play_virtual if profile else rig.play_real
+    voice = partial(_voice, profile)
+    records: list[Record] = []
+    try:
+        for dialogue in dialogues:
+            histories = dict.fromkeys(methods, dialogue.history)
+            for number, stream in enumerate(dialogue.turns, 1):
+                for name, method in methods.items():
+                    cast = rig.Cast(partial(lender.stage, method.over(options)), voice)
+                    record = _turn(name, number, stream, histories[name], method, cast, play, lender)
+                    said = Message("user", record.prompt), Message("assistant", record.reply)
+                    histories[name] = (*histories[name], *said)
+                    records.append(record)
+                    tell(record)
+    finally:
+        lender.close()
+    return records
+
+
+def _voice(profile: HardwareProfile | None, clock: Clock) -> tts.TtsStage:
+    """The app's own synthesiser, or the profile's."""
+    return tts.TtsStage(lambda: PricedSynthesizer(profile, clock)) if profile else tts.create(TtsSettings())
+
+
+def _turn(
+    name: str,
+    number: int,
+    stream: Stream,
+    history: tuple[Message, ...],
+    method: Method,
+    cast: rig.Cast,
+    play: rig.Play,
+    lender: Lender,
+) -> Record:
+    arrivals: list[tuple[Event, int]] = []
+    counters = lender.loaded.model.counters
+    inputs = streams.events(stream, history, method.speculates)
+    outs = play(cast, inputs, lambda event: arrivals.append((event, counters.forwards)))
+    (_, before), (final, after) = arrivals[1], arrivals[-1]
+    reply = next(out for out in outs if isinstance(out, ReplyFinished))
+    plain = next((out for out in outs if isinstance(out, Baseline)), Baseline())
+    return Record(
+        method=name,
+        model=lender.loaded.name,
+        round=number,
+        prompt=reply.prompt,
+        reply=reply.text,
+        outcome=reply.outcome,
+        ttfs_ms=_first_ms(outs, final.time, lambda out: isinstance(out, ReplyCommitted)),
+        nfetfs=reply.nfetfs,
+        audio_latency_ms=_first_ms(outs, final.time, lambda out: isinstance(out, SpeechChunk) and bool(out.pcm)),
+        identical=plain.identical,
+        logit_gap=round(plain.logit_gap, 4),
+        right=stream.right(reply.text) if stream.right else None,
+        input_forwards=after - before,
+        tokens=reply.tokens,
+        generated=reply.generated,
+    )
+
+
+def _first_ms(outs: Sequence[Event], since: float, wanted: Callable[[Event], bool]) -> float | None:
+    times = (out.time for out in outs if wanted(out))
+    first = next(times, None)
+    return None if first is None else round((first - since) * 1000, 3)
+
+
+def rows(records: Sequence[Record]) -> list[dict[str, Any]]:
+    """A row for each model and method, in the order of their first turns; means where the name says nothing else.
+
+    ``speedup``: the baseline's mean audio latency over the method's, None without a baseline. ``wasted_token_share``:
+    of all tokens chosen, those that were not committed. ``accuracy``: of the turns with a known answer.
+    """
+    groups: dict[tuple[str, str], list[Record]] = {}
+    for record in records:
+        groups.setdefault((record.model, record.method), []).append(record)
+    table = [_row(model, method, group) for (model, method), group in groups.items()]
+    plain = {row["model"]: row["audio_latency_ms"] for row in table if row["method"] == BASELINE}
+    for row in table:
+        base, own = plain.get(row["model"]), row["audio_latency_ms"]
+        row["speedup"] = round(base / own, 3) if base and own else None
+    return table
+
+
+def _row(model: str, method: str, group: Sequence[Record]) -> dict[str, Any]:
+    heard = [record.audio_latency_ms for record in group if record.audio_latency_ms is not None]
+    written = [record.ttfs_ms for record in group if record.ttfs_ms is not None]
+    known = [record.right for record in group if record.right is not None]
+    generated = sum(record.generated for record in group)
+    return {
+        "model": model,
+        "method": method,
+        "n": len(group),
+        "ttfs_ms": _mean(written),
+        "nfetfs": _mean([record.nfetfs for record in group]),
+        "audio_latency_ms": _mean(heard),
+        "p50_ms": round(median(heard), 3) if heard else None,
+        "p95_ms": round(float(np.percentile(heard, 95)), 3) if heard else None,
+        "nfetfs_1_share": _mean([record.nfetfs <= 1 for record in group]),
+        "identical_share": _mean([record.identical for record in group]),
+        "largest_gap": max(record.logit_gap for record in group),
+        "input_forwards": _mean([record.input_forwards for record in group]),
+        "wasted_token_share": round(1 - sum(r.tokens for r in group) / generated, 4) if generated else None,
+        "accuracy": _mean(known),
+    }
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return round(fmean(values), 4) if values else None
+
+
+def histograms(records: Sequence[Record]) -> dict[str, dict[int, dict[int, int]]]:
+    """Turns by method, round of the dialogue and NFETFS (PredGen, figure 3b)."""
+    counts: dict[str, dict[int, Counter[int]]] = {}
+    for record in records:
+        counts.setdefault(record.method, {}).setdefault(record.round, Counter())[record.nfetfs] += 1
+    return {
+        method: {number: dict(sorted(counted.items())) for number, counted in rounds.items()}
+        for method, rounds in counts.items()
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to measure: models one after another, each with all methods on all dialogues. ``profile`` None: in real
+    time, on this machine."""
+
+    methods: Mapping[str, Method]
+    dialogues: Sequence[Dialogue]
+    models: Sequence[str]
+    options: SpeculationOptions
+    profile: HardwareProfile | None = None
+
+
+def result(plan: Plan, tell: Callable[[Record], None] = lambda record: None) -> dict[str, Any]:
+    """All that is written as JSON. Raises PredtuiError as ``run`` does."""
+    records = [
+        record
+        for model in plan.models
+        for record in run(plan.methods, plan.dialogues, replace(plan.options, model=model), plan.profile, tell)
+    ]
+    where = plan.profile
+    return {
+        "command": command(),
+        "machine": f"{where.name} ({where.source})" if where else machine(plan.options.threads),
+        "clock": "virtual" if where else "real",
+        "models": list(plan.models),
+        "rows": rows(records),
+        "histograms": histograms(records),
+        "turns": [asdict(record) for record in records],
+    }
+
+
+def main(plan: Plan, json_path: Path | None = None, plot: Path | None = None) -> None:
+    """Measure, print, write the JSON and the charts."""
+    console = Console(highlight=False)
+    with Progress(console=console, transient=True) as progress:
+        turns = sum(len(dialogue.turns) for dialogue in plan.dialogues)
+        task = progress.add_task("turns", total=len(plan.models) * len(plan.methods) * turns)
+        found = result(plan, lambda record: progress.advance(task))
+    console.print(figures.latencies(found["rows"], found["machine"]))
+    console.print(figures.rounds(found["histograms"]))
+    for turn in found["turns"]:
+        if turn["logit_gap"]:
+            console.print(f"{turn['method']} differs by a gap of {turn['logit_gap']}: {turn['prompt']}", soft_wrap=True)
+    write(found, json_path)
+    if plot is not None:
+        plot.write_text(svg(figures.charts(found["rows"], found["histograms"])), encoding="utf-8")

@@ -1,0 +1,168 @@
+"""What is said to the benches, and when: typed at a steady pace, or as a recogniser heard it, from files or the corpus.
+
+Must not know how a reply is made or measured.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from predtui.admission import admit, news
+from predtui.errors import PredtuiError
+from predtui.events import Event, Message, Transcript, TurnStarted
+from predtui.turn import Turn, reduce
+
+CHARACTERS_A_MINUTE = 600.0
+"""120 words a minute (PredGen, section 5.1)."""
+POCKET = "pocket"
+
+Right = Callable[[str], bool]
+_NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """One turn of a user: each ``(seconds, text)`` is all that was understood by then, the last one final.
+    ``right`` tells whether a reply answers it; None where no answer is known. ``growing``: the last word of a partial
+    may not be whole yet, and is held back."""
+
+    partials: tuple[tuple[float, str], ...]
+    right: Right | None = None
+    growing: bool = False
+
+    @property
+    def text(self) -> str:
+        return self.partials[-1][1].strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Dialogue:
+    """Turns that are asked one after another, on top of a ``history`` that is given."""
+
+    turns: tuple[Stream, ...]
+    history: tuple[Message, ...] = ()
+
+
+def typed(text: str, rate: float = CHARACTERS_A_MINUTE, right: Right | None = None) -> Stream:
+    """``text`` at ``rate`` characters a minute: a word counts when the space after it is there, the last one at the
+    end."""
+    ends = [match.start() for match in re.finditer(r"(?<=\S)\s", text.strip())]
+    partials = [((end + 1) * 60 / rate, text.strip()[:end]) for end in ends]
+    return Stream((*partials, (len(text.strip()) * 60 / rate, text.strip())), right)
+
+
+def dialogues(source: str, recording: Path | None, limit: int, seed: int, rate: float) -> list[Dialogue]:
+    """Recorded ones, where there is a ``recording``; else those of the corpus for ``pocket``, else those of the file
+    ``source``. Raises PredtuiError where that leaves nothing."""
+    if recording is not None:
+        found = recorded(recording, limit)
+    elif source == POCKET:
+        found = pocket(limit, seed, rate)
+    else:
+        found = prompts(Path(source).expanduser(), limit, rate)
+    if not found:
+        raise PredtuiError("There is nothing to say.", "Give a file with prompts, or a --limit above 0.")
+    return found
+
+
+def pocket(limit: int, seed: int, rate: float = CHARACTERS_A_MINUTE) -> list[Dialogue]:
+    """``limit`` held-out dialogues of the pocket corpus, some with turns before, judged by the corpus's oracle."""
+    from predtui.training.corpus import compose, oracle
+
+    examples = compose.heldout("slots", limit, seed)
+    return [
+        Dialogue((typed(e.messages[-2].content, rate, partial(oracle.right, e)),), e.messages[:-2]) for e in examples
+    ]
+
+
+def prompts(path: Path, limit: int, rate: float = CHARACTERS_A_MINUTE) -> list[Dialogue]:
+    """The first ``limit`` (0: all) lines of a JSONL file with ``{"turns": [..]}`` or ``{"prompt": ..}`` each.
+
+    A ``reference`` (one answer a turn, or a single one) lets the last number in a reply, or else its text, be
+    compared. Raises PredtuiError with file and line.
+    """
+    lines = [(n, line) for n, line in enumerate(_read(path).splitlines(), 1) if line.strip()]
+    return [_dialogue(line, rate, f"{path}, line {n}") for n, line in lines[: limit or None]]
+
+
+def recorded(path: Path, limit: int) -> list[Dialogue]:
+    """The first ``limit`` (0: all) streams of a JSON file ``{prompt: [[partial, seconds], ..]}``: what a recogniser
+    took each prompt for, as time went by. Raises PredtuiError for another form."""
+    try:
+        content = json.loads(_read(path))
+        streams = [[(float(seconds), str(text)) for text, seconds in partials] for partials in content.values()]
+    except (ValueError, TypeError, AttributeError) as error:
+        raise PredtuiError(f"{path} is not {{prompt: [[partial, seconds], ..]}}: {error}.") from error
+    if any(not partials or partials != sorted(partials, key=lambda one: one[0]) for partials in streams):
+        raise PredtuiError(f"{path}: a stream is empty, or its time goes backwards.")
+    return [Dialogue((Stream(tuple(partials), growing=True),)) for partials in streams[: limit or None]]
+
+
+def events(stream: Stream, history: Sequence[Message], speculates: bool = True) -> list[Event]:
+    """The stream as the "llm" stage receives it, times in seconds from its beginning; without speculation, of all the
+    transcripts the final one only. Numbered and sifted as in the app: what leaves the prompt as it was is no news."""
+    started = TurnStarted(turn=1, history=tuple(history))
+    turn = reduce(Turn(), started)
+    sifted: list[Event] = [started]
+    last = len(stream.partials) - 1
+    for index, (seconds, text) in enumerate(stream.partials):
+        final = index == last
+        if not (final or speculates):
+            continue
+        event = Transcript(
+            turn=1, time=seconds, tentative=text.strip(), unfinished=stream.growing and not final, final=final
+        )
+        admitted = admit(turn, event)
+        if admitted is not None:
+            if news(turn, admitted):
+                sifted.append(admitted)
+            turn = reduce(turn, admitted)
+    return sifted
+
+
+def _dialogue(line: str, rate: float, where: str) -> Dialogue:
+    try:
+        content = json.loads(line)
+        turns = content["turns"] if "turns" in content else [content["prompt"]]
+    except (ValueError, TypeError, KeyError) as error:
+        raise PredtuiError(f'{where}: neither {{"turns": [..]}} nor {{"prompt": ..}}.') from error
+    if not (isinstance(turns, list) and turns and all(isinstance(turn, str) and turn.strip() for turn in turns)):
+        raise PredtuiError(f"{where}: turns must be texts, at least one, none of them empty.")
+    references = _references(content.get("reference"), len(turns))
+    return Dialogue(tuple(typed(text, rate, right) for text, right in zip(turns, references, strict=True)))
+
+
+def _references(given: Any, count: int) -> list[Right | None]:
+    answers = given if isinstance(given, list) else [given]
+    padded = [*answers, *[None] * count][:count]
+    return [None if answer is None else partial(answers_as, str(answer)) for answer in padded]
+
+
+def answers_as(reference: str, reply: str) -> bool:
+    """Whether the last number of ``reply`` is the last one of ``reference``; without numbers in the reference, whether
+    its words stand in the reply."""
+    wanted, given = _NUMBER.findall(reference), _NUMBER.findall(reply)
+    if wanted:
+        return bool(given) and _value(given[-1]) == _value(wanted[-1])
+    return f" {_plain(reference)} " in f" {_plain(reply)} "
+
+
+def _value(number: str) -> float:
+    return float(number.replace(",", ""))
+
+
+def _plain(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text.lower()))
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise PredtuiError(f"{path} cannot be read: {error}.") from error
