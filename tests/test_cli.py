@@ -130,3 +130,17 @@ def test_silence_is_said_to_be_silence(run: Any, tmp_path: Path) -> None:
     done = run("turn", "--wav", str(quiet))
     assert done.returncode == 1
     assert "Heard nothing." in done.stdout
+
+
+def test_the_predgen_bench_on_a_profile_measured_here(run: Any, tmp_path: Path) -> None:
+    missing = run("bench", "predgen", "--clock", "virtual", "--profile", "this-machine", "--limit", "1")
+    assert missing.returncode == 2
+    assert "predtui calibrate" in missing.stderr
+    measured = run("calibrate", "--engine", "scripted", "--repeats", "1")
+    assert measured.returncode == 0, measured.stderr
+    out = tmp_path / "out.json"
+    done = run(
+        "bench", "predgen", "--clock", "virtual", "--profile", "this-machine", "--limit", "1", "--json", str(out)
+    )
+    assert done.returncode == 0, done.stderr
+    assert [row["identical_share"] for row in json.loads(out.read_text())["rows"]] == [1.0, 1.0]

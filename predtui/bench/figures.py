@@ -64,9 +64,9 @@ def charts(rows: Rows, histograms: Histograms) -> list[Chart]:
         for method, numbers in histograms.items()
         for number, counts in numbers.items()
     }
-    drawn = [Chart("Audio latency", "ms", latency), Chart("Forwards to the first sentence", "% of turns", shares)]
+    drawn = [Chart("Audio latency, ms", latency), Chart("Forwards to the first sentence, % of turns", shares)]
     sweep = _sweep(rows)
-    return [*drawn, Chart("Speed-up by K of the top-K verifier", "x", sweep)] if sweep else drawn
+    return [*drawn, Chart("Speed-up by K of the top-K verifier", sweep)] if sweep else drawn
 
 
 def _sweep(rows: Rows) -> dict[str, dict[str, float]]:

@@ -15,10 +15,9 @@ LEGEND_LETTER = 7
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """``bars[series][group]``: heights from 0 up; a series may lack groups. ``unit`` labels the axis."""
+    """``bars[series][group]``: heights from 0 up; a series may lack groups. ``title`` names their unit."""
 
     title: str
-    unit: str
     bars: Mapping[str, Mapping[str, float]]
 
     @property
@@ -46,7 +45,6 @@ def _panel(chart: Chart) -> list[str]:
         y = TOP + PLOT_HEIGHT * (1 - step / 4)
         parts.append(f'<path d="M{LEFT} {y:.1f}H{WIDTH - 12}" stroke="#ddd"/>')
         parts.append(_text(LEFT - 6, y + 4, f"{top * step / 4:g}", 'text-anchor="end"'))
-    parts.append(_text(LEFT - 6, TOP - 10, chart.unit, 'text-anchor="end"'))
     for index, group in enumerate(chart.groups):
         parts += _group(chart, group, index, top)
     return parts

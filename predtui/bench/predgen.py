@@ -73,10 +73,10 @@ def run(
     try:
         for dialogue in dialogues:
             histories = dict.fromkeys(methods, dialogue.history)
-            for number, stream in enumerate(dialogue.turns, 1):
+            for stream in dialogue.turns:
                 for name, method in methods.items():
                     cast = rig.Cast(partial(lender.stage, method.over(options)), voice)
-                    record = _turn(name, number, stream, histories[name], method, cast, play, lender)
+                    record = _turn(name, options.model, stream, histories[name], method, cast, play, lender)
                     said = Message("user", record.prompt), Message("assistant", record.reply)
                     histories[name] = (*histories[name], *said)
                     records.append(record)
@@ -93,7 +93,7 @@ def _voice(profile: HardwareProfile | None, clock: Clock) -> tts.TtsStage:
 
 def _turn(
     name: str,
-    number: int,
+    model: str,
     stream: Stream,
     history: tuple[Message, ...],
     method: Method,
@@ -110,8 +110,8 @@ def _turn(
     plain = next((out for out in outs if isinstance(out, Baseline)), Baseline())
     return Record(
         method=name,
-        model=lender.loaded.name,
-        round=number,
+        model=model,
+        round=1 + sum(message.role == "user" for message in history),
         prompt=reply.prompt,
         reply=reply.text,
         outcome=reply.outcome,

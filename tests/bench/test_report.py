@@ -6,8 +6,10 @@ import json
 import os
 from pathlib import Path
 
+import pytest
+
 from predtui.bench import latency, lossless, startup
-from predtui.bench.report import write
+from predtui.bench.report import command, write
 
 
 def test_speculation_commits_what_plain_decoding_gives() -> None:
@@ -42,3 +44,8 @@ def test_json_is_one_object(tmp_path: Path) -> None:
     write({"rows": []}, tmp_path / "out.json")
     assert json.loads((tmp_path / "out.json").read_text()) == {"rows": []}
     write({"rows": []}, None)
+
+
+def test_the_command_is_the_same_wherever_its_figures_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["/bin/predtui", "bench", "x", "--json", "a.json", "--limit", "3", "--plot=b.svg"])
+    assert command() == "predtui bench x --limit 3"

@@ -1,0 +1,135 @@
+"""The predgen bench: prices add up to its latencies, two runs agree to the byte, speculation changes no reply."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from predtui.bench import calibrate, methods, predgen, streams
+from predtui.bench.plots import Chart, svg
+from predtui.bench.streams import Dialogue
+from predtui.errors import PredtuiError
+from predtui.predgen.stage import SpeculationOptions
+from predtui.profile import HardwareProfile
+
+FORWARD_MS, FIRST_SOUND_MS = 10.0, 50.0
+PROFILE = HardwareProfile("toy", "made up", (1, 512), (0,), ((FORWARD_MS, FORWARD_MS),), 1e9, FIRST_SOUND_MS, 2.0)
+OPTIONS = SpeculationOptions(engine="scripted", model="5", system="sys", reply_tokens=120)
+QUESTIONS = ["what is the sun made of", "why", "no is the sun what made"]
+DIALOGUES = [
+    *(Dialogue((streams.typed(text),)) for text in QUESTIONS),
+    Dialogue((streams.typed("is it"), streams.typed("so"))),
+]
+
+
+def plan(names: str = "baseline,greedy", **changes: Any) -> predgen.Plan:
+    chosen = {"dialogues": DIALOGUES, "models": ["5"], "options": OPTIONS, "profile": PROFILE} | changes
+    return predgen.Plan(methods=methods.chosen(names), **chosen)
+
+
+@pytest.fixture(scope="module")
+def found() -> dict[str, Any]:
+    return predgen.result(plan())
+
+
+def rows_of(result: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {row["method"]: row for row in result["rows"]}
+
+
+def test_the_cascades_latency_is_its_forwards_and_its_first_sound(found: dict[str, Any]) -> None:
+    plain = [turn for turn in found["turns"] if turn["method"] == "baseline"]
+    assert len(plain) == 5
+    for turn in plain:
+        assert turn["ttfs_ms"] == pytest.approx(turn["nfetfs"] * FORWARD_MS)
+        assert turn["audio_latency_ms"] == pytest.approx(turn["ttfs_ms"] + FIRST_SOUND_MS)
+        assert turn["input_forwards"] == 0
+        assert turn["generated"] == turn["tokens"]
+
+
+def test_speculation_is_no_slower_and_changes_no_reply(found: dict[str, Any]) -> None:
+    by_method = {name: [t for t in found["turns"] if t["method"] == name] for name in ("baseline", "greedy")}
+    for plain, ours in zip(by_method["baseline"], by_method["greedy"], strict=True):
+        assert (ours["prompt"], ours["reply"]) == (plain["prompt"], plain["reply"])
+        assert ours["identical"]
+        assert ours["audio_latency_ms"] <= plain["audio_latency_ms"] + FORWARD_MS
+    row = rows_of(found)["greedy"]
+    assert row["identical_share"] == 1.0
+    assert row["speedup"] > 1.0
+    assert row["input_forwards"] > 0
+    assert 0 < row["wasted_token_share"] < 1
+
+
+def test_rows_have_what_the_table_needs(found: dict[str, Any]) -> None:
+    for row in found["rows"]:
+        assert {
+            "method", "n", "ttfs_ms", "nfetfs", "audio_latency_ms", "p50_ms", "p95_ms", "nfetfs_1_share",
+            "identical_share", "speedup", "input_forwards", "wasted_token_share",
+        } <= row.keys()  # fmt: skip
+        assert row["n"] == 5
+        assert row["p50_ms"] <= row["p95_ms"]
+        assert row["accuracy"] is None
+    assert found["histograms"]["baseline"][2]
+    assert sum(found["histograms"]["greedy"][1].values()) == 4
+
+
+def test_turns_of_a_dialogue_build_on_each_methods_own_replies(found: dict[str, Any]) -> None:
+    alone = predgen.result(plan("baseline", dialogues=[Dialogue((streams.typed("so"),))]))["turns"][0]
+    after = next(turn for turn in found["turns"] if turn["prompt"] == "so")
+    assert after["round"] == 2
+    assert alone["round"] == 1
+    assert after["reply"] != alone["reply"]
+
+
+def test_two_runs_are_the_same_to_the_byte(found: dict[str, Any]) -> None:
+    assert json.dumps(predgen.result(plan())) == json.dumps(found)
+
+
+def test_sampled_replies_are_those_of_plain_sampling() -> None:
+    sampled = SpeculationOptions(engine="scripted", model="5", system="sys", reply_tokens=60, temperature=0.8, seed=3)
+    row = rows_of(predgen.result(plan(options=sampled)))["greedy"]
+    assert row["identical_share"] == 1.0
+
+
+def test_in_real_time_replies_are_the_same(found: dict[str, Any]) -> None:
+    quick = [Dialogue((streams.typed("what is the sun made of", rate=60_000),))]
+    turns = predgen.result(plan(dialogues=quick, profile=None))["turns"]
+    expected = next(turn["reply"] for turn in found["turns"] if turn["prompt"] == "what is the sun made of")
+    assert [turn["reply"] for turn in turns] == [expected, expected]
+    assert all(turn["identical"] and turn["audio_latency_ms"] > 0 for turn in turns)
+
+
+def test_files_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    predgen.main(plan(models=["5", "6"]), tmp_path / "out.json", tmp_path / "out.svg")
+    written = json.loads((tmp_path / "out.json").read_text())
+    assert {"command", "machine", "models", "rows", "turns"} <= written.keys()
+    assert [row["method"] for row in written["rows"]] == ["baseline", "greedy"] * 2
+    assert "identical to plain" in capsys.readouterr().out
+    assert ElementTree.parse(tmp_path / "out.svg").getroot().tag.endswith("svg")
+
+
+def test_unknown_methods_are_told_the_known_ones() -> None:
+    for names in ("greedy,quick", "", ","):
+        with pytest.raises(PredtuiError, match="Choose of baseline, greedy"):
+            methods.chosen(names)
+
+
+def test_bars_are_as_tall_as_their_values() -> None:
+    root = ElementTree.fromstring(svg([Chart("a < b", {"x": {"one": 10, "two": 5}, "y": {"two": 0}})]))
+    bars = [e for e in root.iter() if e.tag.endswith("rect") and e.get("width") == "48.0"]
+    one, two, none = (float(bar.get("height", "")) for bar in bars)
+    assert one == pytest.approx(2 * two)
+    assert none == 0
+
+
+def test_calibration_measures_what_fits_the_model() -> None:
+    found = calibrate.measure("5", "scripted", 0, repeats=1)
+    assert found.tokens == calibrate.TOKENS
+    assert found.context[-1] + found.tokens[-1] <= 1024
+    assert found.name == "this-machine"
+    assert "scripted" in found.source
+    assert min(min(row) for row in found.forward_ms) >= 0
+    assert found.first_audio_ms > 0

@@ -1,0 +1,117 @@
+"""What is said, and when: times that can be counted on fingers, and files that lie."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from predtui.bench import streams
+from predtui.bench.streams import Dialogue, Stream
+from predtui.errors import PredtuiError
+from predtui.events import Message, Transcript, TurnStarted
+
+
+def test_a_word_counts_with_the_space_after_it_and_the_last_one_at_the_end() -> None:
+    stream = streams.typed(" how far  is it ", rate=600)
+    assert stream.partials == ((0.4, "how"), (0.8, "how far"), (1.2, "how far  is"), (1.4, "how far  is it"))
+    assert streams.typed("why", rate=60).partials == ((3.0, "why"),)
+
+
+def test_events_are_numbered_and_sifted_as_in_the_app() -> None:
+    said = Stream(((0.0, " a"), (1.0, " a b"), (2.0, " a b."), (3.0, " a b c")), growing=True)
+    history = (Message("user", "x"), Message("assistant", "y"))
+    started, *transcripts = streams.events(said, history)
+    assert started == TurnStarted(turn=1, history=history)
+    told = [
+        (event.revision, event.time, event.prompt, event.final)
+        for event in transcripts
+        if isinstance(event, Transcript)
+    ]
+    assert told == [(1, 1.0, "a", False), (2, 3.0, "a b c", True)]
+
+
+def test_without_speculation_only_the_end_is_heard() -> None:
+    _, only = streams.events(streams.typed("how far is it"), (), speculates=False)
+    assert isinstance(only, Transcript)
+    assert (only.final, only.prompt, only.time) == (True, "how far is it", 1.3)
+
+
+def test_pocket_dialogues_come_with_their_history_and_oracle() -> None:
+    found = streams.pocket(60, seed=2)
+    assert len(found) == 60
+    assert any(dialogue.history for dialogue in found)
+    again = streams.pocket(60, seed=2)
+    assert [dialogue.turns[0].text for dialogue in found] == [dialogue.turns[0].text for dialogue in again]
+    for dialogue in found:
+        (turn,) = dialogue.turns
+        assert turn.right is not None
+        assert not turn.right("It is 123456789.")
+
+
+def test_prompt_files(tmp_path: Path) -> None:
+    path = tmp_path / "p.jsonl"
+    lines = [{"turns": ["one two", "three"], "reference": ["so 1,204 #### 12"]}, {"prompt": "four"}]
+    path.write_text("\n".join(json.dumps(line) for line in lines) + "\n\n")
+    first, second = streams.prompts(path, 0)
+    assert [turn.text for turn in first.turns] == ["one two", "three"]
+    assert first.turns[0].right is not None
+    assert first.turns[0].right("That makes 12.")
+    assert not first.turns[0].right("12 of 13.")
+    assert first.turns[1].right is None
+    assert second == Dialogue((streams.typed("four"),))
+    assert len(streams.prompts(path, 1)) == 1
+
+
+@pytest.mark.parametrize(
+    ("reference", "reply", "right"),
+    [
+        ("#### 1,000", "It is 1000.", True),
+        ("1000.0", "It is 1,000", True),
+        ("3", "none", False),
+        ("Paris", "It is paris, I think.", True),
+        ("Paris", "Parisian", False),
+    ],
+)
+def test_references(reference: str, reply: str, right: bool) -> None:
+    assert streams.answers_as(reference, reply) is right
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("{}", "neither"),
+        ("[1]", "neither"),
+        ("nonsense", "neither"),
+        ('{"turns": []}', "turns must be texts"),
+        ('{"turns": "a b"}', "turns must be texts"),
+        ('{"prompt": "  "}', "turns must be texts"),
+    ],
+)
+def test_a_bad_line_is_named(tmp_path: Path, line: str, complaint: str) -> None:
+    path = tmp_path / "p.jsonl"
+    path.write_text(f'{{"prompt": "fine"}}\n\n{line}\n')
+    with pytest.raises(PredtuiError, match=f"p.jsonl, line 3: {complaint}"):
+        streams.prompts(path, 0)
+
+
+def test_recorded_streams(tmp_path: Path) -> None:
+    path = tmp_path / "s.json"
+    path.write_text(json.dumps({"How far is it?": [[" How f-", 0.0], [" How far it", 0.5], [" How far is it?", 2.25]]}))
+    (dialogue,) = streams.dialogues("pocket", path, 0, 1, 600)
+    told = [(e.time, e.prompt) for e in streams.events(dialogue.turns[0], ()) if isinstance(e, Transcript)]
+    assert told == [(0.0, "How"), (0.5, "How far"), (2.25, "How far is it?")]
+
+
+@pytest.mark.parametrize("content", ["[]", "{", '{"a": []}', '{"a": [["x", 2], ["y", 1]]}', '{"a": [["x"]]}', "{}"])
+def test_a_bad_recording_is_refused(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "s.json"
+    path.write_text(content)
+    with pytest.raises(PredtuiError):
+        streams.dialogues("pocket", path, 0, 1, 600)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(PredtuiError, match=r"gone\.jsonl cannot be read"):
+        streams.dialogues(str(tmp_path / "gone.jsonl"), None, 0, 1, 600)
