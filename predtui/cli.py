@@ -269,6 +269,20 @@ def bench_predgen(
     measure(plan, json, plot)
 
 
+@bench.command("record")
+@with_settings
+def bench_record(
+    settings: Settings,
+    out: Annotated[Path, typer.Option(help="Write the streams here.")] = Path("assets/streams/pocket.json"),
+    limit: Annotated[int, typer.Option(help="Prompts.", min=1)] = 200,
+    prompts_seed: Annotated[int, typer.Option(help="Seed of the held-out prompts.")] = 1,
+) -> None:
+    """What the recogniser takes spoken pocket prompts for, as they are spoken: streams for bench predgen."""
+    from predtui.bench.recording import main as record_streams
+
+    record_streams(out, limit, prompts_seed, settings.asr)
+
+
 @app.command()
 def calibrate(
     model: Annotated[str, typer.Option(help="pocket, or the path of a model.")] = "pocket",
