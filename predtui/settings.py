@@ -31,6 +31,8 @@ class LlmSettings:
     threads: int = option(0, "CPU threads of the language model; 0 suits its size")
     context: int = option(0, "context length in tokens; 0 takes the model's own, at most 4096")
     verifier: str = option("greedy", "how a candidate is verified against a new prompt", flag="verifier")
+    decoder: str = option("ar", "how tokens are generated", flag="decoder")
+    drafter: str = option("model", "what a speculative decoder drafts with", flag="drafter")
     temperature: float = option(0.0, "0 decodes greedily; above, samples with the seed", flag="temperature")
     seed: int = option(0, "seed of the sampler", flag="seed")
     baseline: bool = option(True, "measure each turn once without speculation, in idle time")

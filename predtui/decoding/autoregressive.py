@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from predtui.decoding.base import Sampler
+from predtui.decoding.base import DecodingStatistics, Sampler
 from predtui.llm.base import LanguageModel, Stale, never
 
 
@@ -34,3 +34,27 @@ def generate(
         if is_end(token):
             return
         context.append(token)
+
+
+class Autoregressive:
+    """``generate`` as a ``Decoder``: it drafts nothing."""
+
+    def __init__(self, model: LanguageModel, sampler: Sampler) -> None:
+        self.statistics = DecodingStatistics()
+        self._model, self._sampler = model, sampler
+
+    def generate(
+        self,
+        tokens: Sequence[int],
+        limit: int,
+        is_end: Callable[[int], bool],
+        stale: Stale = never,
+        position: int = 0,
+        guess: Sequence[int] = (),
+    ) -> Iterator[int]:
+        for token in generate(self._model, tokens, self._sampler, limit, is_end, stale, position):
+            self.statistics.count(proposed=0, accepted=0, tokens=1)
+            yield token
+
+    def close(self) -> None:
+        """Nothing was started."""

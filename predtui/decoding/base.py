@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from predtui.llm.base import Logits
+from predtui.llm.base import Logits, Stale, never
 
 
 class Sampler(Protocol):
@@ -23,8 +23,8 @@ class Sampler(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """Proposed tokens. ``parents[i]`` is the index of token i's parent (-1 = the context); empty = a plain sequence.
-    ``q`` [len(tokens), vocab] are the draft's probabilities, where sampling needs them."""
+    """Proposed tokens. ``parents[i]`` < i is the index of token i's parent (-1 = the context), the likeliest sibling
+    first; empty = a plain sequence. ``q`` [len(tokens), vocab] are the probabilities each token was drawn from."""
 
     tokens: tuple[int, ...]
     parents: tuple[int, ...] = ()
@@ -35,11 +35,17 @@ class Draft:
 @dataclass(frozen=True, slots=True)
 class Verification:
     """``accepted`` tokens of the candidate hold, in order; ``next_token`` is the target's own choice after them
-    (None when nothing follows: the candidate was accepted to its end token)."""
+    (None when nothing follows: the candidate was accepted to its end token).
+
+    ``logits`` [len(evaluated), vocab]: what the target's forward gave after each of the ``evaluated`` tokens, which are
+    the last of the context and all of the draft; for drafters that learn from it.
+    """
 
     accepted: tuple[int, ...]
     next_token: int | None
     lossless: bool
+    evaluated: tuple[int, ...] = ()
+    logits: Logits | None = field(default=None, compare=False, repr=False)
 
 
 class Verifier(Protocol):
@@ -54,8 +60,77 @@ class Verifier(Protocol):
 class Drafter(Protocol):
     """A source of guesses: a smaller model, the prompt itself, a datastore, ..."""
 
-    def propose(self, context: Sequence[int], budget: int) -> Draft: ...
+    def propose(self, context: Sequence[int], budget: int, position: int = 0) -> Draft:
+        """At most ``budget`` tokens that may follow ``context``, the last ``position`` of which belong to the reply."""
+        ...
 
-    def observe(self, verification: Verification) -> None: ...
+    def observe(self, verification: Verification) -> None:
+        """What became of the last proposal."""
+        ...
 
-    def reset(self) -> None: ...
+    def reset(self) -> None:
+        """Forget the present reply; what was learnt from earlier ones may stay."""
+        ...
+
+
+@dataclass(slots=True)
+class DecodingStatistics:
+    """What a decoder has done, cumulative over all replies."""
+
+    tokens: int = 0
+    """Tokens of replies."""
+    forwards: int = 0
+    """Forwards of the target."""
+    proposed: int = 0
+    """Draft tokens that a forward of the target judged ..."""
+    accepted: int = 0
+    """... and those of them that it kept."""
+    last: tuple[int, int] = (0, 0)
+    """Proposed and accepted in the last forward."""
+    note: str = ""
+    """A line for the person while the decoder does not do what its name says: why it does not draft, for instance."""
+
+    def count(self, proposed: int, accepted: int, tokens: int) -> None:
+        """One more forward of the target, which brought ``tokens`` tokens of the reply."""
+        self.forwards += 1
+        self.tokens += tokens
+        self.proposed += proposed
+        self.accepted += accepted
+        self.last = (proposed, accepted)
+
+    @property
+    def acceptance_rate(self) -> float:
+        """Share of the proposed tokens that were kept; 0 before any."""
+        return self.accepted / self.proposed if self.proposed else 0.0
+
+    @property
+    def tokens_per_forward(self) -> float:
+        """Tokens of replies a forward of the target; 0 before any."""
+        return self.tokens / self.forwards if self.forwards else 0.0
+
+
+class Decoder(Protocol):
+    """Tokens of a reply out of a context. A lossless one yields exactly what autoregressive decoding with the same
+    sampler yields."""
+
+    statistics: DecodingStatistics
+
+    def generate(
+        self,
+        tokens: Sequence[int],
+        limit: int,
+        is_end: Callable[[int], bool],
+        stale: Stale = never,
+        position: int = 0,
+        guess: Sequence[int] = (),
+    ) -> Iterator[int]:
+        """Tokens after ``tokens``, as ``autoregressive.generate`` yields them, which see for the other arguments.
+
+        ``guess``: tokens thought to follow, the rest of an old candidate for instance; a hint, of no effect on what
+        is yielded. Costs a forward only when a token is asked for that is not yet known. One reply at a time.
+        """
+        ...
+
+    def close(self) -> None:
+        """Stop what the decoder started. The models belong to whoever loaded them, and stay open."""
+        ...

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -56,6 +56,20 @@ class LanguageModel(Protocol):
         ...
 
     def close(self) -> None: ...
+
+
+@runtime_checkable
+class TreeModel(LanguageModel, Protocol):
+    """A language model that also evaluates a tree of continuations in one forward."""
+
+    def tree_logits(self, tokens: Sequence[int], tree: Sequence[int], parents: Sequence[int]) -> Logits:
+        """Logits [1 + len(tree), vocab_size]: at the last of ``tokens``, then at each node of ``tree``, which follows
+        its ancestors alone. ``parents[i]`` < i is the index of node i's parent, -1 for those that follow ``tokens``.
+
+        What is remembered is ``tokens`` with the whole tree: the next call pays for nothing that goes down one of its
+        branches. Raises as ``logits`` does, and ValueError for parents out of order or a tree too large.
+        """
+        ...
 
 
 class ContextOverflow(ValueError):  # noqa: N818 - a condition, as StopIteration is

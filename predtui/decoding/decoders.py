@@ -1,0 +1,38 @@
+"""Every way of decoding by name. A new one is a module beside this one and a line in ``DECODERS``.
+
+Must not know of stages, of settings, or of how models are loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from predtui.clock import Clock, RealClock
+from predtui.decoding.autoregressive import Autoregressive
+from predtui.decoding.base import Decoder, Drafter, Sampler
+from predtui.errors import PredtuiError
+from predtui.llm.base import LoadedModel
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What decoders are made of. ``draft`` is the model behind a drafter, for decoders that run it themselves."""
+
+    target: LoadedModel
+    sampler: Sampler
+    drafter: Drafter | None = None
+    draft: LoadedModel | None = None
+    clock: Clock = field(default_factory=RealClock)
+
+
+DECODERS: dict[str, Callable[[Parts], Decoder]] = {
+    "ar": lambda parts: Autoregressive(parts.target.model, parts.sampler),
+}
+
+
+def make_decoder(name: str, parts: Parts) -> Decoder:
+    """Raises PredtuiError for a name that is not in ``DECODERS``."""
+    if name not in DECODERS:
+        raise PredtuiError(f"There is no decoder {name!r}.", f"Choose one of {', '.join(sorted(DECODERS))}.")
+    return DECODERS[name](parts)

@@ -1,0 +1,35 @@
+"""Every drafter by name. A new one is a module in this folder and a line in ``DRAFTERS``.
+
+Must not know of verification, of stages, or of how models are loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from predtui.decoding.base import Drafter, Sampler
+from predtui.decoding.drafters.lookup import PromptLookup
+from predtui.errors import PredtuiError
+from predtui.llm.base import LoadedModel
+
+
+@dataclass(frozen=True, slots=True)
+class DrafterParts:
+    """What drafters are made of. ``draft`` is the smaller model, where there is one."""
+
+    target: LoadedModel
+    sampler: Sampler
+    draft: LoadedModel | None = None
+
+
+DRAFTERS: dict[str, Callable[[DrafterParts], Drafter]] = {
+    "lookup": lambda parts: PromptLookup(),
+}
+
+
+def make_drafter(name: str, parts: DrafterParts) -> Drafter:
+    """Raises PredtuiError for a name that is not in ``DRAFTERS``."""
+    if name not in DRAFTERS:
+        raise PredtuiError(f"There is no drafter {name!r}.", f"Choose one of {', '.join(sorted(DRAFTERS))}.")
+    return DRAFTERS[name](parts)

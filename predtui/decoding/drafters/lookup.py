@@ -1,0 +1,45 @@
+"""Prompt lookup decoding (Saxena 2023): what followed the last few tokens where they last occurred, follows again.
+
+Must not know of models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from predtui.decoding.base import Draft, Verification
+
+LONGEST, SHORTEST = 3, 2
+"""Tokens of the n-grams looked up, the longest first."""
+
+
+class PromptLookup:
+    """Copies the continuation of the latest earlier occurrence of the context's last n tokens."""
+
+    def __init__(self, longest: int = LONGEST, shortest: int = SHORTEST) -> None:
+        """Raises ValueError unless 1 <= ``shortest`` <= ``longest``."""
+        if not 1 <= shortest <= longest:
+            raise ValueError(f"n-grams of {shortest} to {longest} tokens")
+        self._sizes = range(longest, shortest - 1, -1)
+
+    def propose(self, context: Sequence[int], budget: int, position: int = 0) -> Draft:
+        tokens = list(context)
+        for size in self._sizes:
+            if found := _continuation(tokens, size):
+                return Draft(tuple(tokens[found : found + budget]), source="lookup")
+        return Draft((), source="lookup")
+
+    def observe(self, verification: Verification) -> None:
+        """The context tells everything."""
+
+    def reset(self) -> None:
+        """Nothing is remembered."""
+
+
+def _continuation(tokens: list[int], size: int) -> int:
+    """Index after the latest earlier occurrence of the last ``size`` tokens; 0 where there is none."""
+    suffix = tokens[-size:]
+    for start in range(len(tokens) - size - 1, -1, -1):
+        if tokens[start] == suffix[0] and tokens[start : start + size] == suffix:
+            return start + size
+    return 0
