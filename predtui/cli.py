@@ -178,6 +178,21 @@ def train_pocket_models(
     train_pocket(out, target_minutes=minutes, draft_minutes=draft_minutes, seed=seed, threads=threads, resume=resume)
 
 
+@train.command("asr")
+def train_pocket_whisper(
+    out: Annotated[Path, typer.Option(help="Where the model goes.")] = Path("assets/whisper"),
+    minutes: Annotated[float, typer.Option(help="Minutes of training.")] = 50.0,
+    seed: Annotated[int, typer.Option(help="Seed of speech and weights.")] = 0,
+    threads: Annotated[int, typer.Option(help="CPU threads; 0 takes all.")] = 0,
+    resume: Annotated[bool, typer.Option(help="Go on from the last checkpoint.")] = True,
+) -> None:
+    """The pocket Whisper, from a seed: synthetic speech, tokenizer, training, export, card."""
+    _needs_torch()
+    from predtui.training.asr.train import train_asr
+
+    train_asr(out, minutes, seed, threads, resume)
+
+
 @bench.command("pocket")
 def bench_pocket(
     limit: Annotated[int, typer.Option(help="Prompts a group.")] = 100,

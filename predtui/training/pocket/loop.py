@@ -77,7 +77,7 @@ def train(
     counters = load_checkpoint(path, model, optimizer, seed) if resume and path.exists() else Counters(seed)
     if budget.progress(counters.step, counters.seconds) < 1.0:
         stream = BatchStream(sampler, folder, recipe, shape.context, seed, counters.cursor, workers)
-        with stream, _terminate_as_interrupt():
+        with stream, terminate_as_interrupt():
             run = _Run(model, optimizer, recipe, budget, path, report)
             counters = run(stream, counters)
     record = TrainingRecord(
@@ -178,7 +178,7 @@ def _smooth(old: float | None, new: float) -> float:
 
 
 @contextmanager
-def _terminate_as_interrupt() -> Iterator[None]:
+def terminate_as_interrupt() -> Iterator[None]:
     """Inside, SIGTERM is a KeyboardInterrupt, so that a polite kill saves as Ctrl-C does. Main thread only."""
 
     def interrupt(*_: object) -> None:

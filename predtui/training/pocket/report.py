@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Protocol, TypeVar
 
 from rich.console import Console
 from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as Bar
 
-from predtui.training.pocket.loop import Progress, Report
+from predtui.training.pocket.loop import Progress
 
 LOG_SECONDS = 15.0
+
+
+class Shared(Protocol):
+    """News of a run that says what share of its budget is used, 0 to 1."""
+
+    @property
+    def share(self) -> float: ...
+
+
+News = TypeVar("News", bound=Shared)
 
 
 def describe(progress: Progress) -> str:
@@ -26,24 +37,31 @@ def describe(progress: Progress) -> str:
 
 
 @contextmanager
-def reporter(title: str, console: Console) -> Iterator[Report]:
+def reporter(title: str, console: Console) -> Iterator[Callable[[Progress], None]]:
     """A report function for ``train`` that fits the console."""
+    with bar(title, console, describe) as report:
+        yield report
+
+
+@contextmanager
+def bar(title: str, console: Console, line: Callable[[News], str]) -> Iterator[Callable[[News], None]]:
+    """A report function for any run; ``line`` puts its news into words."""
     if not console.is_terminal:
-        yield _log(title, console)
+        yield _log(title, console, line)
         return
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[news]}"))
-    with Bar(*columns, console=console) as bar:
-        task = bar.add_task(title, total=1.0, news="")
-        yield lambda progress: bar.update(task, completed=progress.share, news=describe(progress))
+    with Bar(*columns, console=console) as drawn:
+        task = drawn.add_task(title, total=1.0, news="")
+        yield lambda progress: drawn.update(task, completed=progress.share, news=line(progress))
 
 
-def _log(title: str, console: Console) -> Report:
+def _log(title: str, console: Console, line: Callable[[News], str]) -> Callable[[News], None]:
     last = -LOG_SECONDS
 
-    def report(progress: Progress) -> None:
+    def report(progress: News) -> None:
         nonlocal last
         if time.monotonic() - last >= LOG_SECONDS or progress.share >= 1.0:
             last = time.monotonic()
-            print(f"{title}  {100 * progress.share:.0f} %  {describe(progress)}", file=console.file, flush=True)
+            print(f"{title}  {100 * progress.share:.0f} %  {line(progress)}", file=console.file, flush=True)
 
     return report

@@ -1,0 +1,1 @@
+"""How the pocket Whisper is made: synthetic speech, a small model of the Whisper architecture, its export and card."""

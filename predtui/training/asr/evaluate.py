@@ -1,0 +1,79 @@
+"""What a Whisper in CTranslate2 form hears of synthetic speech that training never made: the figures of its card.
+
+Held-out sentences by trained and by held-out voices, recorded as in training; greedy, padded to the full window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from predtui.asr.mel import Samples, log_mel, padded
+from predtui.asr.wer import word_error_rate
+from predtui.training.asr.corpus import Times, manner, spoken_together
+from predtui.training.asr.sentences import heldout
+from predtui.training.asr.sound import recorded
+from predtui.training.asr.speech import Manner
+from predtui.training.asr.tokenizer import START, UNTIMED
+from predtui.training.asr.voices import TRAINED, UNHEARD
+
+GROUPS = {"trained voices": TRAINED, "held-out voices": UNHEARD}
+
+
+@dataclass(frozen=True, slots=True)
+class Clip:
+    """One held-out utterance at 16 kHz; ``words`` with begin and end in seconds."""
+
+    samples: Samples
+    words: Times
+    manner: Manner
+
+    @property
+    def text(self) -> str:
+        return " ".join(word for word, _, _ in self.words)
+
+
+def clips(voices: Sequence[str], count: int, seed: int, longest: float = 5.4) -> Iterator[Clip]:
+    """``count`` different held-out sentences of at most ``longest`` seconds, each said by one of ``voices``."""
+    rng = np.random.default_rng([seed, 7])
+    made = 0
+    for text in heldout(3 * count, seed):
+        how = manner(tuple(voices), rng)
+        samples, words = spoken_together([text], how, rng)
+        if made < count and len(samples) <= longest * 16_000:
+            made += 1
+            yield Clip(recorded(samples, rng), words, how)
+
+
+def hear(model: Path, sounds: Sequence[Clip], threads: int = 1, beam: int = 1) -> list[str]:
+    """What the CTranslate2 model in the folder ``model`` takes each sound for."""
+    import ctranslate2
+    from tokenizers import Tokenizer
+
+    whisper = ctranslate2.models.Whisper(str(model), device="cpu", intra_threads=threads)
+    tokenizer = Tokenizer.from_file(str(model / "tokenizer.json"))
+    prompt = [tokenizer.token_to_id(START), tokenizer.token_to_id(UNTIMED)]
+    said = []
+    for clip in sounds:
+        mel = padded(log_mel(clip.samples), 600)[None, :, :600]
+        view = ctranslate2.StorageView.from_array(np.ascontiguousarray(mel))
+        result = whisper.generate(view, [prompt], beam_size=beam, max_length=100)[0]
+        said.append(tokenizer.decode(result.sequences_ids[0]).strip())
+    return said
+
+
+def quality(model: Path, count: int, seed: int, threads: int = 1) -> dict[str, float]:
+    """Word error rates by group of voices, and of each held-out voice."""
+    rates: dict[str, float] = {}
+    for name, voices in GROUPS.items():
+        sounds = list(clips(voices, count, seed))
+        pairs = [(clip.text, text) for clip, text in zip(sounds, hear(model, sounds, threads), strict=True)]
+        rates[name] = word_error_rate(pairs)
+        if voices is UNHEARD:
+            for voice in voices:
+                own = [pair for clip, pair in zip(sounds, pairs, strict=True) if clip.manner.voice == voice]
+                rates[voice] = word_error_rate(own)
+    return rates

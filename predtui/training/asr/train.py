@@ -1,0 +1,110 @@
+"""``predtui train asr``: corpus, tokenizer, training, export and card of the pocket Whisper, from a seed.
+
+Runs in a process of its own, whose allocator settings make training faster (see predtui.training.pocket.train). Work
+in progress stands in its own folder; the shipped one changes when the model is finished.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import torch
+from rich.console import Console
+
+from predtui.training.asr.batches import Batches
+from predtui.training.asr.card import write_card
+from predtui.training.asr.config import FRAMES_A_SECOND, Crops, Recipe, Shape
+from predtui.training.asr.corpus import build
+from predtui.training.asr.evaluate import quality
+from predtui.training.asr.export import FAST, export
+from predtui.training.asr.loop import Run, Trainee, describe
+from predtui.training.asr.sentences import sentences
+from predtui.training.asr.tokenizer import TEXT_TOKENS, train_tokenizer
+from predtui.training.pocket.config import Budget
+from predtui.training.pocket.report import bar
+from predtui.training.pocket.train import environment
+
+WORK = Path("build/asr")
+UTTERANCES = 32_000
+TOKENIZER_SENTENCES = 30_000
+MEASURED = 300
+"""Held-out sentences a row of the card."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to train, and where the work stands."""
+
+    minutes: float
+    seed: int
+    threads: int
+    resume: bool
+    utterances: int
+    work: Path
+    command: str
+
+
+def train_asr(out: Path, minutes: float, seed: int, threads: int, resume: bool, utterances: int = UTTERANCES) -> None:
+    """Train in a process of its own and write ``out``. Raises subprocess.CalledProcessError if that fails."""
+    command = [sys.executable, "-m", "predtui.training.asr.train", "--out", str(out), "--minutes", str(minutes)]
+    command += ["--seed", str(seed), "--threads", str(threads), "--utterances", str(utterances)]
+    subprocess.run([*command, *(["--resume"] if resume else [])], env=environment(threads), check=True)
+
+
+def train(out: Path, plan: Plan) -> None:
+    """Corpus, tokenizer and checkpoint into ``plan.work``; the finished model, measured, into ``out``."""
+    torch.set_num_threads(plan.threads)
+    console = Console()
+    console.print("corpus: speaking")
+    corpus = build(plan.work / "corpus", plan.utterances, plan.seed, plan.threads)
+    console.print(f"corpus: {len(corpus)} utterances, {corpus.hours:.1f} h")
+    shape = Shape()
+    tokenizer = train_tokenizer(islice(sentences(plan.seed), TOKENIZER_SENTENCES), shape.window / FRAMES_A_SECOND)
+    if tokenizer.get_vocab_size() != shape.vocab:
+        raise RuntimeError(f"a vocabulary of {tokenizer.get_vocab_size()} tokens, not {shape.vocab}")
+    trainee = Trainee(shape, TEXT_TOKENS, plan.seed)
+    recipe = Recipe()
+    batches = Batches(corpus, tokenizer, shape.window, recipe.batch, Crops(), plan.seed)
+    with bar("pocket Whisper", console, describe) as report:
+        run = Run(trainee, batches, recipe, Budget(minutes=plan.minutes), plan.work, report)
+        counters = run(plan.seed, plan.resume)
+    export(trainee.whisper, tokenizer, out)
+    console.print("measuring")
+    facts = {
+        "command": plan.command,
+        "hours": round(corpus.hours, 1),
+        "utterances": len(corpus),
+        "threads": plan.threads,
+        "count": MEASURED,
+    }
+    write_card(out, counters, facts, quality(out / FAST, MEASURED, plan.seed + 1, plan.threads))
+
+
+def main() -> int:
+    """Returns the exit status: 130 when interrupted, after a checkpoint."""
+    parser = argparse.ArgumentParser(prog="python -m predtui.training.asr.train", description=__doc__)
+    parser.add_argument("--out", type=Path, default=Path("assets/whisper"))
+    parser.add_argument("--minutes", type=float, default=45.0)
+    parser.add_argument("--utterances", type=int, default=UTTERANCES)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint, if any")
+    chosen = parser.parse_args()
+    command = f"predtui train asr --minutes {chosen.minutes:g} --seed {chosen.seed}"
+    threads = chosen.threads or os.cpu_count() or 1
+    plan = Plan(chosen.minutes, chosen.seed, threads, chosen.resume, chosen.utterances, WORK, command)
+    try:
+        train(chosen.out, plan)
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,113 @@
+"""The pocket Whisper's trainer: the same architecture as the original, batches by number, runs that go on."""
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from predtui.training.asr.batches import IGNORED, Batches  # noqa: E402
+from predtui.training.asr.config import Crops, Recipe, Shape  # noqa: E402
+from predtui.training.asr.corpus import Corpus  # noqa: E402
+from predtui.training.asr.export import FAST, export, load_whisper  # noqa: E402
+from predtui.training.asr.loop import Run, Trainee  # noqa: E402
+from predtui.training.asr.model import Whisper  # noqa: E402
+from predtui.training.asr.tokenizer import SPECIAL, train_tokenizer  # noqa: E402
+from predtui.training.pocket.config import Budget  # noqa: E402
+
+TEXTS = ["what is the capital of france", "how many days are in a week", "tell me a joke"]
+TINY = Shape(d_model=32, encoder_layers=1, decoder_layers=1, heads=2, ffn=64, vocab=330, source_positions=25)
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    return train_tokenizer(TEXTS * 5, window_seconds=0.5, text_tokens=295)
+
+
+@pytest.fixture
+def corpus() -> Corpus:
+    rng = np.random.default_rng(0)
+    spans, frames = [], []
+    for index, text in enumerate(itertools.islice(itertools.cycle(TEXTS), 40)):
+        words = tuple((word, 0.1 * place, 0.1 * place + 0.1) for place, word in enumerate(text.split()))
+        spans.append((80 * index, 80 * index + 80, words))
+        frames.append(rng.standard_normal((80, 80)).astype(np.float16))
+    return Corpus(np.concatenate(frames), tuple(spans))
+
+
+def batches(corpus: Corpus, tokenizer, seed: int = 0) -> Batches:
+    return Batches(corpus, tokenizer, window=TINY.window, size=4, crops=Crops(), seed=seed)
+
+
+def test_the_model_is_hugging_faces_whisper(tmp_path: Path, tokenizer) -> None:
+    from transformers import WhisperForConditionalGeneration
+
+    assert tokenizer.get_vocab_size() == 295 + len(SPECIAL) + 26 == TINY.vocab
+    ours = Whisper(TINY).eval()
+    export(ours, tokenizer, tmp_path)
+    theirs = WhisperForConditionalGeneration.from_pretrained(tmp_path, dtype=torch.float32).eval()
+    again = load_whisper(tmp_path)
+    mel, ids = torch.randn(2, 80, TINY.window), torch.randint(0, TINY.vocab, (2, 7))
+    with torch.no_grad():
+        expected = theirs(input_features=mel, decoder_input_ids=ids).logits
+        assert torch.allclose(again(mel, ids), expected, atol=1e-4)
+        assert torch.allclose(ours(mel, ids), expected, atol=2e-2)  # half precision on disk
+    assert (tmp_path / FAST / "model.bin").exists()
+
+
+def test_a_batch_is_a_function_of_its_number(corpus: Corpus, tokenizer) -> None:
+    one, two = batches(corpus, tokenizer), batches(corpus, tokenizer)
+    later = [one.get(number, padded=False) for number in range(20)][-1]
+    assert np.array_equal(later.mels, two.get(19, padded=False).mels)
+    assert later.mels.shape[2] <= TINY.window
+    padded = one.get(3, padded=True)
+    assert padded.mels.shape == (4, 80, TINY.window)
+    assert padded.ids.shape == padded.labels.shape
+    learned = padded.labels != IGNORED
+    assert (padded.labels[learned] == tokenizer.token_to_id("<|endoftext|>")).sum() == 4
+    assert padded.unit_lengths.sum() == len(padded.units)
+
+
+def test_a_resumed_run_ends_as_an_unbroken_one(tmp_path: Path, corpus: Corpus, tokenizer) -> None:
+    recipe = Recipe(batch=4, encoder_share=0.5, warmup_steps=2)
+
+    def run(folder: Path, steps: list[int]) -> dict[str, torch.Tensor]:
+        trainee = Trainee(TINY, 295, seed=0)
+        for stop in steps:
+            fresh = Trainee(TINY, 295, seed=0)
+            job = Run(fresh, batches(corpus, tokenizer), recipe, Budget(steps=6), folder, lambda news: None)
+            with pytest.raises(KeyboardInterrupt) if stop < 6 else _nothing():
+                job._report = _stop_at(stop)
+                job(0, resume=True)
+            trainee = fresh
+        return trainee.state_dict()
+
+    whole, broken = run(tmp_path / "a", [6]), run(tmp_path / "b", [4, 6])
+    assert all(torch.equal(whole[name], broken[name]) for name in whole)
+
+
+def test_a_checkpoint_of_another_seed_is_refused(tmp_path: Path, corpus: Corpus, tokenizer) -> None:
+    def job() -> Run:
+        trainee = Trainee(TINY, 295, seed=0)
+        recipe = Recipe(batch=4, warmup_steps=2)
+        return Run(trainee, batches(corpus, tokenizer), recipe, Budget(steps=1), tmp_path, lambda news: None)
+
+    job()(0, resume=True)
+    with pytest.raises(ValueError, match="another run"):
+        job()(1, resume=True)
+
+
+def _nothing():
+    import contextlib
+
+    return contextlib.nullcontext()
+
+
+def _stop_at(step: int):
+    def report(news) -> None:
+        if news.counters.step == step < 6:
+            raise KeyboardInterrupt
+
+    return report
