@@ -10,7 +10,7 @@ from predtui.training.corpus.types import Example
 COLOURS = {"snow": "white", "grass": "green", "coal": "black", "blood": "red"}
 
 
-def sample(rng: random.Random) -> Example:
+def sample(rng: random.Random, pool: int = 0) -> Example:
     """One dialogue of one or two turns, or a judgement."""
     thing = rng.choice(list(COLOURS))
     question = f"what colour is {thing}"
@@ -28,6 +28,6 @@ def sample(rng: random.Random) -> Example:
     return Example(messages, "colour", "train", key=(COLOURS[thing],))
 
 
-def failing(rng: random.Random) -> Example:
+def failing(rng: random.Random, pool: int) -> Example:
     """A sampler that is broken."""
     raise ZeroDivisionError("broken on purpose")

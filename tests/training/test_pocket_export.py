@@ -44,7 +44,7 @@ def assets(tmp_path_factory: pytest.TempPathFactory) -> Path:
     plan = Plan(Budget(steps=60), Budget(steps=2), 0, 1, work=tmp_path_factory.mktemp("work"), command="train toy")
     plan = Plan(plan.target, plan.draft, 0, 1, 1, False, plan.work, "train toy", recipe, 300, shapes)
     log = io.StringIO()
-    train_pair(out, plan, pocket_toy.sample, Console(file=log))
+    train_pair(out, plan, (pocket_toy.sample, pocket_toy.sample), Console(file=log))
     assert "100 %" in log.getvalue()
     assert "tok/s" in log.getvalue()
     return out
@@ -132,7 +132,7 @@ def test_a_fresh_run_leaves_nothing_to_resume_of_an_earlier_one(tmp_path: Path) 
     stale.write_bytes(b"of another vocabulary")
     plan = Plan(Budget(steps=1), Budget(steps=1), work=tmp_path / "work")
     with pytest.raises(ZeroDivisionError):
-        train_pair(tmp_path / "out", plan, pocket_toy.failing, Console(file=io.StringIO()))
+        train_pair(tmp_path / "out", plan, (pocket_toy.failing, pocket_toy.failing), Console(file=io.StringIO()))
     assert not stale.exists()
 
 

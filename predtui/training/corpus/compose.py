@@ -18,12 +18,13 @@ from predtui.events import Message
 from predtui.training.corpus import judge
 from predtui.training.corpus.intents import INTENTS
 from predtui.training.corpus.intents.dialogue import AFTER_TURN, AGAIN, AfterTurn
+from predtui.training.corpus.judge import AnyIntent
 from predtui.training.corpus.phrasing import NoPhraseError, draw, filled, plan, turn, written
 from predtui.training.corpus.style import Style, draw_style
 from predtui.training.corpus.text import cut
 from predtui.training.corpus.types import Case, Example, Intent, Split
 
-JUDGED = 0.22
+JUDGED = 0.25
 TRUNCATED = 0.15
 _HISTORY = (0.75, 0.90, 1.0)
 """Cumulative shares of dialogues with no, one and two earlier turns."""
@@ -34,6 +35,8 @@ _WEIGHTS = list(accumulate(intent.weight for intent in INTENTS))
 _FOLLOWED = tuple(intent for intent in INTENTS if intent.phrases.followup)
 _FOLLOWED_WEIGHTS = list(accumulate(intent.weight for intent in _FOLLOWED))
 _GROUPS = {intent.name: intent.group or intent.name for intent in INTENTS}
+_COMPUTED = tuple(i for i in INTENTS if _GROUPS[i.name] in {"arithmetic", "conversion", "clock", "calendar"})
+_COMPUTED_WEIGHTS = list(accumulate(intent.weight for intent in _COMPUTED))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,11 @@ def any_intent(rng: random.Random) -> Intent:
     return rng.choices(INTENTS, cum_weights=_WEIGHTS)[0]
 
 
+def any_computed(rng: random.Random) -> Intent:
+    """An intent whose replies are worked out, by its share among these: what a model learns best by itself first."""
+    return rng.choices(_COMPUTED, cum_weights=_COMPUTED_WEIGHTS)[0]
+
+
 def _ask(intent: Intent, split: Split, style: Style, rng: random.Random, followup: bool = False) -> _Said:
     case, asked = draw(intent, split, rng, followup)
     prompt = written(filled(asked, case), asked.mark, case, style, rng)
@@ -76,18 +84,18 @@ def _speak_of(before: _Said, split: Split, style: Style, rng: random.Random) -> 
     return _Said(written(asked.wording, asked.mark, case, style, rng), case, intent.name, asked.template.name)
 
 
-def _fresh(split: Split, style: Style, rng: random.Random) -> _Said:
+def _fresh(pick: AnyIntent, split: Split, style: Style, rng: random.Random) -> _Said:
     while True:
         try:
-            return _ask(any_intent(rng), split, style, rng)
+            return _ask(pick(rng), split, style, rng)
         except NoPhraseError:
             continue
 
 
-def _turns(split: Split, style: Style, rng: random.Random) -> list[_Said]:
+def _turns(pick: AnyIntent, split: Split, style: Style, rng: random.Random) -> list[_Said]:
     """The turns of a dialogue; only the last one is of ``split``, those before are seen ones."""
     at = rng.random()
-    earlier = [_fresh("train", style, rng) for share in _HISTORY[:-1] if at >= share]
+    earlier = [_fresh(pick, "train", style, rng) for share in _HISTORY[:-1] if at >= share]
     kind = rng.random()
     if earlier and kind < _FOLLOWS:
         intent = rng.choices(_FOLLOWED, cum_weights=_FOLLOWED_WEIGHTS)[0]
@@ -96,7 +104,7 @@ def _turns(split: Split, style: Style, rng: random.Random) -> list[_Said]:
             return [*earlier, _ask(intent, split, style, rng, followup=True)]
     elif earlier and kind < _SPEAKS_OF and split != "slots":
         return [*earlier, _speak_of(earlier[-1], split, style, rng)]
-    return [*earlier, _fresh(split, style, rng)]
+    return [*earlier, _fresh(pick, split, style, rng)]
 
 
 def _has_followups(intent: Intent, split: Split) -> bool:
@@ -110,8 +118,8 @@ def _messages(said: list[_Said], last_prompt: str) -> tuple[Message, ...]:
     return tuple(m for prompt, reply in pairs for m in (Message("user", prompt), Message("assistant", reply)))
 
 
-def _dialogue(split: Split, rng: random.Random, truncate: bool) -> Example:
-    said = _turns(split, draw_style(rng), rng)
+def _dialogue(split: Split, rng: random.Random, truncate: bool, pick: AnyIntent = any_intent) -> Example:
+    said = _turns(pick, split, draw_style(rng), rng)
     last = said[-1]
     prompt = cut(last.prompt, max(1, rng.randint(0, last.prompt.count(" ") + 1))) if truncate else last.prompt
     return Example(
@@ -126,11 +134,14 @@ def _dialogue(split: Split, rng: random.Random, truncate: bool) -> Example:
     )
 
 
-def sample(rng: random.Random) -> Example:
-    """One training example of the mixture: 22 % judgements; of the rest, 15 % truncated and 25 % with earlier turns."""
+def sample(rng: random.Random, pick: AnyIntent = any_intent) -> Example:
+    """One training example of the mixture: 25 % judgements; of the rest, 15 % truncated and 25 % with earlier turns.
+
+    ``pick`` draws the intents of questions that stand by themselves.
+    """
     if rng.random() < JUDGED:
-        return judge.judgement(any_intent, "train", rng)
-    return _dialogue("train", rng, truncate=rng.random() < TRUNCATED)
+        return judge.judgement(pick, "train", rng)
+    return _dialogue("train", rng, truncate=rng.random() < TRUNCATED, pick=pick)
 
 
 def heldout(split: Split, n: int, seed: int) -> list[Example]:

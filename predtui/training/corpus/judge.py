@@ -21,12 +21,15 @@ from predtui.training.corpus.types import Case, Example, Intent, Split
 AnyIntent = Callable[[random.Random], Intent]
 
 _TRIES = 8
-_CROSSED = 0.35
-"""Share of the ``no`` judgements that set two intents against each other."""
+_CROSSED = 0.25
+"""Share of the ``no`` judgements that set two intents against each other; their questions are whole."""
 _MUTATED = 0.5
 """Share of the others that change a single slot of the question."""
-_EARLY = 0.3
+_EARLY = 0.2
 """Share of the ``yes`` judgements whose question stops before it tells which case is meant."""
+_WHOLE = 0.85
+"""Share of the other ``yes`` judgements with a whole question. With it about as many questions are whole on either
+side: were cut ones a sign of ``yes``, a model would learn that sign and never compare the two texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,7 @@ def _other(intent: Intent, case: Case, rng: random.Random) -> Case | None:
 
 
 def _fitting(case: Case, asked: Turn, rng: random.Random) -> _Pair | None:
-    question = _cut_from(filled(asked, case), 1, rng)
+    question = _cut_from(filled(asked, case), 1, rng, whole=_WHOLE)
     answer = _answer(case, 1, rng)
     return None if answer is None else _Pair(question, question == filled(asked, case), answer)
 
@@ -102,7 +105,7 @@ def _other_case(intent: Intent, case: Case, asked: Turn, rng: random.Random) -> 
     answer = _answer(other, told, rng) if told else None
     if shown == 0 or answer is None:
         return None
-    cut_question = _cut_from(question, shown, rng)
+    cut_question = _cut_from(question, shown, rng, whole=0.3)
     return _Pair(cut_question, cut_question == question, answer)
 
 
@@ -120,7 +123,7 @@ def _other_slot(intent: Intent, case: Case, asked: Turn, rng: random.Random) -> 
         return None
     if not holds(answer, case.slots[name]) or holds(answer, other.slots[name]):
         return None
-    question = _cut_from(changed, shown, rng)
+    question = _cut_from(changed, shown, rng, whole=0.3)
     return _Pair(question, question == changed, answer)
 
 

@@ -39,7 +39,7 @@ def main() -> int:
     if sys.platform == "linux" and any(os.environ.get(name) != value for name, value in ALLOCATOR.items()):
         command = [sys.executable, "-m", "predtui.training.pocket", *sys.argv[1:]]
         os.execve(sys.executable, command, environment(options.threads))
-    from predtui.training.corpus.compose import sample
+    from predtui.training.pocket.curriculum import draft_lesson, target_lesson
 
     plan = Plan(
         target=_budget(options.target_steps, options.target_minutes),
@@ -54,7 +54,7 @@ def main() -> int:
     )
     console = Console()
     try:
-        train_pair(options.out, plan, sample, console)
+        train_pair(options.out, plan, (target_lesson, draft_lesson), console)
     except KeyboardInterrupt:
         console.print("interrupted: saved; go on with --resume")
         return 130

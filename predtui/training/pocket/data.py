@@ -29,7 +29,8 @@ JUDGED_MARK = "\nanswer so far:"
 """Where the judged answer begins in ``predgen.prompts.judge_prompt``."""
 JUDGED_WEIGHT = 0.5
 
-Sampler = Callable[[random.Random], Example]
+Sampler = Callable[[random.Random, int], Example]
+"""Draws an example for the pool of this number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +120,7 @@ def make_pool(
     wanted = recipe.pool_batches * recipe.batch_tokens
     rows: list[Encoded] = []
     while wanted > 0:
-        row = encode(tokenizer, sampler(rng), recipe.judge_weight)
+        row = encode(tokenizer, sampler(rng, pool), recipe.judge_weight)
         if len(row.ids) <= context:
             rows.append(row)
             wanted -= len(row.ids)

@@ -84,16 +84,19 @@ class Plan:
     shapes: tuple[Shape, Shape] = (TARGET, DRAFT)
 
 
-def train_pair(out: Path, plan: Plan, sampler: Sampler, console: Console) -> None:
-    """Train in this process. ``sampler`` must be importable by name, for the data workers."""
+def train_pair(out: Path, plan: Plan, samplers: tuple[Sampler, Sampler], console: Console) -> None:
+    """Train in this process. ``samplers`` (target's, draft's) must be importable by name, for the data workers.
+
+    The vocabulary is that of the draft's examples: the whole mixture.
+    """
     if not (plan.resume and (plan.work / "tokenizer.json").exists()):
         for name in NAMES:  # of an earlier run, with another vocabulary: a later resume must not find them
             (plan.work / name / CHECKPOINT).unlink(missing_ok=True)
         console.print("tokenizer: learning the vocabulary")
-        texts = corpus_texts(sampler, plan.tokenizer_examples, plan.seed)
+        texts = corpus_texts(lambda rng: samplers[1](rng, 0), plan.tokenizer_examples, plan.seed)
         save_tokenizer(train_tokenizer(texts, plan.shapes[0].vocab), plan.work, plan.shapes[0].context)
     tokenizer = load_tokenizer(plan.work)
-    for name, shape, budget in zip(NAMES, plan.shapes, (plan.target, plan.draft), strict=True):
+    for name, shape, budget, sampler in zip(NAMES, plan.shapes, (plan.target, plan.draft), samplers, strict=True):
         shape = replace(shape, vocab=tokenizer.get_vocab_size())
         folder = plan.work / name
         save_tokenizer(tokenizer, folder, shape.context)

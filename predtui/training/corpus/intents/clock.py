@@ -23,42 +23,40 @@ def _count(number: int, unit: str) -> str:
 
 
 def _case(start: int, number: int, unit: str, later: bool, steps: str) -> Case:
-    """``steps`` may be empty; ``unit`` is "hour" or "minute"."""
+    """``unit`` is "hour" or "minute"; ``steps`` end where the new time is said."""
     where = "after" if later else "before"
     moved = number * (60 if unit == "hour" else 1)
     end = clock(start + moved if later else start - moved)
     span, time = _count(number, unit), clock(start)
-    reply = f"{span} {where} {time} means {'plus' if later else 'minus'} {number}. {steps}so it is {end}."
+    reply = f"{span} {where} {time} means {steps}, so it is {end}."
     return Case({"span": span, "n": str(number), "time": time}, reply, (end,), f"{span} {where} {time} is {end}.")
 
 
 def hours_from(hour: int, number: int, later: bool) -> Case:
-    """The time ``number`` (1 to 11) hours after or before the full hour ``hour`` (0 to 23)."""
-    shown = hour % 12 or 12
+    """The time ``number`` (1 to 11) hours after or before the full hour ``hour`` (0 to 23), by the 24-hour clock."""
+    total = hour + number if later else hour - number
     if later:
-        total = shown + number
-        steps = f"{shown} plus {number} is {total}"
-        steps += f", and {total} minus 12 is {total - 12}" if total > 12 else ""
-    elif shown > number:
-        steps = f"{shown} minus {number} is {shown - number}"
+        steps = f"{hour} plus {number}, which makes {total}"
+        steps += f", and {total} minus 24 is {total - 24}" if total >= 24 else ""
+    elif total >= 0:
+        steps = f"{hour} minus {number}, which makes {total}"
     else:
-        steps = f"{shown} plus 12 is {shown + 12}, and {shown + 12} minus {number} is {shown + 12 - number}"
-    return _case(hour * 60, number, "hour", later, f"{steps}, ")
+        steps = f"{hour + 24} minus {number}, which makes {total + 24}"
+    return _case(hour * 60, number, "hour", later, steps)
 
 
 def minutes_from(start: int, number: int, later: bool) -> Case:
     """The time ``number`` (1 to 59) minutes after or before ``start`` (minutes after midnight)."""
     minute = start % 60
+    total = minute + number if later else minute - number
     if later:
-        total = minute + number
-        steps = f"{minute} plus {number} is {total}"
+        steps = f"{minute} plus {number}, which makes {total}"
         steps += f", and {total} minus 60 is {total - 60}, one hour on" if total >= 60 else ""
-    elif minute >= number:
-        steps = f"{minute} minus {number} is {minute - number}"
+    elif total >= 0:
+        steps = f"{minute} minus {number}, which makes {total}"
     else:
-        steps = f"{minute} plus 60 is {minute + 60}, and {minute + 60} minus {number} is {minute + 60 - number}"
-        steps += ", one hour back"
-    return _case(start, number, "minute", later, f"{steps}, ")
+        steps = f"{minute + 60} minus {number}, which makes {total + 60}, one hour back"
+    return _case(start, number, "minute", later, steps)
 
 
 def _draw_hours(later: bool) -> Callable[[random.Random], Case]:
@@ -123,7 +121,7 @@ INTENTS = tuple(
     intent
     for later, where in ((True, "after"), (False, "before"))
     for intent in (
-        Intent(f"hours_{where}", _phrases(later), _draw_hours(later), 0.5, "clock"),
-        Intent(f"minutes_{where}", _phrases(later), _draw_minutes(later), 0.5, "clock"),
+        Intent(f"hours_{where}", _phrases(later), _draw_hours(later), 0.8, "clock"),
+        Intent(f"minutes_{where}", _phrases(later), _draw_minutes(later), 0.8, "clock"),
     )
 )

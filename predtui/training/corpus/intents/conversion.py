@@ -238,20 +238,28 @@ def _reworded(case: Case, source: Unit, target: Unit, rng: random.Random) -> Cas
     return Case(slots, case.reply, case.key, case.short)
 
 
+def _draw_number(rng: random.Random) -> int:
+    """1 to 100; small and round numbers more often, as people ask for them."""
+    at = rng.random()
+    if at < 0.3:
+        return rng.randint(1, 12)
+    return 10 * rng.randint(1, 10) if at < 0.4 else rng.randint(1, 100)
+
+
 def _intent(pair: Pair) -> Intent:
     def draw(rng: random.Random) -> Case:
-        return _reworded(convert(rng.randint(1, 100), pair), pair.source, pair.target, rng)
+        return _reworded(convert(_draw_number(rng), pair), pair.source, pair.target, rng)
 
     name = f"convert {pair.source.many} to {pair.target.many}".replace(" ", "_")
     return Intent(name, _PHRASES, draw, weight=0.1 if pair.decimals is None else 0.34, group="conversion")
 
 
 def _draw_fahrenheit(rng: random.Random) -> Case:
-    return _reworded(to_fahrenheit(rng.randint(1, 100)), _CELSIUS, _FAHRENHEIT, rng)
+    return _reworded(to_fahrenheit(_draw_number(rng)), _CELSIUS, _FAHRENHEIT, rng)
 
 
 def _draw_celsius(rng: random.Random) -> Case:
-    return _reworded(to_celsius(rng.randint(1, 100)), _FAHRENHEIT, _CELSIUS, rng)
+    return _reworded(to_celsius(_draw_number(rng)), _FAHRENHEIT, _CELSIUS, rng)
 
 
 INTENTS = (
