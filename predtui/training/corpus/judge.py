@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import count
 
 from predtui.events import Message
 from predtui.predgen.prompts import judge_prompt
@@ -34,11 +35,14 @@ side: were cut ones a sign of ``yes``, a model would learn that sign and never c
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """A question in ordinary spelling (``whole`` if nothing of it is cut), and an answer."""
+    """A question in ordinary spelling (``whole`` if nothing of it is cut), and an answer with the number of its words
+    that fit (None: all). ``changed`` is a slot value of the question that its case does not have."""
 
     question: str
     whole: bool
     answer: str
+    fitting: int | None = None
+    changed: str = ""
 
 
 _Drawn = tuple[_Pair, Case, Turn]
@@ -106,7 +110,7 @@ def _other_case(intent: Intent, case: Case, asked: Turn, rng: random.Random) -> 
     if shown == 0 or answer is None:
         return None
     cut_question = _cut_from(question, shown, rng, whole=0.3)
-    return _Pair(cut_question, cut_question == question, answer)
+    return _Pair(cut_question, cut_question == question, answer, told - 1)
 
 
 def _other_slot(intent: Intent, case: Case, asked: Turn, rng: random.Random) -> _Pair | None:
@@ -124,7 +128,14 @@ def _other_slot(intent: Intent, case: Case, asked: Turn, rng: random.Random) -> 
     if not holds(answer, case.slots[name]) or holds(answer, other.slots[name]):
         return None
     question = _cut_from(changed, shown, rng, whole=0.3)
-    return _Pair(question, question == changed, answer)
+    fitting = _fitting_words(answer, case.slots[name], other.slots[name])
+    return _Pair(question, question == changed, answer, fitting, other.slots[name])
+
+
+def _fitting_words(answer: str, value: str, other: str) -> int:
+    """How many words of ``answer`` come before the word of its slot ``value`` that tells it from ``other``."""
+    until = next(n for n in count(1) if holds(cut(answer, n), value))
+    return until - value.count(" ") - 2 + max(1, differs_at(value, other))
 
 
 def _other_intent(intent: Intent, split: Split, any_intent: AnyIntent, rng: random.Random) -> _Drawn | None:
@@ -145,7 +156,7 @@ def _other_intent(intent: Intent, split: Split, any_intent: AnyIntent, rng: rand
     if answer is None or another.name == intent.name:
         return None
     asked = turn(intent, case, split, rng)
-    return _Pair(filled(asked, case), True, answer), case, asked
+    return _Pair(filled(asked, case), True, answer, least - 1), case, asked
 
 
 def _one_intent(intent: Intent, fits: bool, split: Split, rng: random.Random) -> _Drawn | None:
@@ -171,7 +182,8 @@ def judgement(any_intent: AnyIntent, split: Split, rng: random.Random) -> Exampl
         except NoPhraseError:
             continue
     pair, case, asked = drawn
-    question = written(pair.question, asked.mark if pair.whole else "", case, draw_style(rng), rng)
+    spelled = replace(case, slots={**case.slots, "changed": pair.changed})
+    question = written(pair.question, asked.mark if pair.whole else "", spelled, draw_style(rng), rng)
     answer = "yes" if fits else "no"
     return Example(
         messages=(Message("user", judge_prompt(question, pair.answer)), Message("assistant", answer)),
@@ -181,4 +193,5 @@ def judgement(any_intent: AnyIntent, split: Split, rng: random.Random) -> Exampl
         key=(answer,),
         template=asked.template.name,
         slots=case.slots,
+        fitting=pair.fitting,
     )

@@ -84,3 +84,6 @@ class Example:
     template: str = ""
     learn_all: bool = False
     slots: Mapping[str, str] = field(default_factory=dict)
+    fitting: int | None = None
+    """Of a ``judge`` example: how many words of the judged answer fit its question, before the first that does not;
+    None: all."""

@@ -54,7 +54,7 @@ class Recipe:
     adam_lr: float = 4e-3
     warmup_steps: int = 40
     hold: float = 0.45
-    judge_weight: float = 20.0
+    judge_weight: float = 10.0
     grad_clip: float = 1.0
     checkpoint_seconds: float = 120.0
 

@@ -21,9 +21,10 @@ import numpy as np
 import numpy.typing as npt
 from tokenizers import Tokenizer
 
+from predtui.training.corpus.text import cut
 from predtui.training.corpus.types import Example
 from predtui.training.pocket.config import Recipe
-from predtui.training.pocket.tokenizer import PAD, SPECIAL_TOKENS, encode_message, load_tokenizer
+from predtui.training.pocket.tokenizer import LABELS, PAD, SPECIAL_TOKENS, encode_message, load_tokenizer
 
 JUDGED_MARK = "\nanswer so far:"
 """Where the judged answer begins in ``predgen.prompts.judge_prompt``."""
@@ -35,23 +36,30 @@ Sampler = Callable[[random.Random, int], Example]
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """One dialogue: its tokens, and for each of them the weight of its loss (0: context, not learned)."""
+    """One dialogue: its tokens, and for each of them the weight of its loss (0: context, not learned).
+
+    ``fits``: of the tokens that end a word of a judged answer, whether the answer fits so far."""
 
     ids: list[int]
     weights: list[float]
+    fits: dict[int, bool]
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
     """Dialogues of like length: ``ids`` [rows, length] padded on the right; ``positions`` are flat indices into it
     whose *next* token is learned; ``targets`` are those tokens, ``weights`` their share of the loss, and ``labels``
-    says which of them are yes/no judgements."""
+    says which of them are yes/no judgements. ``judged`` are flat indices of tokens that end a word of a judged answer,
+    ``fits`` (0 or 1) says whether it fits so far, and ``answers`` are the tokens that say so and deny it."""
 
     ids: npt.NDArray[np.int64]
     positions: npt.NDArray[np.int64]
     targets: npt.NDArray[np.int64]
     weights: npt.NDArray[np.float32]
     labels: npt.NDArray[np.bool_]
+    judged: npt.NDArray[np.int64]
+    fits: npt.NDArray[np.float32]
+    answers: tuple[int, int]
 
     @property
     def tokens(self) -> int:
@@ -75,6 +83,7 @@ def encode(tokenizer: Tokenizer, example: Example, judge_weight: float) -> Encod
     """
     ids: list[int] = []
     weights: list[float] = []
+    fits: dict[int, bool] = {}
     for number, message in enumerate(example.messages, 1):
         tokens = encode_message(tokenizer, message)
         last = number == len(example.messages)
@@ -83,23 +92,29 @@ def encode(tokenizer: Tokenizer, example: Example, judge_weight: float) -> Encod
         weights += [0.0] + [1.0] * (len(tokens) - 1) if learned else [0.0] * len(tokens)
         if learned and last and example.kind == "judge":
             weights[-len(tokens) + 1] = judge_weight
-            if message.content == "yes":
-                _learn_judged(tokenizer, example.messages[number - 2].content, weights, ids)
-    return Encoded(ids, weights)
+            ends = _word_ends(tokenizer, example.messages[number - 2].content, ids)
+            fits = {end: example.fitting is None or word < example.fitting for word, end in enumerate(ends[1:])}
+            if message.content == "yes" and ends:
+                weights[ends[0] + 1 : ends[-1] + 1] = [JUDGED_WEIGHT] * (ends[-1] - ends[0])
+    return Encoded(ids, weights, fits)
 
 
-def _learn_judged(tokenizer: Tokenizer, judged: str, weights: list[float], ids: list[int]) -> None:
-    """Give the tokens of the judged answer a weight, where the prompt of the judgement splits cleanly around it."""
+def _word_ends(tokenizer: Tokenizer, judged: str, ids: list[int]) -> list[int]:
+    """Where in ``ids`` the judged answer is announced, and where each of its words ends; [] where a cut at a word
+    changes the tokens before it."""
     question, mark, rest = judged.partition(JUDGED_MARK)
     answer = rest.rpartition("\n")[0]
-    head = len(tokenizer.encode(question + mark).ids)
-    tokens = tokenizer.encode(question + mark + answer).ids
-    if ids[1 : 1 + len(tokens)] == tokens:
-        weights[1 + head : 1 + len(tokens)] = [JUDGED_WEIGHT] * (len(tokens) - head)
+    ends: list[int] = []
+    for words in range(answer.count(" ") + 1):
+        tokens = tokenizer.encode(question + mark + cut(answer, words + 1)).ids
+        if ids[1 : 1 + len(tokens)] != tokens:
+            return []
+        ends.append(len(tokens))
+    return ends
 
 
-def collate(rows: list[Encoded]) -> Batch:
-    """Pad dialogues to the longest of them."""
+def collate(rows: list[Encoded], answers: tuple[int, int]) -> Batch:
+    """Pad dialogues to the longest of them. ``answers``: the tokens of yes and no."""
     length = max(len(row.ids) for row in rows)
     ids = np.full((len(rows), length), SPECIAL_TOKENS.index(PAD), dtype=np.int64)
     weights = np.zeros((len(rows), length), dtype=np.float32)
@@ -109,7 +124,17 @@ def collate(rows: list[Encoded]) -> Batch:
     learned = weights[:, 1:] > 0
     where, place = np.nonzero(learned)
     chosen = weights[:, 1:][learned]
-    return Batch(ids, where * length + place, ids[:, 1:][learned], chosen, chosen > 1.0)
+    judged = [(number * length + place, fits) for number, row in enumerate(rows) for place, fits in row.fits.items()]
+    return Batch(
+        ids,
+        where * length + place,
+        ids[:, 1:][learned],
+        chosen,
+        chosen > 1.0,
+        np.array([place for place, _ in judged], dtype=np.int64),
+        np.array([fits for _, fits in judged], dtype=np.float32),
+        answers,
+    )
 
 
 def make_pool(
@@ -125,14 +150,15 @@ def make_pool(
             rows.append(row)
             wanted -= len(row.ids)
     rows.sort(key=lambda row: len(row.ids))
+    yes, no = (tokenizer.encode(label).ids[0] for label in LABELS)
     batches: list[Batch] = []
     group: list[Encoded] = []
     for row in rows:
         if group and (len(group) + 1) * len(row.ids) > recipe.batch_tokens:
-            batches.append(collate(group))
+            batches.append(collate(group, (yes, no)))
             group = []
         group.append(row)
-    batches.append(collate(group))
+    batches.append(collate(group, (yes, no)))
     rng.shuffle(batches)
     return batches
 

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
@@ -148,14 +149,26 @@ class _Run:
         """One update. Returns the plain mean loss of the reply tokens and the share of judgements right, if any."""
         targets, weights = self._tensor(batch.targets), self._tensor(batch.weights)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.half):
-            logits = self.model(self._tensor(batch.ids), self._tensor(batch.positions)).float()
+            places = np.concatenate((batch.positions, batch.judged))
+            all_logits = self.model(self._tensor(batch.ids), self._tensor(places)).float()
+        logits, doubts = all_logits.split((len(batch.positions), len(batch.judged)))
         losses = functional.cross_entropy(logits, targets, reduction="none")
-        torch.autograd.backward((losses * weights).sum() / weights.sum())
+        loss = (losses * weights).sum() + self._judged(doubts, batch)
+        torch.autograd.backward(loss / (weights.sum() + len(batch.judged)))
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.recipe.grad_clip)
         self.optimizer.step(rate)
         labels = self._tensor(batch.labels)
         judged = (logits.detach()[labels].argmax(-1) == targets[labels]).float().mean().item()
         return losses.detach().mean().item(), None if math.isnan(judged) else judged
+
+    def _judged(self, logits: Tensor, batch: Batch) -> Tensor:
+        """Summed loss of what the model would say, yes or no, after each word of a judged answer.
+
+        One label an answer is too little to learn to compare two texts from; these say where they part.
+        """
+        yes, no = batch.answers
+        margin = logits[:, yes] - logits[:, no]
+        return functional.binary_cross_entropy_with_logits(margin, self._tensor(batch.fits), reduction="sum")
 
     def _progress(self, counters: Counters, rate: float, speed: float) -> Progress:
         share = self.budget.progress(counters.step, counters.seconds)
