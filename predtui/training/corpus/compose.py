@@ -134,14 +134,16 @@ def _dialogue(split: Split, rng: random.Random, truncate: bool, pick: AnyIntent 
     )
 
 
-def sample(rng: random.Random, pick: AnyIntent = any_intent) -> Example:
-    """One training example of the mixture: 25 % judgements; of the rest, 15 % truncated and 25 % with earlier turns.
-
-    ``pick`` draws the intents of questions that stand by themselves.
-    """
+def sample(rng: random.Random) -> Example:
+    """One training example of the mixture: 25 % judgements; of the rest, 15 % truncated and 25 % with earlier turns."""
     if rng.random() < JUDGED:
-        return judge.judgement(pick, "train", rng)
-    return _dialogue("train", rng, truncate=rng.random() < TRUNCATED, pick=pick)
+        return judge.judgement(any_intent, "train", rng)
+    return _dialogue("train", rng, truncate=rng.random() < TRUNCATED)
+
+
+def sample_computed(rng: random.Random) -> Example:
+    """A training example like those of ``sample`` whose reply is worked out; never a judgement."""
+    return _dialogue("train", rng, truncate=rng.random() < TRUNCATED, pick=any_computed)
 
 
 def heldout(split: Split, n: int, seed: int) -> list[Example]:

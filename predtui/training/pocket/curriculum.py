@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 
-from predtui.training.corpus.compose import any_computed, sample
+from predtui.training.corpus.compose import sample, sample_computed
 from predtui.training.corpus.types import Example
 
 COMPUTED_POOLS = 30
@@ -17,7 +17,7 @@ COMPUTED_POOLS = 30
 
 def target_lesson(rng: random.Random, pool: int) -> Example:
     """An example for pool number ``pool`` of the target's stream."""
-    return sample(rng, any_computed) if pool < COMPUTED_POOLS else sample(rng)
+    return sample_computed(rng) if pool < COMPUTED_POOLS else sample(rng)
 
 
 def draft_lesson(rng: random.Random, pool: int) -> Example:
