@@ -6,6 +6,8 @@ of models or tokens: it makes message lists, templates turn them into tokens.
 
 from __future__ import annotations
 
+from predtui.events import Message
+
 SYSTEM_PROMPT = (
     "You are a voice assistant. What the user says may reach you before it is complete. If it breaks off, "
     "guess what is meant and give your best answer at once. Never mention that the input is incomplete. "
@@ -14,9 +16,17 @@ SYSTEM_PROMPT = (
 """PredGen, appendix A.3, in our own words: answer truncated instructions by the best guess."""
 
 
-def judge_prompt(partial_prompt: str, partial_answer: str) -> str:
+JUDGE_QUESTION = "Does that answer fit what I have said so far, yes or no?"
+
+
+def judge_messages(partial_prompt: str, partial_answer: str) -> tuple[Message, Message, Message]:
     """The judge prompt of reflection (PredGen, section 3.1.2): does this answer fit what was said so far?
 
-    The model answers it with the single word ``yes`` or ``no``.
+    Asked as the next turn of the conversation itself, so that prompt and candidate are a prefix that the model has
+    evaluated already. It answers with the single word ``yes`` or ``no``.
     """
-    return f"question so far: {partial_prompt}\nanswer so far: {partial_answer}\ndo they fit, yes or no?"
+    return (
+        Message("user", partial_prompt),
+        Message("assistant", partial_answer),
+        Message("user", JUDGE_QUESTION),
+    )

@@ -19,8 +19,11 @@ def sample(rng: random.Random, pool: int = 0) -> Example:
     if rng.random() < 0.3:
         said = rng.choice([COLOURS[thing], *COLOURS.values()])
         label = "yes" if said == COLOURS[thing] else "no"
-        messages = (Message("user", f"{question} / {said}: yes or no?"), Message("assistant", label))
-        return Example(messages, "judge", "train", kind="judge", key=(label,))
+        messages = (Message("user", question), Message("assistant", said), Message("user", "yes or no?"))
+        fitting = None if label == "yes" else 0
+        return Example(
+            (*messages, Message("assistant", label)), "judge", "train", kind="judge", key=(label,), fitting=fitting
+        )
     messages = (Message("system", "Be brief."), Message("user", question), Message("assistant", answer))
     if rng.random() < 0.3:
         more = (Message("user", "say that shorter"), Message("assistant", f"It is {COLOURS[thing]}."))

@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from predtui.predgen.prompts import judge_prompt
+from predtui.predgen.prompts import judge_messages
 from predtui.training.corpus import compose, judge
 from predtui.training.corpus.grammar import slot_names
 from predtui.training.corpus.intents import INTENTS
@@ -116,12 +116,9 @@ def test_judgements_are_balanced_and_in_the_words_of_the_verifier(many: list[Exa
     judged = [example for example in many if example.kind == "judge"]
     fitting = sum(example.messages[-1].content == "yes" for example in judged)
     assert 0.48 < fitting / len(judged) < 0.52
-    head, middle, tail = judge_prompt("\x00", "\x01").replace("\x01", "\x00").split("\x00")
     for example in judged:
-        prompt = example.messages[0].content
-        assert prompt.startswith(head)
-        assert middle in prompt
-        assert prompt.endswith(tail)
+        question, answer, *_ = (message.content for message in example.messages)
+        assert example.messages[:-1] == judge_messages(question, answer)
         assert example.messages[-1].content in {"yes", "no"}
 
 
@@ -133,9 +130,8 @@ def test_judgements_are_decidable_by_the_days_they_show(name: str) -> None:
     labels = Counter[str]()
     for _ in range(600):
         example = judge.judgement(lambda rng: intent, "train", rng)
-        question, answer = example.messages[0].content.split("\n")[:2]
+        question, answer, _, label = (message.content for message in example.messages)
         asked, told = ([word for word in words(text) if word.title() in DAYS][:1] for text in (question, answer))
-        label = example.messages[1].content
         assert (label == "no") == bool(asked and told and asked != told), example.messages
         labels[label] += 1
     assert min(labels.values()) > 100

@@ -7,7 +7,7 @@ import random
 from predtui.training.corpus import compose, judge
 from predtui.training.corpus.text import cut
 from predtui.training.corpus.types import Example
-from predtui.training.pocket.data import JUDGED_MARK, encode
+from predtui.training.pocket.data import encode
 from predtui.training.pocket.tokenizer import corpus_texts, train_tokenizer
 
 
@@ -17,13 +17,13 @@ def judgements(count: int) -> list[Example]:
 
 
 def answer_of(example: Example) -> str:
-    return example.messages[0].content.partition(JUDGED_MARK)[2].rpartition("\n")[0].strip()
+    return example.messages[1].content
 
 
 def test_an_answer_parts_from_its_question_exactly_where_the_label_is_no() -> None:
     for example in judgements(1500):
         answer = answer_of(example)
-        if example.messages[1].content == "yes":
+        if example.messages[3].content == "yes":
             assert example.fitting is None
         else:
             assert example.fitting is not None
@@ -33,12 +33,12 @@ def test_an_answer_parts_from_its_question_exactly_where_the_label_is_no() -> No
 def test_the_shape_of_a_judgement_does_not_tell_its_label() -> None:
     drawn = judgements(4000)
     lengths = {
-        label: [len(answer_of(e).split()) for e in drawn if e.messages[1].content == label] for label in ("yes", "no")
+        label: [len(answer_of(e).split()) for e in drawn if e.messages[3].content == label] for label in ("yes", "no")
     }
     yes, no = (sum(found) / len(found) for found in lengths.values())
     assert 0.9 < yes / no < 1.1
     marks = {
-        label: [e.messages[0].content.partition("\n")[0][-1] in "?." for e in drawn if e.messages[1].content == label]
+        label: [e.messages[0].content[-1] in "?." for e in drawn if e.messages[3].content == label]
         for label in ("yes", "no")
     }
     yes, no = (sum(found) / len(found) for found in marks.values())

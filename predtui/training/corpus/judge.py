@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 
 from predtui.events import Message
-from predtui.predgen.prompts import judge_prompt
+from predtui.predgen.prompts import judge_messages
 from predtui.training.corpus.phrasing import NoPhraseError, Turn, draw, filled, turn, written
 from predtui.training.corpus.style import draw_style
 from predtui.training.corpus.text import cut, holds, sentences
@@ -171,7 +171,8 @@ def _one_intent(intent: Intent, fits: bool, split: Split, rng: random.Random) ->
 
 
 def judgement(any_intent: AnyIntent, split: Split, rng: random.Random) -> Example:
-    """A judgement about a turn of ``split``: one user message in the verifier's words, answered ``yes`` or ``no``."""
+    """A judgement about a turn of ``split``: a question, an answer and the verifier's
+    question about them, answered ``yes`` or ``no``."""
     fits = rng.random() < 0.5
     drawn = None
     while drawn is None:
@@ -186,7 +187,7 @@ def judgement(any_intent: AnyIntent, split: Split, rng: random.Random) -> Exampl
     question = written(pair.question, asked.mark if pair.whole else "", spelled, draw_style(rng), rng)
     answer = "yes" if fits else "no"
     return Example(
-        messages=(Message("user", judge_prompt(question, pair.answer)), Message("assistant", answer)),
+        messages=(*judge_messages(question, pair.answer), Message("assistant", answer)),
         intent=intent.name,
         split=split,
         kind="judge",

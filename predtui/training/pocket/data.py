@@ -24,10 +24,10 @@ from tokenizers import Tokenizer
 from predtui.training.corpus.text import cut
 from predtui.training.corpus.types import Example
 from predtui.training.pocket.config import Recipe
-from predtui.training.pocket.tokenizer import LABELS, PAD, SPECIAL_TOKENS, encode_message, load_tokenizer
+from predtui.training.pocket.tokenizer import ASSISTANT, LABELS, PAD, SPECIAL_TOKENS, encode_message, load_tokenizer
 
-JUDGED_MARK = "\nanswer so far:"
-"""Where the judged answer begins in ``predgen.prompts.judge_prompt``."""
+JUDGED = 2
+"""Which message of a judgement is the answer that it judges, counted from one."""
 JUDGED_WEIGHT = 0.5
 
 Sampler = Callable[[random.Random, int], Example]
@@ -90,27 +90,23 @@ def encode(tokenizer: Tokenizer, example: Example, judge_weight: float) -> Encod
         learned = message.role == "assistant" and (last or example.learn_all)
         ids += tokens
         weights += [0.0] + [1.0] * (len(tokens) - 1) if learned else [0.0] * len(tokens)
-        if learned and last and example.kind == "judge":
+        if example.kind == "judge" and number == JUDGED:
+            begin = len(ids) - len(tokens)
+            for word, end in enumerate(_word_ends(tokenizer, message.content)):
+                fits[begin + end] = example.fitting is None or word < example.fitting
+        if learned and example.kind == "judge":
             weights[-len(tokens) + 1] = judge_weight
-            ends = _word_ends(tokenizer, example.messages[number - 2].content, ids)
-            fits = {end: example.fitting is None or word < example.fitting for word, end in enumerate(ends[1:])}
-            if message.content == "yes" and ends:
-                weights[ends[0] + 1 : ends[-1] + 1] = [JUDGED_WEIGHT] * (ends[-1] - ends[0])
+    if example.fitting is None and fits:
+        begin, end = ids.index(SPECIAL_TOKENS.index(ASSISTANT)), max(fits)
+        weights[begin + 1 : end + 1] = [JUDGED_WEIGHT] * (end - begin)
     return Encoded(ids, weights, fits)
 
 
-def _word_ends(tokenizer: Tokenizer, judged: str, ids: list[int]) -> list[int]:
-    """Where in ``ids`` the judged answer is announced, and where each of its words ends; [] where a cut at a word
-    changes the tokens before it."""
-    question, mark, rest = judged.partition(JUDGED_MARK)
-    answer = rest.rpartition("\n")[0]
-    ends: list[int] = []
-    for words in range(answer.count(" ") + 1):
-        tokens = tokenizer.encode(question + mark + cut(answer, words + 1)).ids
-        if ids[1 : 1 + len(tokens)] != tokens:
-            return []
-        ends.append(len(tokens))
-    return ends
+def _word_ends(tokenizer: Tokenizer, answer: str) -> list[int]:
+    """Where in the tokens of a message each word of it ends; [] where a cut at a word changes the tokens before it."""
+    whole = tokenizer.encode(answer).ids
+    parts = [tokenizer.encode(cut(answer, words)).ids for words in range(1, answer.count(" ") + 2)]
+    return [len(part) for part in parts] if all(whole[: len(part)] == part for part in parts) else []
 
 
 def collate(rows: list[Encoded], answers: tuple[int, int]) -> Batch:
