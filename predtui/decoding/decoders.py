@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from predtui.clock import Clock, RealClock
 from predtui.decoding.autoregressive import Autoregressive
 from predtui.decoding.base import Decoder, Drafter, Sampler
+from predtui.decoding.jacobi import Jacobi
 from predtui.errors import PredtuiError
 from predtui.llm.base import LoadedModel
 
@@ -28,6 +29,7 @@ class Parts:
 
 DECODERS: dict[str, Callable[[Parts], Decoder]] = {
     "ar": lambda parts: Autoregressive(parts.target.model, parts.sampler),
+    "jacobi": lambda parts: Jacobi(parts.target.model, parts.sampler),
 }
 
 
