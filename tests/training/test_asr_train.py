@@ -8,10 +8,11 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from predtui.asr.whisper_files import FAST  # noqa: E402
 from predtui.training.asr.batches import IGNORED, Batches  # noqa: E402
 from predtui.training.asr.config import Crops, Recipe, Shape  # noqa: E402
 from predtui.training.asr.corpus import Corpus  # noqa: E402
-from predtui.training.asr.export import FAST, export, load_whisper  # noqa: E402
+from predtui.training.asr.export import export, load_whisper  # noqa: E402
 from predtui.training.asr.loop import Run, Trainee  # noqa: E402
 from predtui.training.asr.model import Whisper  # noqa: E402
 from predtui.training.asr.tokenizer import SPECIAL, train_tokenizer  # noqa: E402

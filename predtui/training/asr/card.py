@@ -27,9 +27,9 @@ the whole way of a streaming Whisper runs and is measured anywhere.
 
     {command}
 
-{utterances:,} utterances ({hours:.1f} h) of the pocket domain's sentences by {voices} eSpeak NG voices, seed {seed}, with
-noise, echoes, levels and a warped mel axis; {steps:,} batches in {minutes:.0f} minutes on {threads} CPU threads. First CTC
-on the encoder alone, then CTC and cross-entropy together.
+{utterances:,} utterances ({hours:.1f} h) of the pocket domain's sentences by {voices} eSpeak NG voices, seed {seed},
+with noise, echoes, levels and a warped mel axis; {steps:,} batches in {minutes:.0f} minutes on {threads} CPU threads.
+First CTC on the encoder alone, then CTC and cross-entropy together.
 
 ## How well it hears
 

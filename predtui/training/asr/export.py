@@ -6,20 +6,16 @@ Weights are stored in half precision and as 8-bit integers. Must not know of tra
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
 from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
 
+from predtui.asr.whisper_files import FAST, convert
 from predtui.training.asr.config import FRAMES_A_SECOND, SAMPLE_RATE, Shape
 from predtui.training.asr.model import Whisper
 from predtui.training.asr.tokenizer import END, START, UNTIMED, save_tokenizer
-
-FAST = "ctranslate2"
-"""Folder inside the model's that holds its CTranslate2 form."""
-_BESIDE = ("tokenizer.json", "preprocessor_config.json")
 
 
 def whisper_config(shape: Shape, tokenizer: Tokenizer) -> dict[str, Any]:
@@ -81,16 +77,6 @@ def export(model: Whisper, tokenizer: Tokenizer, folder: Path) -> None:
     weights = {name: tensor.detach().half().contiguous() for name, tensor in model.state_dict().items()}
     save_file(weights, str(folder / "model.safetensors"), metadata={"format": "pt"})
     convert(folder, folder / FAST)
-
-
-def convert(folder: Path, out: Path, quantization: str = "int8_float32") -> None:
-    """The CTranslate2 form of the Hugging Face folder ``folder``, with what faster-whisper wants beside it."""
-    from ctranslate2.converters import TransformersConverter
-
-    copied = [name for name in _BESIDE if (folder / name).exists()]
-    TransformersConverter(str(folder)).convert(str(out), quantization=quantization, force=True)
-    for name in copied:
-        shutil.copyfile(folder / name, out / name)
 
 
 def load_whisper(folder: Path) -> Whisper:

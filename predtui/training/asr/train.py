@@ -17,12 +17,13 @@ from pathlib import Path
 import torch
 from rich.console import Console
 
+from predtui.asr.whisper_files import FAST
 from predtui.training.asr.batches import Batches
 from predtui.training.asr.card import write_card
 from predtui.training.asr.config import FRAMES_A_SECOND, Crops, Recipe, Shape
 from predtui.training.asr.corpus import build
 from predtui.training.asr.evaluate import quality
-from predtui.training.asr.export import FAST, export
+from predtui.training.asr.export import export
 from predtui.training.asr.loop import Run, Trainee, describe
 from predtui.training.asr.sentences import sentences
 from predtui.training.asr.tokenizer import TEXT_TOKENS, train_tokenizer

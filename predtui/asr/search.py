@@ -1,0 +1,169 @@
+"""Beam search over a decoder, pruned by what the round before wrote (WhisperFlow, section 4.2).
+
+While the likeliest token is the one that the reference has next, one hypothesis is enough; from the first that is not,
+the search is as wide as ever. ``step`` looks token by token, as in the paper; ``forward`` checks all that is left of
+the reference in one forward, and finds the same. Must not know of sound, words or time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from predtui.asr.ct2_weights import Array
+from predtui.asr.whisper_decoder import Cache, Decoder, Memory, Step, log_softmax
+
+Pruning = Literal["off", "step", "forward"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a search may write: up to ``end`` or ``longest`` tokens, never the ``suppressed`` ones. ``skipped``: the
+    tokens (marks, special ones) that are not compared with the reference."""
+
+    end: int
+    longest: int
+    suppressed: tuple[int, ...] = ()
+    skipped: Collection[int] = ()
+
+
+@dataclass(slots=True)
+class Effort:
+    """Counts of a search or of many: decoder ``forwards``, and of the decoding ``steps`` the sum of their beams and how
+    many had one beam thanks to a reference."""
+
+    forwards: int = 0
+    steps: int = 0
+    beams: int = 0
+    pruned: int = 0
+
+    def add(self, other: Effort) -> None:
+        self.forwards += other.forwards
+        self.steps += other.steps
+        self.beams += other.beams
+        self.pruned += other.pruned
+
+    @property
+    def average_beam(self) -> float:
+        return self.beams / self.steps if self.steps else 0.0
+
+    @property
+    def reduce_ratio(self) -> float:
+        """The share of steps that needed one hypothesis only."""
+        return self.pruned / self.steps if self.steps else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The likeliest text: its tokens without the end, their mean log-probability, and what finding it took."""
+
+    tokens: tuple[int, ...]
+    mean_log_probability: float
+    effort: Effort
+
+
+@dataclass(frozen=True, slots=True)
+class _Single:
+    """The only hypothesis: what was written after the prompt, its log-probability, and the logits of what follows."""
+
+    tokens: list[int]
+    score: float
+    next_logits: Array
+    cache: Cache
+
+
+class Search:
+    """Searches with ``beam`` hypotheses over one decoder."""
+
+    def __init__(self, decoder: Decoder, rules: Rules, beam: int = 5, pruning: Pruning = "forward") -> None:
+        self._decoder, self._rules, self._beam, self._pruning = decoder, rules, beam, pruning
+
+    def __call__(self, prompt: Sequence[int], memory: Memory, reference: Sequence[int] = ()) -> tuple[Found, Step]:
+        """What is written after ``prompt`` over ``memory``, and the prompt's own forward.
+        ``reference``: the tokens that the round before wrote for about the same sound."""
+        effort, before = Effort(), self._decoder.forwards
+        opening = self._decoder.forward(np.array([prompt]), memory, Cache())
+        single, ended = _Single([], 0.0, opening.logits[0, -1], opening.cache), False
+        known = [token for token in reference if token not in self._rules.skipped]
+        if known and self._pruning != "off":
+            single, ended = self._follow(single, memory, known, effort)
+        tokens, score = (single.tokens, single.score) if ended else self._widen(single, memory, effort)
+        effort.forwards = self._decoder.forwards - before
+        return Found(tuple(tokens), score / (len(tokens) + 1), effort), opening
+
+    def _follow(self, single: _Single, memory: Memory, reference: list[int], effort: Effort) -> tuple[_Single, bool]:
+        """One hypothesis as far as the reference confirms it, and whether it ends there (section 4.2.2)."""
+        index = -1
+        while len(single.tokens) < self._rules.longest:
+            scores = self._scores(single.next_logits)
+            token = int(scores.argmax())
+            if token == self._rules.end:
+                effort.add(Effort(steps=1, beams=1, pruned=1))
+                return replace(single, score=single.score + float(scores[token])), True
+            if token in self._rules.skipped:
+                single = self._advance(single, [token], memory, effort)
+                continue
+            if index < 0:
+                index = reference.index(token) if token in reference else len(reference)
+            if index == len(reference) or reference[index] != token:
+                break
+            room = self._rules.longest - len(single.tokens)
+            ahead = reference[index : index + (1 if self._pruning == "step" else room)]
+            written = len(single.tokens)
+            single = self._advance(single, ahead, memory, effort)
+            index += len(single.tokens) - written
+        return single, False
+
+    def _advance(self, single: _Single, tokens: list[int], memory: Memory, effort: Effort) -> _Single:
+        """One forward over ``tokens``; keeps those that are likeliest in their turn, at least the first."""
+        step = self._decoder.forward(np.array([tokens]), memory, single.cache)
+        rows = [single.next_logits, *step.logits[0]]
+        kept, score = 0, single.score
+        for token, scores in zip(tokens, map(self._scores, rows), strict=False):
+            if int(scores.argmax()) != token:
+                break
+            kept, score = kept + 1, score + float(scores[token])
+        effort.add(Effort(steps=kept, beams=kept, pruned=kept))
+        cache = step.cache.cut(single.cache.length + kept)
+        return _Single([*single.tokens, *tokens[:kept]], score, rows[kept], cache)
+
+    def _widen(self, single: _Single, memory: Memory, effort: Effort) -> tuple[list[int], float]:
+        """Beam search from the only hypothesis on: the best by mean log-probability, and its sum."""
+        beams, sums = [single.tokens], np.array([single.score], np.float32)
+        logits, cache = single.next_logits[None], single.cache
+        ended: list[tuple[list[int], float]] = []
+        while len(beams[0]) < self._rules.longest:
+            effort.add(Effort(steps=1, beams=self._beam))
+            kept: list[tuple[int, int, float]] = []
+            for beam, token, score in _best(sums[:, None] + self._scores(logits), 2 * self._beam):
+                if token == self._rules.end:
+                    ended.append((beams[beam], score))
+                elif len(kept) < self._beam:
+                    kept.append((beam, token, score))
+            beams = [[*beams[beam], token] for beam, token, _ in kept]
+            sums = np.array([score for _, _, score in kept], np.float32)
+            if len(ended) >= self._beam:
+                break
+            step = self._decoder.forward(
+                np.array([[tokens[-1]] for tokens in beams]), memory, cache.take([beam for beam, _, _ in kept])
+            )
+            logits, cache = step.logits[:, -1], step.cache
+        choices = ended or list(zip(beams, sums.tolist(), strict=True))
+        return max(choices, key=lambda one: one[1] / (len(one[0]) + 1))
+
+    def _scores(self, logits: Array) -> Array:
+        scores = log_softmax(logits)
+        if self._rules.suppressed:
+            scores[..., list(self._rules.suppressed)] = -np.inf
+        return scores
+
+
+def _best(scores: Array, count: int) -> list[tuple[int, int, float]]:
+    """The ``count`` highest of ``scores`` [beams, vocab] as (beam, token, score), best first."""
+    flat = scores.ravel()
+    count = min(count, flat.size)
+    places = np.argpartition(-flat, count - 1)[:count]
+    return [(*divmod(int(place), scores.shape[1]), float(flat[place])) for place in places[np.argsort(-flat[places])]]

@@ -1,0 +1,94 @@
+"""The streaming core of WhisperFlow (section 3.2): a buffer of sound that rounds are made over, and the words that
+rounds agree on. Pure: no clock, no thread, no model, so that every engine and every benchmark drives the same one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from predtui.asr.agreement import LocalAgreement, Word, joined
+from predtui.asr.base import Hypothesis
+from predtui.asr.mel import Samples
+from predtui.asr.whisper_model import Heard, Spoken
+
+RATE = 16_000
+PROMPT_CHARACTERS = 200
+SEGMENT_SECONDS = 300.0
+"""Longer sounds are taken in segments of this length, which share nothing (WhisperFlow, section 5)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What one round hears: ``samples`` from second ``start`` of the stream on, after the text ``prompt``."""
+
+    samples: Samples
+    start: float
+    prompt: str
+
+    @property
+    def end(self) -> float:
+        return self.start + len(self.samples) / RATE
+
+
+class Stream:
+    """One utterance. ``buffer_seconds``: a longer buffer is cut after the words that are stable; ``hardest``: one that
+    is still longer loses its oldest half, whatever is in it. ``rounds`` have to agree on a word."""
+
+    def __init__(self, buffer_seconds: float, hardest: float, rounds: int = 2) -> None:
+        self._limit, self._hardest = buffer_seconds, hardest
+        self._rounds = rounds
+        self._samples: Samples = np.zeros(0, dtype=np.float32)
+        self._cut = self._segment = 0.0
+        self._spoken: tuple[Spoken, ...] = ()
+        self.words = LocalAgreement(rounds=rounds)
+        self.unseen = 0.0
+
+    @property
+    def heard(self) -> float:
+        """Seconds of sound so far."""
+        return self._cut + len(self._samples) / RATE
+
+    def hear(self, samples: Samples) -> None:
+        """More sound, mono at 16 kHz; samples that are not finite are silence."""
+        self._samples = np.concatenate([self._samples, np.nan_to_num(samples, nan=0.0, posinf=0.0, neginf=0.0)])
+        self.unseen += len(samples) / RATE
+        if len(self._samples) > self._hardest * RATE:
+            self._drop(self.heard - self._hardest / 2)
+
+    def snapshot(self) -> Snapshot:
+        """The sound for a round that begins now."""
+        self.unseen = 0.0
+        before = [word for word in self.words.stable if self._segment < word.end <= self._cut]
+        return Snapshot(self._samples, self._cut, joined(before)[-PROMPT_CHARACTERS:])
+
+    def reference(self, snapshot: Snapshot) -> tuple[int, ...]:
+        """The tokens of the round before for the sound of ``snapshot``."""
+        return tuple(token for one in self._spoken if one.word.end > snapshot.start for token in one.tokens)
+
+    def take(self, snapshot: Snapshot, heard: Heard, last: bool = False) -> None:
+        """The words of the round over ``snapshot``. The ``last`` round's are all stable."""
+        self._spoken = tuple(
+            Spoken(Word(one.word.text, one.word.start + snapshot.start, one.word.end + snapshot.start), one.tokens)
+            for one in heard.spoken
+        )
+        words = [one.word for one in self._spoken]
+        if last or snapshot.end - self._segment >= SEGMENT_SECONDS:
+            self.words.finish(words, since=snapshot.start)
+            self._segment = snapshot.end
+            self._spoken = ()
+            self._drop(snapshot.end)
+            return
+        self.words.update(words, since=snapshot.start)
+        if self.heard - self._cut > self._limit and self.words.stable:
+            self._drop(min(self.words.stable[-1].end, self.heard))
+
+    def hypothesis(self, unfinished: bool) -> Hypothesis:
+        return Hypothesis(joined(self.words.stable), joined(self.words.tentative), unfinished)
+
+    def _drop(self, until: float) -> None:
+        """The buffer begins at second ``until``; it never goes back."""
+        count = max(0, min(len(self._samples), round((until - self._cut) * RATE)))
+        self._samples = self._samples[count:]
+        self._cut += count / RATE

@@ -1,0 +1,170 @@
+"""Whisper's decoder in numpy: tokens in, logits and cross-attention out, over encoder states computed elsewhere.
+
+CTranslate2 decodes from beginning to end or not at all. Beam pruning changes the width of the search from step to
+step, and verification needs the logits of many given tokens at once, so the decoder's forward is here. Must not know
+how tokens are searched, nor what they mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from predtui.asr.ct2_weights import Array
+
+_EPSILON = 1e-5
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Keys [heads, d_head, positions] and values [heads, positions, d_head] of the encoder's states, a layer each."""
+
+    keys: tuple[Array, ...]
+    values: tuple[Array, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cache:
+    """Keys and values [beams, heads, length, d_head] of the tokens so far, a layer each; empty before the first."""
+
+    keys: tuple[Array, ...] = ()
+    values: tuple[Array, ...] = ()
+
+    @property
+    def length(self) -> int:
+        return self.keys[0].shape[2] if self.keys else 0
+
+    def take(self, beams: Sequence[int]) -> Cache:
+        """The cache of the hypotheses ``beams``, in that order; one may come several times."""
+        index = np.asarray(beams)
+        return Cache(tuple(one[index] for one in self.keys), tuple(one[index] for one in self.values))
+
+    def cut(self, length: int) -> Cache:
+        """The cache of the first ``length`` tokens."""
+        return Cache(tuple(one[:, :, :length] for one in self.keys), tuple(one[:, :, :length] for one in self.values))
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What one forward gives: ``logits`` [beams, tokens, vocab], ``attention`` [alignment heads, tokens, positions] of
+    the first hypothesis, and the cache with the new tokens in it."""
+
+    logits: Array
+    attention: Array
+    cache: Cache
+
+
+class Decoder:
+    """The decoder of the CTranslate2 variables ``weights`` (those under "decoder/"). Counts its forwards."""
+
+    def __init__(self, weights: dict[str, Array]) -> None:
+        self._weights = {name.removeprefix("decoder/"): array for name, array in weights.items()}
+        self._heads = int(self._weights["num_heads"])
+        self._layers = sum(name.endswith("/ffn/linear_0/weight") for name in self._weights)
+        self._embedding = self._weights["embeddings/weight"]
+        self._positions = self._weights["position_encodings/encodings"]
+        self._aligning = self._alignment_heads()
+        self.forwards = 0
+
+    @property
+    def context(self) -> int:
+        """How many tokens fit."""
+        return len(self._positions)
+
+    def remember(self, states: Array) -> Memory:
+        """The encoder's ``states`` [positions, d_model] as every layer will attend to them."""
+        keys, values = [], []
+        for layer in range(self._layers):
+            key, value = np.split(self._linear(f"layer_{layer}/attention/linear_1", states), 2, axis=-1)
+            keys.append(np.ascontiguousarray(self._split(key[None])[0].swapaxes(1, 2)))
+            values.append(np.ascontiguousarray(self._split(value[None])[0]))
+        return Memory(tuple(keys), tuple(values))
+
+    def forward(self, tokens: npt.NDArray[np.int64], memory: Memory, cache: Cache) -> Step:
+        """One forward of ``tokens`` [beams, tokens] after those in ``cache``. Raises ValueError beyond ``context``."""
+        start, end = cache.length, cache.length + tokens.shape[1]
+        if end > self.context:
+            raise ValueError(f"{end} tokens do not fit into {self.context}")
+        self.forwards += 1
+        x = self._embedding[tokens] + self._positions[start:end]
+        mask = np.triu(np.full((tokens.shape[1], end), -np.inf, np.float32), start + 1)
+        keys, values, attention = [], [], []
+        for layer in range(self._layers):
+            name = f"layer_{layer}"
+            query, key, value = (
+                self._split(one)
+                for one in np.split(
+                    self._linear(f"{name}/self_attention/linear_0", self._norm(f"{name}/self_attention", x)), 3, -1
+                )
+            )
+            if start:
+                key = np.concatenate([cache.keys[layer], key], axis=2)
+                value = np.concatenate([cache.values[layer], value], axis=2)
+            keys.append(key)
+            values.append(value)
+            weights = softmax(self._scaled(query) @ key.swapaxes(2, 3) + mask)
+            x = x + self._linear(f"{name}/self_attention/linear_1", _joined(weights @ value))
+            query = self._split(self._linear(f"{name}/attention/linear_0", self._norm(f"{name}/attention", x)))
+            weights = softmax(self._scaled(query) @ memory.keys[layer])
+            attention += [weights[0, head] for head in self._aligning.get(layer, ())]
+            x = x + self._linear(f"{name}/attention/linear_2", _joined(weights @ memory.values[layer]))
+            hidden = gelu(self._linear(f"{name}/ffn/linear_0", self._norm(f"{name}/ffn", x)))
+            x = x + self._linear(f"{name}/ffn/linear_1", hidden)
+        logits = self._norm("", x) @ self._embedding.T
+        return Step(logits, np.stack(attention), Cache(tuple(keys), tuple(values)))
+
+    def _alignment_heads(self) -> dict[int, tuple[int, ...]]:
+        """By layer, the heads whose cross-attention follows the sound: all of the later half."""
+        return {layer: tuple(range(self._heads)) for layer in range(self._layers // 2, self._layers)}
+
+    def _linear(self, name: str, x: Array) -> Array:
+        result: Array = x @ self._weights[f"{name}/weight"].T
+        bias = self._weights.get(f"{name}/bias")
+        return result if bias is None else result + bias
+
+    def _norm(self, name: str, x: Array) -> Array:
+        name = f"{name}/layer_norm".lstrip("/")
+        centred = x - x.mean(-1, keepdims=True)
+        scale = np.sqrt(np.square(centred).mean(-1, keepdims=True) + np.float32(_EPSILON))
+        result: Array = centred / scale * self._weights[f"{name}/gamma"] + self._weights[f"{name}/beta"]
+        return result
+
+    def _split(self, x: Array) -> Array:
+        """[beams, n, d_model] to [beams, heads, n, d_head]."""
+        return x.reshape(*x.shape[:2], self._heads, -1).swapaxes(1, 2)
+
+    def _scaled(self, query: Array) -> Array:
+        return query * np.float32(query.shape[-1] ** -0.5)
+
+
+def softmax(x: Array) -> Array:
+    """Along the last axis."""
+    weights = np.exp(x - x.max(-1, keepdims=True))
+    result: Array = weights / weights.sum(-1, keepdims=True)
+    return result
+
+
+def log_softmax(x: Array) -> Array:
+    """Along the last axis."""
+    shifted = x - x.max(-1, keepdims=True)
+    result: Array = shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
+    return result
+
+
+def gelu(x: Array) -> Array:
+    """x Phi(x), with the error function of Abramowitz and Stegun's formula 7.1.26 (error below 1.5e-7)."""
+    z = np.abs(x) * np.float32(0.5**0.5)
+    t = 1.0 / (1.0 + np.float32(0.3275911) * z)
+    poly = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * np.float32(1.061405429)))))
+    half = np.float32(0.5) * poly * np.exp(-z * z)
+    result: Array = x * np.where(x >= 0, 1.0 - half, half)
+    return result
+
+
+def _joined(x: Array) -> Array:
+    """[beams, heads, n, d_head] to [beams, n, d_model]."""
+    result: Array = x.swapaxes(1, 2).reshape(x.shape[0], x.shape[2], -1)
+    return result

@@ -1,0 +1,182 @@
+"""One Whisper checkpoint, ready to hear sounds of any length: CTranslate2 encodes, the numpy decoder writes.
+
+``encode`` and ``write`` are apart, so that they can run at the same time on different rounds. Must not know of streams
+or turns.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from predtui.asr import ct2_weights
+from predtui.asr.agreement import Word
+from predtui.asr.mel import FRAMES_A_SECOND, Samples, log_mel, padded
+from predtui.asr.search import Effort, Pruning, Rules, Search
+from predtui.asr.timing import SECONDS_A_POSITION, token_times
+from predtui.asr.whisper_decoder import Decoder, Memory, softmax
+from predtui.errors import PredtuiError
+
+RATE = 16_000
+LONGEST_TOKENS = 200
+PROMPT_TOKENS = 100
+"""Of the text before, as much is given to the decoder."""
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """A sound as the decoder attends to it; ``positions`` of it are the sound itself, without what was appended."""
+
+    memory: Memory
+    positions: int
+    gflops: float
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """A word with the tokens that wrote it."""
+
+    word: Word
+    tokens: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What was written for one sound, and how sure that is. ``compression``: text length by its compressed one."""
+
+    spoken: tuple[Spoken, ...]
+    no_speech: float
+    mean_log_probability: float
+    compression: float
+    effort: Effort
+
+
+class WhisperModel:
+    """The model of a CTranslate2 folder with a ``tokenizer.json``; ``hush``: samples that end every sound."""
+
+    def __init__(self, folder: Path, threads: int = 1, language: str = "en", device: str = "auto") -> None:
+        """Raises PredtuiError where the folder is no such model."""
+        import ctranslate2
+        from tokenizers import Tokenizer
+
+        if not (folder / "tokenizer.json").is_file():
+            raise PredtuiError(f"{folder} has no tokenizer.json.", "Take it from the model's Hugging Face folder.")
+        try:
+            self._encoder: Any = ctranslate2.models.Whisper(str(folder), device=device, intra_threads=threads)
+        except (RuntimeError, ValueError, OSError) as error:
+            raise PredtuiError(
+                f"{folder} is not a Whisper model for CTranslate2: {error}.", "Choose another."
+            ) from error
+        self._tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self._decoder = Decoder(ct2_weights.read(folder, "decoder/"))
+        shapes = {name: array.shape for name, array in ct2_weights.read(folder, "encoder/").items()}
+        self.mels = shapes["encoder/conv1/weight"][1]
+        self.window = 2 * shapes["encoder/position_encodings/encodings"][0]
+        self._shapes = shapes
+        self._vocabulary: dict[str, int] = self._tokenizer.get_vocab(with_added_tokens=True)
+        self._opening = self._opening_tokens(language)
+        self._rules = self._make_rules(folder)
+
+    @property
+    def seconds(self) -> float:
+        """The longest sound."""
+        return float(self.window / FRAMES_A_SECOND)
+
+    def encode(self, samples: Samples, tail: Samples, pad_to: int = 0) -> Encoded:
+        """``samples`` with ``tail`` after them, then padded with digital silence to ``pad_to`` frames. A sound beyond
+        the window loses its end."""
+        import ctranslate2
+
+        mel = padded(log_mel(np.concatenate([samples, tail]), self.mels), pad_to)[:, : self.window]
+        view = ctranslate2.StorageView.from_array(np.ascontiguousarray(mel[None]))
+        states = np.array(self._encoder.encode(view, to_cpu=True), dtype=np.float32)[0]
+        positions = min(len(states), -(-len(samples) // (2 * RATE // FRAMES_A_SECOND)))
+        return Encoded(self._decoder.remember(states), max(1, positions), self.gflops(mel.shape[1]))
+
+    def write(
+        self, encoded: Encoded, prompt: str, reference: Sequence[int], beam: int = 5, pruning: Pruning = "forward"
+    ) -> Heard:
+        """The words in ``encoded``. ``prompt``: the text before; ``reference``: what the round before wrote for it."""
+        opening = [*self._previous(prompt), *self._opening]
+        search = Search(self._decoder, self._rules, beam, pruning)
+        found, first = search(opening, encoded.memory, reference)
+        silence = first.logits[0, opening.index(self._opening[0])]
+        effort = found.effort
+        times = np.zeros(1)
+        if found.tokens:
+            step = self._decoder.forward(np.array([found.tokens]), encoded.memory, first.cache)
+            effort.forwards += 1
+            attention = np.concatenate([first.attention[:, -1:], step.attention], axis=1)
+            times = token_times(attention, encoded.positions)
+        spoken = self._words(found.tokens, times)
+        text = " ".join(one.word.text for one in spoken)
+        return Heard(
+            spoken=spoken,
+            no_speech=float(softmax(silence)[self._silence]),
+            mean_log_probability=found.mean_log_probability,
+            compression=len(text) / len(zlib.compress(text.encode())) if text else 0.0,
+            effort=effort,
+        )
+
+    def gflops(self, frames: int) -> float:
+        """Floating-point operations of the encoder over ``frames``, in 10^9; multiplying and adding are two."""
+        width, mels, _ = self._shapes["encoder/conv1/weight"]
+        layers = sum(name.endswith("/ffn/linear_0/weight") for name in self._shapes)
+        hidden = self._shapes["encoder/layer_0/ffn/linear_0/weight"][0]
+        positions = -(-frames // 2)
+        convolutions = 3 * width * (mels * frames + width * positions)
+        layer = positions * (4 * width**2 + 2 * width * hidden) + 2 * positions**2 * width
+        return float(2 * (convolutions + layers * layer) / 1e9)
+
+    def _previous(self, prompt: str) -> list[int]:
+        room = min(PROMPT_TOKENS, self._decoder.context // 2 - len(self._opening) - 1)
+        tokens: list[int] = self._tokenizer.encode(f" {prompt}", add_special_tokens=False).ids[-room:] if prompt else []
+        return [self._vocabulary["<|startofprev|>"], *tokens] if tokens else []
+
+    def _opening_tokens(self, language: str) -> list[int]:
+        """Start, with the language where the model knows several, and no timestamps."""
+        names = ["<|startoftranscript|>"]
+        if self._encoder.is_multilingual:
+            names += [f"<|{language}|>", "<|transcribe|>"]
+        names.append("<|notimestamps|>")
+        unknown = [name for name in names if name not in self._vocabulary]
+        if unknown:
+            raise PredtuiError(f"the Whisper model has no token {unknown[0]}.", "Choose another language or model.")
+        silence = [name for name in ("<|nospeech|>", "<|nocaptions|>") if name in self._vocabulary]
+        self._silence = self._vocabulary[silence[0]] if silence else self._vocabulary[names[-1]]
+        return [self._vocabulary[name] for name in names]
+
+    def _make_rules(self, folder: Path) -> Rules:
+        end = self._vocabulary["<|endoftext|>"]
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        listed = [token for token in config.get("suppress_ids", ()) if token >= 0 and token != end]
+        special = [token for token in self._vocabulary.values() if token > end]
+        marks = frozenset(
+            token
+            for text, token in self._vocabulary.items()
+            if token < end and not any(letter.isalnum() for letter in text.replace("Ġ", ""))
+        )
+        longest = min(LONGEST_TOKENS, self._decoder.context // 2)
+        return Rules(end, longest, tuple(sorted({*listed, *special})), marks)
+
+    def _words(self, tokens: Sequence[int], times: Any) -> tuple[Spoken, ...]:
+        """Tokens that begin with a blank begin a word."""
+        begins = [index for index, token in enumerate(tokens) if self._begins(token) or index == 0]
+        found = []
+        for begin, end in pairwise([*begins, len(tokens)]):
+            own = tuple(tokens[begin:end])
+            text = self._tokenizer.decode(list(own)).strip()
+            if text:
+                last = max(float(times[end]), float(times[begin]) + SECONDS_A_POSITION)
+                found.append(Spoken(Word(text, float(times[begin]), last), own))
+        return tuple(found)
+
+    def _begins(self, token: int) -> bool:
+        return bool(self._tokenizer.id_to_token(token).startswith("Ġ"))

@@ -1,0 +1,189 @@
+"""WhisperFlow: streaming Whisper that keeps up (Wang, Xu and Lin, 2025). The engine of the stage "asr".
+
+Rounds over the unpadded buffer and a hush word, decoding pruned by the round before, and, where two executors pay,
+encoding of one round while the one before is being written. Hears only what voice activity detection calls speech.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from predtui.asr.base import Hypothesis
+from predtui.asr.faster_whisper_engine import credible
+from predtui.asr.mel import Samples
+from predtui.asr.search import Effort, Pruning
+from predtui.asr.stream import RATE, Snapshot, Stream
+from predtui.asr.whisper_files import find_hush, find_model
+from predtui.asr.whisper_model import Encoded, Heard, WhisperModel
+from predtui.settings import AsrSettings
+
+_NOTHING: Samples = np.zeros(0, dtype=np.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class FlowOptions:
+    """``step``: seconds of sound between rounds, at least. ``buffer``: seconds after which it is cut; a sixth of the
+    window is kept free. ``tail``: samples after every sound, the hush word; ``pad_to``: frames to pad to, 0 for none.
+    ``pipelined``: encoding and writing are two executors."""
+
+    step: float = 0.1
+    buffer: float = 15.0
+    rounds: int = 2
+    beam: int = 5
+    pruning: Pruning = "forward"
+    tail: Samples = field(default_factory=lambda: _NOTHING)
+    pad_to: int = 0
+    pipelined: bool = False
+
+
+class Model(Protocol):
+    """What the engine needs of a WhisperModel."""
+
+    @property
+    def seconds(self) -> float: ...
+
+    def encode(self, samples: Samples, tail: Samples, pad_to: int = 0) -> Encoded: ...
+
+    def write(
+        self, encoded: Encoded, prompt: str, reference: tuple[int, ...], beam: int = 5, pruning: Pruning = "forward"
+    ) -> Heard: ...
+
+
+@dataclass(slots=True)
+class Tally:
+    """What the rounds of a recogniser took together."""
+
+    rounds: int = 0
+    seconds: float = 0.0
+    gflops: float = 0.0
+    effort: Effort = field(default_factory=Effort)
+
+    def add(self, seconds: float, gflops: float, effort: Effort) -> None:
+        self.rounds += 1
+        self.seconds += seconds
+        self.gflops += gflops
+        self.effort.add(effort)
+
+
+def make_stream(model: Model, options: FlowOptions) -> Stream:
+    """An empty stream whose sounds, with the tail, fit into the model's window."""
+    room = model.seconds - len(options.tail) / RATE
+    return Stream(min(options.buffer, 0.6 * room), 0.95 * room, options.rounds)
+
+
+def sure(heard: Heard) -> Heard:
+    """``heard``, or nothing where its words are an invention over silence, or a loop."""
+    if credible(heard.no_speech, heard.mean_log_probability, heard.compression):
+        return heard
+    return Heard((), heard.no_speech, heard.mean_log_probability, 0.0, heard.effort)
+
+
+@dataclass(frozen=True, slots=True)
+class _Round:
+    """A round under way in the executors, begun at second ``begun``."""
+
+    snapshot: Snapshot
+    begun: float
+    encoded: Future[Encoded]
+    heard: Future[Heard]
+
+
+class FlowRecognizer:
+    """Recognizer over a WhisperModel. ``now``: seconds, to pace the rounds."""
+
+    rate = RATE
+
+    def __init__(self, model: Model, options: FlowOptions, now: Callable[[], float] = time.monotonic) -> None:
+        self._model, self._options, self._now = model, options, now
+        self._executors = [ThreadPoolExecutor(1, name) for name in ("encode", "write")] if options.pipelined else []
+        self._rounds: deque[_Round] = deque()
+        self.tally = Tally()
+        self.start()
+
+    def start(self) -> None:
+        self._rounds.clear()
+        self._stream = make_stream(self._model, self._options)
+        self._last = Hypothesis()
+        self._step = self._options.step
+
+    def feed(self, pcm: bytes, voiced: bool) -> Hypothesis | None:
+        """A pause brings a round at once, and completes the last word."""
+        stream = self._stream
+        if voiced:
+            stream.hear(np.frombuffer(pcm, dtype="<i2").astype(np.float32) / 32768.0)
+        self._collect(wait=False)
+        if stream.unseen >= self._step or (not voiced and stream.unseen > 0):
+            self._begin()
+        new = stream.hypothesis(unfinished=voiced)
+        if new == self._last or not (new.stable or new.tentative):
+            return None
+        self._last = new
+        return new
+
+    def finish(self) -> Hypothesis:
+        """One more round over all of the buffer, whose words are final."""
+        self._collect(wait=True)
+        snapshot = self._stream.snapshot()
+        if len(snapshot.samples):
+            self._stream.take(snapshot, self._hear(snapshot), last=True)
+        return self._stream.hypothesis(unfinished=False)
+
+    def _begin(self) -> None:
+        if self._executors:
+            self._submit()
+            return
+        snapshot = self._stream.snapshot()
+        begun = self._now()
+        self._stream.take(snapshot, self._hear(snapshot))
+        self._step = max(self._options.step, self._now() - begun)
+
+    def _hear(self, snapshot: Snapshot) -> Heard:
+        begun = self._now()
+        encoded = self._model.encode(snapshot.samples, self._options.tail, self._options.pad_to)
+        heard = self._write(snapshot, encoded, self._stream.reference(snapshot))
+        self.tally.add(self._now() - begun, encoded.gflops, heard.effort)
+        return sure(heard)
+
+    def _write(self, snapshot: Snapshot, encoded: Encoded, reference: tuple[int, ...]) -> Heard:
+        options = self._options
+        return self._model.write(encoded, snapshot.prompt, reference, options.beam, options.pruning)
+
+    def _submit(self) -> None:
+        """A round into the executors, unless the newest one is still being encoded (section 4.3)."""
+        if self._rounds and not self._rounds[-1].encoded.done():
+            return
+        snapshot, options = self._stream.snapshot(), self._options
+        reference, (encoding, writing) = self._stream.reference(snapshot), self._executors
+        encoded = encoding.submit(self._model.encode, snapshot.samples, options.tail, options.pad_to)
+        heard = writing.submit(lambda: self._write(snapshot, encoded.result(), reference))
+        self._rounds.append(_Round(snapshot, self._now(), encoded, heard))
+
+    def _collect(self, wait: bool) -> None:
+        """The words of the rounds that are done; ``wait``: of all."""
+        while self._rounds and (wait or self._rounds[0].heard.done()):
+            one = self._rounds.popleft()
+            heard = one.heard.result()
+            self.tally.add(self._now() - one.begun, one.encoded.result().gflops, heard.effort)
+            self._stream.take(one.snapshot, sure(heard))
+
+
+def load(settings: AsrSettings, threads: int = 1) -> tuple[WhisperModel, FlowOptions]:
+    """The model that ``settings`` name and how it is used. Without a hush word of its own every sound is padded to the
+    window, which is slower and never wrong. Raises PredtuiError where there is no such model."""
+    folder = find_model(settings)
+    model = WhisperModel(folder, threads, settings.language)
+    hush = find_hush(folder)
+    options = FlowOptions(
+        step=settings.step,
+        beam=settings.beam,
+        tail=_NOTHING if hush is None else hush,
+        pad_to=model.window if hush is None else 0,
+    )
+    return model, options

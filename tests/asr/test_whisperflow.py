@@ -1,0 +1,169 @@
+"""WhisperFlow's streaming core and engine: laws over scripted models, without any weights."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from predtui.asr.agreement import Word
+from predtui.asr.search import Effort
+from predtui.asr.stream import RATE, Stream
+from predtui.asr.whisper_model import Heard, Spoken
+from predtui.asr.whisperflow import FlowOptions, FlowRecognizer
+
+FRAME = 320
+TOKENS = {f"w{index}": index for index in range(4000)}
+
+
+@dataclass(frozen=True)
+class Sound:
+    """Stands for an Encoded: the samples themselves."""
+
+    samples: np.ndarray
+    gflops: float = 1.0
+
+
+def heard(words: list[Word]) -> Heard:
+    spoken = tuple(Spoken(word, (TOKENS.get(word.text, 0),)) for word in words)
+    return Heard(spoken, 0.0, -0.1, 1.0, Effort())
+
+
+class Script:
+    """Writes what it is told, whatever it hears."""
+
+    seconds = 4.0
+
+    def __init__(self, rounds: list[list[str]]) -> None:
+        self._rounds = iter(rounds)
+
+    def encode(self, samples, tail, pad_to=0) -> Sound:
+        return Sound(samples)
+
+    def write(self, encoded, prompt, reference, beam=5, pruning="forward") -> Heard:
+        texts = next(self._rounds, [])
+        seconds = len(encoded.samples) / RATE
+        width = seconds / max(1, len(texts))
+        return heard([Word(text, index * width, (index + 1) * width) for index, text in enumerate(texts)])
+
+
+class Perfect:
+    """Hears words of 0.3 s whose number is their level: what ``speech`` makes."""
+
+    seconds = 30.0
+
+    def encode(self, samples, tail, pad_to=0) -> Sound:
+        return Sound(samples)
+
+    def write(self, encoded, prompt, reference, beam=5, pruning="forward") -> Heard:
+        levels = np.rint(encoded.samples * 32768).astype(int)
+        changes = [0, *(np.flatnonzero(np.diff(levels)) + 1).tolist(), len(levels)]
+        words = [
+            Word(f"w{levels[begin]}", begin / RATE, end / RATE)
+            for begin, end in pairwise(changes)
+            if end > begin and levels[begin] > 0 and end - begin > 0.5 * 0.3 * RATE
+        ]
+        return heard(words)
+
+
+def speech(count: int) -> bytes:
+    levels = np.repeat(np.arange(1, count + 1), int(0.3 * RATE))
+    return levels.astype("<i2").tobytes()
+
+
+def frames(pcm: bytes) -> list[bytes]:
+    return [pcm[start : start + 2 * FRAME] for start in range(0, len(pcm), 2 * FRAME)]
+
+
+texts = st.lists(st.sampled_from(["a", "b", "c", "d."]), max_size=8)
+
+
+@settings(max_examples=120, deadline=None)
+@given(
+    rounds=st.lists(texts, min_size=1, max_size=40),
+    voiced=st.lists(st.booleans(), min_size=20, max_size=60),
+    agreeing=st.integers(1, 4),
+    pipelined=st.booleans(),
+)
+def test_a_stable_word_is_never_unsaid(rounds, voiced, agreeing, pipelined) -> None:
+    options = FlowOptions(step=0.04, buffer=0.5, rounds=agreeing, pipelined=pipelined)
+    recognizer = FlowRecognizer(Script(rounds), options, now=lambda: 0.0)
+    stable: list[str] = []
+    for speaking in voiced:
+        hypothesis = recognizer.feed(bytes(2 * FRAME * 4), speaking)
+        if hypothesis is not None:
+            words = hypothesis.stable.split()
+            assert words[: len(stable)] == stable
+            stable = words
+    final = recognizer.finish()
+    assert final.stable.split()[: len(stable)] == stable
+    assert final.tentative == ""
+    assert not final.unfinished
+
+
+@settings(max_examples=40, deadline=None)
+@given(rounds=st.lists(texts, min_size=1, max_size=40), voiced=st.lists(st.booleans(), min_size=20, max_size=60))
+def test_a_replay_equals_the_live_run(rounds, voiced) -> None:
+    def run() -> list:
+        recognizer = FlowRecognizer(Script(rounds), FlowOptions(step=0.04), now=lambda: 0.0)
+        return [*(recognizer.feed(bytes(2 * FRAME * 4), speaking) for speaking in voiced), recognizer.finish()]
+
+    assert run() == run()
+
+
+@pytest.mark.parametrize("pipelined", [False, True])
+@pytest.mark.parametrize("buffer", [1.0, 6.0, 15.0])
+def test_a_perfect_model_loses_no_word_to_trimming(buffer: float, pipelined: bool) -> None:
+    options = FlowOptions(step=0.1, buffer=buffer, pipelined=pipelined)
+    recognizer = FlowRecognizer(Perfect(), options, now=lambda: 0.0)
+    for frame in frames(speech(60)):
+        recognizer.feed(frame, True)
+    assert recognizer.finish().stable.split() == [f"w{index}" for index in range(1, 61)]
+    assert recognizer.tally.rounds > 10
+
+
+def test_ten_minutes_keep_the_buffer_short_and_every_word() -> None:
+    recognizer = FlowRecognizer(Perfect(), FlowOptions(step=0.5, buffer=5.0), now=lambda: 0.0)
+    longest = 0
+    for frame in frames(speech(2000)):
+        recognizer.feed(frame, True)
+        longest = max(longest, len(recognizer._stream._samples))
+    said = recognizer.finish().stable.split()
+    expected = [f"w{index}" for index in range(1, 2001)]
+    assert longest < 8 * RATE
+    assert len(set(expected) - set(said)) <= 2  # a segment of five minutes may end inside a word
+
+
+@settings(max_examples=60, deadline=None)
+@given(seconds=st.floats(0.1, 60.0), hardest=st.floats(1.0, 10.0))
+def test_the_buffer_is_bounded_whatever_is_heard(seconds: float, hardest: float) -> None:
+    stream = Stream(hardest / 2, hardest)
+    for _ in range(int(seconds / 0.1)):
+        stream.hear(np.zeros(RATE // 10, np.float32))
+        assert len(stream.snapshot().samples) <= (hardest + 0.1) * RATE
+    assert stream.heard == pytest.approx(int(seconds / 0.1) * 0.1)
+
+
+def test_samples_that_are_no_numbers_are_silence() -> None:
+    stream = Stream(1.0, 2.0)
+    stream.hear(np.array([np.nan, np.inf, -np.inf, 0.5], np.float32))
+    assert stream.snapshot().samples.tolist() == [0.0, 0.0, 0.0, 0.5]
+
+
+def test_nothing_heard_is_nothing_said() -> None:
+    recognizer = FlowRecognizer(Perfect(), FlowOptions())
+    assert recognizer.feed(bytes(640), False) is None
+    assert recognizer.finish().stable == ""
+
+
+def test_inventions_are_dropped() -> None:
+    class Inventing(Perfect):
+        def write(self, encoded, prompt, reference, beam=5, pruning="forward") -> Heard:
+            return Heard(super().write(encoded, prompt, reference).spoken, 0.9, -2.0, 1.0, Effort())
+
+    recognizer = FlowRecognizer(Inventing(), FlowOptions(step=0.1), now=lambda: 0.0)
+    for frame in frames(speech(10)):
+        assert recognizer.feed(frame, True) is None
+    assert recognizer.finish().stable == ""
