@@ -11,25 +11,66 @@ import numpy.typing as npt
 
 from predtui.llm.base import Logits, Stale, never
 
+Probabilities = npt.NDArray[np.float64]
+"""[vocab], summing to 1."""
+
 
 class Sampler(Protocol):
     """Chooses a token out of logits. Its randomness is a function of (seed, position) alone, so that any order of
     evaluation gives the same choice at the same position."""
 
+    @property
+    def seed(self) -> int: ...
+
     def choose(self, logits: Logits, position: int) -> int:
         """``logits`` [vocab] at absolute ``position`` of the reply (0 = its first token)."""
+        ...
+
+    def probabilities(self, logits: Logits) -> Probabilities:
+        """The distribution that ``choose`` draws from."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
     """Proposed tokens. ``parents[i]`` < i is the index of token i's parent (-1 = the context), the likeliest sibling
-    first; empty = a plain sequence. ``q`` [len(tokens), vocab] are the probabilities each token was drawn from."""
+    first; empty = a plain sequence. ``q`` [len(tokens), vocab]: the distribution that each token was drawn from, given
+    its parent and the siblings before it."""
 
     tokens: tuple[int, ...]
     parents: tuple[int, ...] = ()
-    q: npt.NDArray[np.float32] | None = None
+    q: npt.NDArray[np.float64] | None = None
+    """None: each token was certain to be proposed."""
     source: str = ""
+
+    def child(self, node: int, token: int) -> int:
+        """Index of the child of ``node`` (-1 = the context) that is ``token``; -1 where there is none."""
+        return next((i for i in self.children(node) if self.tokens[i] == token), -1)
+
+    def children(self, node: int) -> Sequence[int]:
+        """Indices of what may follow ``node``, the likeliest first."""
+        if not self.parents:
+            return range(node + 1, min(node + 2, len(self.tokens)))
+        return [i for i in range(node + 1, len(self.tokens)) if self.parents[i] == node]
+
+    def depth(self, path: Sequence[int]) -> int:
+        """Tokens of ``path`` and of the likeliest ones after it."""
+        if not self.parents:
+            return len(self.tokens)
+        count = len(path)
+        node = path[-1] if path else -1
+        while below := self.children(node):
+            node, count = below[0], count + 1
+        return count
+
+    def best_path(self) -> Draft:
+        """The sequence of the likeliest children: what an engine without trees can verify."""
+        if not self.parents:
+            return self
+        path: list[int] = []
+        while below := self.children(path[-1] if path else -1):
+            path.append(below[0])
+        return Draft(tuple(self.tokens[i] for i in path), (), None if self.q is None else self.q[path], self.source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +87,11 @@ class Verification:
     lossless: bool
     evaluated: tuple[int, ...] = ()
     logits: Logits | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def tokens(self) -> tuple[int, ...]:
+        """All that follows the context now: what was accepted and what comes after it."""
+        return self.accepted if self.next_token is None else (*self.accepted, self.next_token)
 
 
 class Verifier(Protocol):
@@ -65,7 +111,7 @@ class Drafter(Protocol):
         ...
 
     def observe(self, verification: Verification) -> None:
-        """What became of the last proposal."""
+        """What the target made of the last proposal, or of what was tried in its place."""
         ...
 
     def reset(self) -> None:

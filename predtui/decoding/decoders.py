@@ -9,9 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from predtui.clock import Clock, RealClock
+from predtui.decoding.acceptance import Acceptance, Comparison, Rejection
 from predtui.decoding.autoregressive import Autoregressive
 from predtui.decoding.base import Decoder, Drafter, Sampler
 from predtui.decoding.jacobi import Jacobi
+from predtui.decoding.speculative import Speculative
 from predtui.errors import PredtuiError
 from predtui.llm.base import LoadedModel
 
@@ -30,7 +32,11 @@ class Parts:
 DECODERS: dict[str, Callable[[Parts], Decoder]] = {
     "ar": lambda parts: Autoregressive(parts.target.model, parts.sampler),
     "jacobi": lambda parts: Jacobi(parts.target.model, parts.sampler),
+    "speculative": lambda parts: _speculative(parts, Comparison(parts.sampler)),
+    "sps": lambda parts: _speculative(parts, Rejection(parts.sampler)),
 }
+"""``speculative`` yields what ``ar`` yields, greedy or sampled; ``sps``, speculative sampling, does so when greedy, and
+else draws from exactly the same distribution."""
 
 
 def make_decoder(name: str, parts: Parts) -> Decoder:
@@ -38,3 +44,9 @@ def make_decoder(name: str, parts: Parts) -> Decoder:
     if name not in DECODERS:
         raise PredtuiError(f"There is no decoder {name!r}.", f"Choose one of {', '.join(sorted(DECODERS))}.")
     return DECODERS[name](parts)
+
+
+def _speculative(parts: Parts, acceptance: Acceptance) -> Speculative:
+    if parts.drafter is None:
+        raise PredtuiError("This decoder needs a drafter.", "Name one with --drafter.")
+    return Speculative(parts.target.model, parts.drafter, acceptance, parts.clock)

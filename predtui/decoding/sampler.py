@@ -12,15 +12,22 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from predtui.decoding.base import Sampler
+from predtui.decoding.base import Probabilities, Sampler
 from predtui.llm.base import Logits
 
 
 class Greedy:
     """The likeliest token; the lowest of them where several are equal."""
 
+    seed = 0
+
     def choose(self, logits: Logits, position: int) -> int:
         return int(logits.argmax())
+
+    def probabilities(self, logits: Logits) -> Probabilities:
+        certain = np.zeros(logits.size)
+        certain[logits.argmax()] = 1
+        return certain
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +55,9 @@ class Seeded:
         scores = self.filtered(logits)
         return int((scores + gumbel(self.seed, position, scores.size)).argmax())
 
+    def probabilities(self, logits: Logits) -> Probabilities:
+        return _softmax(self.filtered(logits))
+
     def filtered(self, logits: Logits) -> npt.NDArray[np.float64]:
         """Scaled logits [vocab] with minus infinity at tokens that are cut off."""
         scores = logits.astype(np.float64) / self.temperature
@@ -69,8 +79,13 @@ def sampler(temperature: float, top_k: int = 0, top_p: float = 1.0, min_p: float
 
 def gumbel(seed: int, position: int, size: int) -> npt.NDArray[np.float64]:
     """Standard Gumbel noise [size]: the same for the same arguments, independent between positions and seeds."""
-    bits = np.random.Philox(key=seed & (2**64 - 1), counter=[0, 0, position, 0])
-    return np.random.Generator(bits).gumbel(size=size)
+    return randomness(seed, position).gumbel(size=size)
+
+
+def randomness(seed: int, position: int, stream: int = 0) -> np.random.Generator:
+    """The same for the same arguments, independent between any two: counter-based (Philox). ``stream`` 0 is what
+    ``choose`` draws from."""
+    return np.random.Generator(np.random.Philox(key=seed & (2**64 - 1), counter=[0, 0, position, stream]))
 
 
 def _softmax(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

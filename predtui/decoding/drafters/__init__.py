@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from predtui.decoding.base import Drafter, Sampler
 from predtui.decoding.drafters.lookup import PromptLookup
+from predtui.decoding.drafters.model import ModelDrafter
 from predtui.errors import PredtuiError
 from predtui.llm.base import LoadedModel
 
@@ -25,6 +26,7 @@ class DrafterParts:
 
 DRAFTERS: dict[str, Callable[[DrafterParts], Drafter]] = {
     "lookup": lambda parts: PromptLookup(),
+    "model": lambda parts: ModelDrafter(_draft(parts).model, parts.sampler),
 }
 
 
@@ -33,3 +35,9 @@ def make_drafter(name: str, parts: DrafterParts) -> Drafter:
     if name not in DRAFTERS:
         raise PredtuiError(f"There is no drafter {name!r}.", f"Choose one of {', '.join(sorted(DRAFTERS))}.")
     return DRAFTERS[name](parts)
+
+
+def _draft(parts: DrafterParts) -> LoadedModel:
+    if parts.draft is None:
+        raise PredtuiError("This drafter needs a draft model.", "Name one with --draft.")
+    return parts.draft

@@ -1,0 +1,36 @@
+"""A smaller language model as the drafter. It speaks the target's tokens. Must not know of verification."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from predtui.decoding.base import Draft, Sampler, Verification
+from predtui.decoding.sampler import Greedy
+from predtui.llm.base import LanguageModel
+
+
+class ModelDrafter:
+    """Decodes the draft autoregressively with the target's own sampler. Its noise is tied to the position, so that a
+    sampled draft is both a fair draw for speculative sampling and likely to be what the target itself will choose."""
+
+    def __init__(self, model: LanguageModel, sampler: Sampler) -> None:
+        self._model, self._sampler = model, sampler
+
+    def propose(self, context: Sequence[int], budget: int, position: int = 0) -> Draft:
+        """Fewer than ``budget`` tokens where the draft's context is full."""
+        sequence, start = list(context), len(context)
+        q = []
+        for index in range(min(budget, self._model.context_size - start + 1)):
+            row = self._model.logits(sequence)[-1]
+            sequence.append(self._sampler.choose(row, position + index))
+            if not isinstance(self._sampler, Greedy):
+                q.append(self._sampler.probabilities(row))
+        return Draft(tuple(sequence[start:]), q=np.stack(q) if q else None, source="model")
+
+    def observe(self, verification: Verification) -> None:
+        """The model's memory follows the context by itself."""
+
+    def reset(self) -> None:
+        """The model's memory follows the context by itself."""

@@ -1,0 +1,132 @@
+"""How many tokens to draft: from measured costs and the running acceptance rate, none where drafting does not pay.
+
+The expected gain of a draft of n tokens is (1 - a^(n+1)) / (1 - a) tokens (Leviathan et al. 2023, equation 1) for
+T_draft(n) + T_verify(n + 1) seconds. Must not know of models or of drafters.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from statistics import median
+
+LONGEST = 16
+"""Tokens of the longest draft."""
+FIRST = 4
+"""Tokens of a draft while nothing is known, or when drafting is tried again."""
+_WINDOW = 9
+_DECAY = 0.98
+_PRIOR = (4.0, 1.0)
+"""Accepted and rejected tokens at the beginning."""
+_PATIENCE, _MOST_PATIENCE = 16, 512
+"""Forwards without a draft until the next trial; each trial that fails doubles them."""
+_TRIALS = 4
+_REMEASURE = 64
+"""Drafted forwards after which one without a draft is measured again."""
+_DECIDE = 4
+"""Drafted forwards from one decision to the next."""
+
+
+class Curve:
+    """Seconds of a job by its size: of each size the median of the last few measurements; linear between sizes and
+    beyond the largest, never falling."""
+
+    def __init__(self) -> None:
+        self._seen: dict[int, deque[float]] = {}
+        self._points: list[tuple[int, float]] = []
+
+    def add(self, size: int, seconds: float) -> None:
+        self._seen.setdefault(size, deque(maxlen=_WINDOW)).append(seconds)
+        self._points = []
+
+    def __contains__(self, size: int) -> bool:
+        return size in self._seen
+
+    def seconds(self, size: int) -> float:
+        """0 while nothing was measured; proportional up to the smallest size."""
+        points = self._points or self._medians()
+        after = next((i for i, (known, _) in enumerate(points) if known >= size), len(points) - 1)
+        if after < 1:
+            return points[0][1] * min(1.0, size / points[0][0]) if points else 0.0
+        (x0, y0), (x1, y1) = points[after - 1 : after + 1]
+        return y0 + (y1 - y0) * (size - x0) / (x1 - x0)
+
+    def _medians(self) -> list[tuple[int, float]]:
+        high = 0.0
+        for size in sorted(self._seen):
+            high = max(high, median(self._seen[size]))
+            self._points.append((size, high))
+        return self._points
+
+
+class Scheduler:
+    """The length of the next draft of one source."""
+
+    def __init__(self, verify: Curve, longest: int = LONGEST) -> None:
+        """``verify``: T_verify by tokens evaluated, which all sources of one target share and ``observe`` feeds."""
+        self._verify, self._draft = verify, Curve()
+        self._longest = longest
+        self._accepted, self._rejected = _PRIOR
+        self._depth = 1.0
+        """Tokens on the longest path of a draft, by token of the draft; 1 for a sequence."""
+        self._best = min(FIRST, longest)
+        self._pause, self._patience = 0, _PATIENCE
+        self._trials = self._drafted = 0
+
+    @property
+    def rate(self) -> float:
+        """Running probability that a draft's token is accepted where the one before it was."""
+        return self._accepted / (self._accepted + self._rejected)
+
+    @property
+    def off(self) -> bool:
+        """Whether drafting is paused because it does not pay."""
+        return self._best == 0
+
+    def budget(self) -> int:
+        """Tokens to draft now."""
+        if self._pause:
+            self._pause -= 1
+            return 0
+        if self._best == 0:
+            return min(FIRST, self._longest)
+        if 1 not in self._verify or self._drafted >= _REMEASURE:
+            self._drafted = 0
+            return 0
+        return self._best
+
+    def observe(
+        self, proposed: int, depth: int, accepted: int, draft_seconds: float, verify_seconds: float | None
+    ) -> None:
+        """What a forward of the target brought to a draft of ``proposed`` tokens, ``depth`` of them on the path that
+        was followed. ``verify_seconds`` None: it evaluated more than the draft and the token before it, so that its
+        time tells nothing."""
+        if verify_seconds is not None:
+            self._verify.add(proposed + 1, verify_seconds)
+        if not proposed:
+            return
+        self._drafted += 1
+        self._draft.add(proposed, draft_seconds)
+        self._accepted = self._accepted * _DECAY + accepted
+        self._rejected = self._rejected * _DECAY + (accepted < depth)
+        self._depth = depth / proposed
+        if self.off or self._drafted % _DECIDE == 0:
+            self._decide()
+
+    def _decide(self) -> None:
+        was_off = self.off
+        if 1 in self._verify:
+            self._best = max(range(self._longest + 1), key=self._tokens_per_second)
+        if self._best:
+            self._patience, self._trials = _PATIENCE, 0
+            return
+        self._trials = self._trials + 1 if was_off else _TRIALS
+        if self._trials >= _TRIALS:
+            self._trials, self._pause = 0, self._patience
+            self._patience = min(2 * self._patience, _MOST_PATIENCE)
+
+    def _tokens_per_second(self, length: int) -> float:
+        a, depth = self.rate, length * self._depth
+        tokens = (1 - math.pow(a, depth + 1)) / (1 - a)
+        seconds = self._verify.seconds(length + 1) + (self._draft.seconds(length) if length else 0.0)
+        return tokens / max(seconds, 1e-9)

@@ -1,0 +1,90 @@
+"""Speculative decoding: a drafter proposes, one forward of the target verifies, an acceptance rule keeps what holds.
+
+One loop for every drafter, rule and engine. Must not know of any of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from predtui.clock import Clock
+from predtui.decoding.acceptance import Acceptance
+from predtui.decoding.base import DecodingStatistics, Draft, Drafter, Verification
+from predtui.decoding.scheduler import Curve, Scheduler
+from predtui.llm.base import LanguageModel, Logits, Stale, TreeModel, never
+
+
+class Speculative:
+    """A ``Decoder`` that is as lossless as its acceptance rule."""
+
+    def __init__(self, model: LanguageModel, drafter: Drafter, acceptance: Acceptance, clock: Clock) -> None:
+        self.statistics = DecodingStatistics()
+        self._model, self._drafter, self._acceptance, self._now = model, drafter, acceptance, clock.now
+        costs = Curve()
+        self._drafting, self._guessing = Scheduler(costs), Scheduler(costs)
+
+    def generate(
+        self,
+        tokens: Sequence[int],
+        limit: int,
+        is_end: Callable[[int], bool],
+        stale: Stale = never,
+        position: int = 0,
+        guess: Sequence[int] = (),
+    ) -> Iterator[int]:
+        """A guess is tried as the draft for as long as some of it holds, whatever it said in the place of what did not
+        left out: replies to two prompts often differ in a word."""
+        context, last = list(tokens), position + limit
+        self._drafter.reset()
+        while position < last and len(context) <= self._model.context_size and not stale():
+            room = min(last - position - 1, self._model.context_size - len(context))
+            verification = self._step(context, room, position, guess)
+            new = verification.tokens
+            guess = guess[len(new) :] if verification.accepted else ()
+            for token in new:
+                yield token
+                if is_end(token):
+                    return
+            context += new
+            position += len(new)
+
+    def close(self) -> None:
+        """Nothing was started."""
+
+    def _step(self, context: list[int], room: int, position: int, guess: Sequence[int]) -> Verification:
+        """One forward of the target: at most ``room`` tokens of a draft, and the token after them."""
+        scheduler, start = self._guessing if guess else self._drafting, self._now()
+        budget = min(scheduler.budget(), room)
+        draft = self._propose(context, budget, position, guess) if budget else _NOTHING
+        drafted, before = self._now(), self._model.counters.tokens
+        rows = self._evaluate(context, draft)
+        path, token = self._acceptance.walk(draft, rows, position)
+        evaluated = self._model.counters.tokens - before
+        verified = self._now() - drafted if evaluated == len(draft.tokens) + 1 else None
+        scheduler.observe(len(draft.tokens), draft.depth(path), len(path), drafted - start, verified)
+        accepted = tuple(draft.tokens[node] for node in path)
+        verification = Verification(accepted, token, True, (context[-1], *draft.tokens), rows)
+        if budget:
+            self._drafter.observe(verification)
+        self.statistics.count(len(draft.tokens), len(path), len(path) + 1)
+        self.statistics.note = _note(self._drafting) if self._drafting.off else ""
+        return verification
+
+    def _propose(self, context: list[int], budget: int, position: int, guess: Sequence[int]) -> Draft:
+        if guess:
+            return Draft(tuple(guess[:budget]), source="guess")
+        draft = self._drafter.propose(context, budget, position)
+        return draft if isinstance(self._model, TreeModel) else draft.best_path()
+
+    def _evaluate(self, context: list[int], draft: Draft) -> Logits:
+        """[1 + len(draft.tokens), vocab]: logits after the context, then after each token of the draft."""
+        if draft.parents and isinstance(self._model, TreeModel):
+            return self._model.tree_logits(context, draft.tokens, draft.parents)
+        return self._model.logits([*context, *draft.tokens], len(draft.tokens) + 1)
+
+
+_NOTHING = Draft(())
+
+
+def _note(scheduler: Scheduler) -> str:
+    return f"drafting is off: it costs more than it saves here ({scheduler.rate:.0%} accepted)"
