@@ -7,7 +7,6 @@ tokens are chosen.
 from __future__ import annotations
 
 import ctypes
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -28,6 +27,7 @@ from predtui.llm.base import (
 )
 from predtui.llm.gguf import GgufHeader, read_header
 from predtui.llm.llamalog import initialise, last_error
+from predtui.llm.threads import default_threads
 
 CHUNK = 256
 """Tokens evaluated between two questions whether the work is stale."""
@@ -247,15 +247,6 @@ class _Batch:
             count = end
         self._wanted[:count] = 1
         self.struct.n_tokens = count
-
-
-def default_threads(parameters: int) -> int:
-    """Threads for a model of so many parameters: small ones gain nothing from more. One core is left to the other
-    stages, because all threads of a forward wait, spinning, for the one that has lost its core."""
-    wanted = 1 if parameters < 20_000_000 else 2 if parameters < 100_000_000 else 4
-    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    cores = min(psutil.cpu_count(logical=False) or allowed, allowed)
-    return max(1, min(wanted, cores - 1))
 
 
 def _too_large(path: Path, needed: int, free: int) -> PredtuiError:

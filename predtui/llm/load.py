@@ -5,7 +5,7 @@ Engines are imported when asked for, so that none costs a start that does not us
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 from pathlib import Path
 
 from predtui.errors import PredtuiError
@@ -16,6 +16,7 @@ from predtui.shipped import asset
 ENGINES = {
     "llamacpp": "predtui.llm.load:load_llamacpp",
     "scripted": "predtui.llm.scripted:load",
+    "torch": "predtui.llm.huggingface:load",
 }
 """Name: "module:function" of what loads a model in that engine, with the arguments of ``load`` but for the name."""
 POCKET = "pocket"
@@ -35,6 +36,8 @@ def load(
     """
     if engine not in ENGINES:
         raise PredtuiError(f"There is no engine {engine!r}.", f"Choose one of {', '.join(sorted(ENGINES))}.")
+    if engine == "torch" and importlib.util.find_spec("torch") is None:
+        raise PredtuiError("The torch engine needs PyTorch.", "Install it: pip install 'predtui[torch]'")
     module, function = ENGINES[engine].split(":")
     loaded = getattr(importlib.import_module(module), function)(model, threads, context, stale)
     assert isinstance(loaded, LoadedModel)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from predtui.decoding.autoregressive import generate
 from predtui.decoding.base import Sampler
+from predtui.decoding.jacobi import Jacobi
 from predtui.decoding.sampler import Greedy, Seeded
 from predtui.llm.base import LoadedModel
 from predtui.llm.load import load
@@ -21,7 +22,7 @@ from predtui.predgen.speculator import Progress, Speculator
 from predtui.predgen.verifiers import make_verifier
 from predtui.predgen.window import Window
 from predtui.shipped import asset
-from tests.tiny_gguf import write
+from tests import tiny_folder, tiny_gguf
 
 REPLY_LIMIT = 40
 NEAR_TIE = 0.05
@@ -111,31 +112,32 @@ def test_the_same_prompt_again_costs_nothing(said: str, sampler: Sampler) -> Non
     assert [step.kept for step in again] == [steps[-1].tokens]
 
 
-@pytest.fixture(scope="module", params=["random weights", "pocket"])
-def llama(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LoadedModel]:
-    if request.param == "pocket":
-        path = asset("pocket", "target", "model.gguf")
-        if not path.is_file():
-            pytest.skip("the pocket model is not there")
-    else:
-        path = write(tmp_path_factory.mktemp("laws") / "tiny.gguf")
-    loaded = load(str(path), threads=2)
+@pytest.fixture(scope="module", params=["llamacpp", "llamacpp pocket", "torch", "torch pocket"])
+def real(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LoadedModel]:
+    """Each engine with random weights and with the pocket model."""
+    engine, _, name = request.param.partition(" ")
+    if engine == "torch":
+        pytest.importorskip("transformers")
+    if name and not asset("pocket", "target", "model.gguf").is_file():
+        pytest.skip("the pocket model is not there")
+    tiny = tiny_folder.write if engine == "torch" else tiny_gguf.write
+    loaded = load(name or str(tiny(tmp_path_factory.mktemp("laws") / "tiny")), engine, threads=1)
     yield loaded
     loaded.model.close()
 
 
-def test_on_llama_cpp(llama: LoadedModel) -> None:
-    """As above with real kernels; a first difference that comes from a near-tie is told apart from an error."""
+def test_on_real_kernels(real: LoadedModel) -> None:
+    """As above; a first difference that comes from a near-tie is told apart from an error."""
     rng = random.Random(5)
     near_ties = 0
     for trial in range(25):
         sampler: Sampler = Greedy() if trial % 2 else Seeded(seed=trial)
         final = rng.choices(WORDS, k=rng.randint(1, 9))
         history = [(" ".join(final[:n]), rng.choice([None, 3, 12]), rng.random() < 0.1) for n in range(len(final) + 1)]
-        speculator, prompt, steps = speculate(llama, sampler, history, " ".join(final))
-        llama.model.forget()
-        plain = plain_reply(llama, prompt, sampler, REPLY_LIMIT)
-        near_ties += differs_by_near_tie(llama, sampler, prompt, plain, list(speculator.candidate))
+        speculator, prompt, steps = speculate(real, sampler, history, " ".join(final))
+        real.model.forget()
+        plain = plain_reply(real, prompt, sampler, REPLY_LIMIT)
+        near_ties += differs_by_near_tie(real, sampler, prompt, plain, list(speculator.candidate))
         assert steps[-1].ended
     assert near_ties <= 1
 
@@ -150,3 +152,19 @@ def differs_by_near_tie(
     row[reply[at]] += NEAR_TIE
     assert sampler.choose(row, at) == reply[at], f"token {at} differs and is no near-tie"
     return True
+
+
+def test_jacobi_decoding_on_real_kernels(real: LoadedModel) -> None:
+    """Without a guess and with a wrong one, greedily and sampled, it yields what plain decoding yields."""
+    rng = random.Random(7)
+    near_ties = 0
+    for trial in range(10):
+        sampler: Sampler = Greedy() if trial % 2 else Seeded(seed=trial)
+        prompt = Window(real, "sys", REPLY_LIMIT).tokens([], " ".join(rng.choices(WORDS, k=rng.randint(1, 9))))
+        guess = rng.choices(range(200), k=rng.choice([0, 30]))
+        decoder = Jacobi(real.model, sampler, block=rng.choice([2, 8, 16]))
+        reply = list(decoder.generate(prompt, REPLY_LIMIT, real.tokenizer.is_end, guess=guess))
+        plain = plain_reply(real, prompt, sampler, REPLY_LIMIT)
+        near_ties += differs_by_near_tie(real, sampler, prompt, plain, reply)
+        assert decoder.statistics.forwards <= len(reply)
+    assert near_ties <= 1

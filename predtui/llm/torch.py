@@ -1,0 +1,118 @@
+"""A transformers network behind ``LanguageModel``: the prefix shared with the last call stays in its key-value cache.
+
+Must not know of text, of files, or of how tokens are chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from transformers import DynamicCache
+from transformers.cache_utils import DynamicLayer
+
+from predtui.llm.base import (
+    Counters,
+    Logits,
+    Preempted,
+    Stale,
+    check_request,
+    check_vocabulary,
+    common_prefix,
+    never,
+)
+
+CHUNK = 256
+"""Tokens evaluated between two questions whether the work is stale."""
+DEFAULT_CONTEXT = 4096
+
+
+class TorchModel:
+    """A causal language model of transformers, on the device that it stands on."""
+
+    def __init__(self, network: Any, context: int = 0, stale: Stale = never) -> None:
+        """``network``: a ``PreTrainedModel`` in evaluation mode, which may be trained between two calls if ``forget``
+        follows. ``context`` in tokens, 0 for the network's own up to 4096; ``stale`` is asked between the chunks of a
+        long evaluation, which then raises Preempted."""
+        self.network = network
+        self.counters = Counters()
+        config = network.config.get_text_config()
+        trained = int(getattr(config, "max_position_embeddings", None) or DEFAULT_CONTEXT)
+        self._context_size = min(context or DEFAULT_CONTEXT, trained)
+        self._vocab_size = int(config.vocab_size)
+        self._config, self._stale = config, stale
+        self._forget_all()
+
+    @property
+    def vocab_size(self) -> int:
+        return self._vocab_size
+
+    @property
+    def context_size(self) -> int:
+        return self._context_size
+
+    @property
+    def parameters(self) -> int:
+        return sum(weight.numel() for weight in self.network.parameters())
+
+    @property
+    def device(self) -> str:
+        """``cpu``, ``cuda``, ..."""
+        return str(self.network.device.type)
+
+    def logits(self, tokens: Sequence[int], last: int = 1) -> Logits:
+        check_request(tokens, last, self._context_size)
+        kept = min(common_prefix(self._memory, tokens), len(tokens) - last)
+        check_vocabulary(tokens[kept:], self._vocab_size)
+        kept = self._cut_back(kept)
+        self.counters.forwards += 1
+        rows = []
+        for start in range(kept, len(tokens), CHUNK):
+            if start > kept and self._stale():
+                raise Preempted
+            end = min(start + CHUNK, len(tokens))
+            wanted = min(end - start, max(0, end - (len(tokens) - last)))
+            evaluated = self._evaluate(tokens[start:end], wanted)
+            if wanted:
+                rows.append(evaluated[-wanted:])
+        logits: Logits = torch.cat(rows)[:, : self._vocab_size].float().cpu().numpy()
+        return logits
+
+    def forget(self, keep: int = 0) -> None:
+        self._cut_back(min(keep, len(self._memory)))
+
+    def close(self) -> None:
+        self.network = None
+        self._forget_all()
+
+    @torch.inference_mode()
+    def _evaluate(self, tokens: Sequence[int], wanted: int) -> torch.Tensor:
+        """One forward over what follows the memory; logits [at least ``wanted``, vocab] at its end."""
+        ids = torch.tensor([list(tokens)], device=self.network.device)
+        out = self.network(ids, past_key_values=self._cache, use_cache=True, logits_to_keep=max(1, wanted))
+        self._memory.extend(tokens)
+        self.counters.tokens += len(tokens)
+        rows: torch.Tensor = out.logits[0]
+        return rows
+
+    def _cut_back(self, keep: int) -> int:
+        """Forget what lies beyond ``keep`` tokens, or all where the cache cannot be cut (recurrence); what is kept."""
+        surplus = len(self._memory) - keep
+        if surplus > 0 and keep and self._cache.is_croppable:
+            self._cache.crop(-surplus)
+            del self._memory[keep:]
+        elif surplus > 0:
+            self._forget_all()
+        return len(self._memory)
+
+    def _forget_all(self) -> None:
+        self._memory: list[int] = []
+        self._cache = _cache(self._config)
+
+
+def _cache(config: Any) -> Any:
+    """An empty cache. Where every layer attends, it keeps every position, also those that a sliding window has passed,
+    since any prefix may be returned to; recurrent layers have a state that cannot be returned from."""
+    cache = DynamicCache(config=config)
+    return DynamicCache() if all(isinstance(layer, DynamicLayer) for layer in cache.layers) else cache
