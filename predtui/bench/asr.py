@@ -1,0 +1,235 @@
+"""``predtui bench asr``: ways to stream Whisper side by side, on the same weights and sounds (WhisperFlow, section 6).
+
+A method is a name, with ``-hush``, ``-beam`` or ``-pipeline`` for what is taken away and ``@S`` for its step. Per-word
+latency counts from the end of a word in the sound to the moment it is stable. Must not know how a recogniser works.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from predtui.asr.mel import Samples
+from predtui.asr.wer import matches, normal, word_error_rate
+from predtui.asr.whisper_files import find_hush, find_model
+from predtui.asr.whisper_model import WhisperModel
+from predtui.asr.whisperflow import FlowOptions, FlowRecognizer, Tally
+from predtui.bench import report
+from predtui.bench.asr_drive import Outcome, fed, virtual
+from predtui.bench.asr_sounds import Recording, listed, pocket
+from predtui.bench.plots import Chart, svg
+from predtui.errors import PredtuiError
+from predtui.settings import AsrSettings
+
+Clock = Literal["real", "virtual"]
+BASELINE, SIMPLE, FLOW, GOLD = "whisper-streaming", "faster-whisper", "whisperflow", "offline"
+PARTS = ("hush", "beam", "pipeline")
+DEFAULT_STEPS = {BASELINE: 1.0, FLOW: 0.1}
+"""Seconds between rounds: Whisper-Streaming's own default, and what WhisperFlow can keep up with."""
+MINIMUM = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """What one name asks for."""
+
+    name: str
+    base: str
+    without: frozenset[str] = frozenset()
+    step: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One run of the benchmark. ``step``: of every method that names none."""
+
+    methods: tuple[Method, ...]
+    model: Path
+    manifest: Path | None = None
+    limit: int = 200
+    long: int = 10
+    seed: int = 1
+    step: float | None = None
+    beam: int = 5
+    clock: Clock = "virtual"
+    threads: int = 1
+
+
+Play = Callable[[Recording], Outcome]
+
+
+def parsed(names: str) -> tuple[Method, ...]:
+    """The methods of a list with commas. Raises PredtuiError for one that is not known."""
+    return tuple(_method(name.strip()) for name in names.split(",") if name.strip())
+
+
+def _method(name: str) -> Method:
+    stem, at, step = name.partition("@")
+    base = next((base for base in (BASELINE, SIMPLE, FLOW, GOLD) if stem.startswith(base)), "")
+    without = frozenset(stem.removeprefix(base).split("-")) - {""}
+    try:
+        seconds = max(MINIMUM, float(step)) if at else None
+    except ValueError:
+        base = ""
+    if not base or not without <= set(PARTS) or (without and base != FLOW):
+        known = f"{GOLD}, {BASELINE}, {SIMPLE}, {FLOW}[-hush|-beam|-pipeline], each with @SECONDS for its step"
+        raise PredtuiError(f"there is no method {name!r}.", f"Known are {known}.")
+    return Method(name, base, without, seconds)
+
+
+def flow_options(method: Method, plan: Plan, model: WhisperModel, hush: Samples | None) -> FlowOptions:
+    """How ``method`` runs the streaming core. Whisper-Streaming is the core without what WhisperFlow adds. Raises
+    PredtuiError where the hush word is wanted and missing."""
+    step = method.step or plan.step or DEFAULT_STEPS.get(method.base, DEFAULT_STEPS[FLOW])
+    plain = FlowOptions(step=max(MINIMUM, step), beam=plan.beam, pruning="off", pad_to=model.window)
+    if method.base == BASELINE:
+        return plain
+    if "hush" not in method.without:
+        if hush is None:
+            raise PredtuiError(f"{plan.model} has no hush word.", "Make one: predtui train hush")
+        plain = replace(plain, tail=hush, pad_to=0)
+    pruning: Literal["off", "forward"] = "off" if "beam" in method.without else "forward"
+    return replace(plain, pruning=pruning, pipelined="pipeline" not in method.without)
+
+
+def player(method: Method, plan: Plan, model: WhisperModel, hush: Samples | None) -> Play:
+    """What plays one recording by ``method``."""
+    real = plan.clock == "real"
+    if method.base == SIMPLE:
+        from predtui.bench.asr_simple import recognizer
+
+        simple = recognizer(plan.model, plan.threads, plan.beam)
+        return lambda recording: fed(simple, recording, real)
+    if method.base == GOLD:
+        return lambda recording: offline(model, plan.beam, recording)
+    options = flow_options(method, plan, model, hush)
+    if real:
+        engine = FlowRecognizer(model, options)
+        return lambda recording: fed(engine, recording, real)
+    return lambda recording: virtual(model, options, recording)
+
+
+def offline(model: WhisperModel, beam: int, recording: Recording) -> Outcome:
+    """All of the sound at once, padded to the window: the gold. One that is longer is not understood."""
+    outcome, nothing = Outcome(), np.zeros(0, np.float32)
+    if len(recording.samples) and recording.seconds <= model.seconds:
+        encoded = model.encode(recording.samples, nothing, model.window)
+        heard = model.write(encoded, "", (), beam, "off")
+        outcome.tally.add(0.0, encoded.gflops, heard.effort)
+        outcome.note(" ".join(one.word.text for one in heard.spoken), recording.seconds)
+    return outcome
+
+
+def latencies(recording: Recording, outcome: Outcome) -> list[float]:
+    """Seconds from the end of each word that was understood to its being stable."""
+    if not recording.ends:
+        return []
+    said = [(key, now) for word, now in outcome.words for key in normal(word)]
+    pairs = matches(normal(recording.text), [key for key, _ in said])
+    return [said[other][1] - recording.ends[place] for place, other in pairs]
+
+
+def row(name: str, recordings: Sequence[Recording], outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """One line of the result; times in milliseconds, null where no word has a time."""
+    delays = [latencies(recording, outcome) for recording, outcome in zip(recordings, outcomes, strict=True)]
+    every = np.array([delay for one in delays for delay in one]) * 1000
+    first = np.array([one[0] for one in delays if one]) * 1000
+    total = Tally()
+    for outcome in outcomes:
+        total.rounds += outcome.tally.rounds
+        total.seconds += outcome.tally.seconds
+        total.gflops += outcome.tally.gflops
+        total.effort.add(outcome.tally.effort)
+    pairs = [(r.text, " ".join(word for word, _ in o.words)) for r, o in zip(recordings, outcomes, strict=True)]
+    rounds = max(1, total.rounds)
+    return {
+        "method": name,
+        "n": len(recordings),
+        "wer": round(word_error_rate(pairs), 4),
+        "word_latency_ms": _rounded(every, np.mean),
+        "p50_ms": _rounded(every, lambda one: np.percentile(one, 50)),
+        "p95_ms": _rounded(every, lambda one: np.percentile(one, 95)),
+        "rtf": round(total.seconds / max(1e-9, sum(recording.seconds for recording in recordings)), 3),
+        "encoder_gflops": round(total.gflops / rounds, 3),
+        "average_beam": round(total.effort.average_beam, 3),
+        "reduce_ratio": round(total.effort.reduce_ratio, 3),
+        "first_word_ms": _rounded(first, np.mean),
+        "rounds": total.rounds,
+        "forwards_a_round": round(total.effort.forwards / rounds, 2),
+        "round_ms": round(1000 * total.seconds / rounds, 2),
+        "unsaid": sum(outcome.unsaid for outcome in outcomes),
+    }
+
+
+def run(plan: Plan) -> dict[str, Any]:
+    """All methods over all recordings."""
+    folder = find_model(AsrSettings(model="" if str(plan.model) == "pocket" else str(plan.model)))
+    model, hush = WhisperModel(folder, plan.threads, device="cpu"), find_hush(folder)
+    plan = replace(plan, model=folder)
+    recordings = (
+        listed(plan.manifest, model)[: plan.limit] if plan.manifest else pocket(plan.limit, plan.long, plan.seed)
+    )
+    if not recordings:
+        raise PredtuiError("there is nothing to hear.", "Give a manifest with sounds, or a limit above 0.")
+    rows = []
+    for method in plan.methods:
+        play = player(method, plan, model, hush)
+        fitting = [one for one in recordings if method.base != GOLD or one.seconds <= model.seconds]
+        rows.append(row(method.name, fitting, [play(one) for one in track(fitting, method.name, transient=True)]))
+    return {
+        "command": report.command(),
+        "machine": report.machine(plan.threads),
+        "clock": plan.clock,
+        "seconds": round(sum(recording.seconds for recording in recordings), 1),
+        "rows": rows,
+    }
+
+
+def table(result: Mapping[str, Any]) -> Table:
+    """The rows for a terminal."""
+    columns = {
+        "method": "method", "wer": "WER %", "word_latency_ms": "word ms", "p50_ms": "p50", "p95_ms": "p95",
+        "first_word_ms": "first ms", "rtf": "RTF", "encoder_gflops": "enc GFLOP", "average_beam": "beam",
+        "reduce_ratio": "reduced", "forwards_a_round": "forwards", "round_ms": "round ms",
+    }  # fmt: skip
+    drawn = Table(*columns.values(), title="streaming Whisper", caption=f"{result['machine']}, {result['clock']} clock")
+    for one in result["rows"]:
+        cells = {**one, "wer": round(100 * one["wer"], 2)}
+        drawn.add_row(*("–" if cells[key] is None else str(cells[key]) for key in columns))
+    return drawn
+
+
+def charts(result: Mapping[str, Any]) -> list[Chart]:
+    """Latency and word error rate by method (Figures 7, 8 and 10), and the encoder's work (Figure 11)."""
+    titles = {
+        "word_latency_ms": "mean per-word latency, ms",
+        "wer": "word error rate, %",
+        "encoder_gflops": "encoder work a round, GFLOP",
+    }
+    made = []
+    for key, title in titles.items():
+        scale = 100 if key == "wer" else 1
+        bars = {one["method"]: {"": scale * one[key]} for one in result["rows"] if one[key] is not None}
+        if bars:
+            made.append(Chart(title, bars))
+    return made
+
+
+def main(plan: Plan, json_path: Path | None, plot: Path | None) -> None:
+    """Measure, print the table, write JSON and figures."""
+    result = run(plan)
+    Console().print(table(result))
+    report.write(result, json_path)
+    if plot is not None:
+        plot.write_text(svg(charts(result)), encoding="utf-8")
+
+
+def _rounded(values: Any, measure: Callable[[Any], Any]) -> float | None:
+    return round(float(measure(values)), 1) if len(values) else None
