@@ -12,15 +12,17 @@ from statistics import median
 
 LONGEST = 16
 """Tokens of the longest draft."""
-FIRST = 4
+FIRST = 3
 """Tokens of a draft while nothing is known, or when drafting is tried again."""
+_ALMOST = 0.999
+"""The highest rate to plan with: nothing is certain."""
 _WINDOW = 9
 _DECAY = 0.98
 _PRIOR = (4.0, 1.0)
 """Accepted and rejected tokens at the beginning."""
-_PATIENCE, _MOST_PATIENCE = 16, 512
+_PATIENCE, _MOST_PATIENCE = 64, 1024
 """Forwards without a draft until the next trial; each trial that fails doubles them."""
-_TRIALS = 4
+_TRIALS = 2
 _REMEASURE = 64
 """Drafted forwards after which one without a draft is measured again."""
 _DECIDE = 4
@@ -63,7 +65,7 @@ class Scheduler:
     """The length of the next draft of one source."""
 
     def __init__(self, verify: Curve, longest: int = LONGEST) -> None:
-        """``verify``: T_verify by tokens evaluated, which all sources of one target share and ``observe`` feeds."""
+        """``verify``: T_verify by tokens evaluated, which all sources of one target share."""
         self._verify, self._draft = verify, Curve()
         self._longest = longest
         self._accepted, self._rejected = _PRIOR
@@ -95,18 +97,17 @@ class Scheduler:
             return 0
         return self._best
 
-    def observe(
-        self, proposed: int, depth: int, accepted: int, draft_seconds: float, verify_seconds: float | None
-    ) -> None:
-        """What a forward of the target brought to a draft of ``proposed`` tokens, ``depth`` of them on the path that
-        was followed. ``verify_seconds`` None: it evaluated more than the draft and the token before it, so that its
-        time tells nothing."""
-        if verify_seconds is not None:
-            self._verify.add(proposed + 1, verify_seconds)
-        if not proposed:
-            return
+    def verified(self, evaluated: int, seconds: float) -> None:
+        """A forward of the target over so many tokens, the draft and the one before it, took so long."""
+        self._verify.add(evaluated, seconds)
+
+    def drafted(self, proposed: int, depth: int, accepted: int, seconds: float) -> None:
+        """What became of a draft of ``proposed`` tokens, ``depth`` of them on the path that was followed, which took
+        so many seconds to make. Raises ValueError for an empty one."""
+        if proposed < 1:
+            raise ValueError("an empty draft tells nothing")
         self._drafted += 1
-        self._draft.add(proposed, draft_seconds)
+        self._draft.add(proposed, seconds)
         self._accepted = self._accepted * _DECAY + accepted
         self._rejected = self._rejected * _DECAY + (accepted < depth)
         self._depth = depth / proposed
@@ -126,7 +127,7 @@ class Scheduler:
             self._patience = min(2 * self._patience, _MOST_PATIENCE)
 
     def _tokens_per_second(self, length: int) -> float:
-        a, depth = self.rate, length * self._depth
+        a, depth = min(self.rate, _ALMOST), length * self._depth
         tokens = (1 - math.pow(a, depth + 1)) / (1 - a)
         seconds = self._verify.seconds(length + 1) + (self._draft.seconds(length) if length else 0.0)
         return tokens / max(seconds, 1e-9)

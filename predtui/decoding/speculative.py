@@ -59,15 +59,18 @@ class Speculative:
         drafted, before = self._now(), self._model.counters.tokens
         rows = self._evaluate(context, draft)
         path, token = self._acceptance.walk(draft, rows, position)
-        evaluated = self._model.counters.tokens - before
-        verified = self._now() - drafted if evaluated == len(draft.tokens) + 1 else None
-        scheduler.observe(len(draft.tokens), draft.depth(path), len(path), drafted - start, verified)
-        accepted = tuple(draft.tokens[node] for node in path)
+        proposed, alone = len(draft.tokens), self._model.counters.tokens - before == len(draft.tokens) + 1
+        if alone:
+            scheduler.verified(proposed + 1, self._now() - drafted)
+        self.statistics.count(proposed, len(path), len(path) + 1)
+        if not budget:
+            return Verification((), token, True)
+        if proposed:
+            scheduler.drafted(proposed, draft.depth(path), len(path), drafted - start)
+            self.statistics.note = _note(self._drafting) if self._drafting.off else ""
+        accepted = tuple([draft.tokens[node] for node in path])
         verification = Verification(accepted, token, True, (context[-1], *draft.tokens), rows)
-        if budget:
-            self._drafter.observe(verification)
-        self.statistics.count(len(draft.tokens), len(path), len(path) + 1)
-        self.statistics.note = _note(self._drafting) if self._drafting.off else ""
+        self._drafter.observe(verification)
         return verification
 
     def _propose(self, context: list[int], budget: int, position: int, guess: Sequence[int]) -> Draft:

@@ -9,10 +9,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from predtui.decoding.base import Drafter, Sampler
+from predtui.decoding.drafters.fused import Fused
 from predtui.decoding.drafters.lookup import PromptLookup
 from predtui.decoding.drafters.model import ModelDrafter
+from predtui.decoding.drafters.recycling import TokenRecycling
+from predtui.decoding.drafters.suffix import SuffixCopy
 from predtui.errors import PredtuiError
-from predtui.llm.base import LoadedModel
+from predtui.llm.base import LoadedModel, TreeModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +29,10 @@ class DrafterParts:
 
 DRAFTERS: dict[str, Callable[[DrafterParts], Drafter]] = {
     "lookup": lambda parts: PromptLookup(),
+    "suffix": lambda parts: SuffixCopy(),
+    "recycling": lambda parts: TokenRecycling(parts.target.model.vocab_size, _branching(parts)),
     "model": lambda parts: ModelDrafter(_draft(parts).model, parts.sampler),
+    "fused": lambda parts: Fused(SuffixCopy(), DRAFTERS["model"](parts), _branching(parts)),
 }
 
 
@@ -41,3 +47,7 @@ def _draft(parts: DrafterParts) -> LoadedModel:
     if parts.draft is None:
         raise PredtuiError("This drafter needs a draft model.", "Name one with --draft.")
     return parts.draft
+
+
+def _branching(parts: DrafterParts) -> bool:
+    return isinstance(parts.target.model, TreeModel)

@@ -5,12 +5,14 @@ Must not know of models.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 
 from predtui.decoding.base import Draft, Verification
 
 LONGEST, SHORTEST = 3, 2
 """Tokens of the n-grams looked up, the longest first."""
+_WIDTH = array("i").itemsize
 
 
 class PromptLookup:
@@ -23,10 +25,10 @@ class PromptLookup:
         self._sizes = range(longest, shortest - 1, -1)
 
     def propose(self, context: Sequence[int], budget: int, position: int = 0) -> Draft:
-        tokens = list(context)
+        data = array("i", context).tobytes()
         for size in self._sizes:
-            if found := _continuation(tokens, size):
-                return Draft(tuple(tokens[found : found + budget]), source="lookup")
+            if found := _continuation(data, size):
+                return Draft(tuple(context[found : found + budget]), source="lookup")
         return Draft((), source="lookup")
 
     def observe(self, verification: Verification) -> None:
@@ -36,10 +38,11 @@ class PromptLookup:
         """Nothing is remembered."""
 
 
-def _continuation(tokens: list[int], size: int) -> int:
-    """Index after the latest earlier occurrence of the last ``size`` tokens; 0 where there is none."""
-    suffix = tokens[-size:]
-    for start in range(len(tokens) - size - 1, -1, -1):
-        if tokens[start] == suffix[0] and tokens[start : start + size] == suffix:
-            return start + size
+def _continuation(data: bytes, size: int) -> int:
+    """Index after the latest earlier occurrence of the last ``size`` tokens of ``data``; 0 where there is none."""
+    suffix, end = data[-size * _WIDTH :], len(data) - _WIDTH
+    while (start := data.rfind(suffix, 0, max(end, 0))) >= 0:
+        if start % _WIDTH == 0:
+            return start // _WIDTH + size
+        end = start + len(suffix) - 1
     return 0

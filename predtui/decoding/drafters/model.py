@@ -10,6 +10,9 @@ from predtui.decoding.base import Draft, Sampler, Verification
 from predtui.decoding.sampler import Greedy
 from predtui.llm.base import LanguageModel
 
+UNSURE = 0.5
+"""A greedy draft stops before a token that the draft model holds less likely than this."""
+
 
 class ModelDrafter:
     """Decodes the draft autoregressively with the target's own sampler. Its noise is tied to the position, so that a
@@ -19,13 +22,15 @@ class ModelDrafter:
         self._model, self._sampler = model, sampler
 
     def propose(self, context: Sequence[int], budget: int, position: int = 0) -> Draft:
-        """Fewer than ``budget`` tokens where the draft's context is full."""
+        """Fewer than ``budget`` tokens where the draft is unsure or its context is full."""
         sequence, start = list(context), len(context)
-        q = []
+        greedy, q = isinstance(self._sampler, Greedy), []
         for index in range(min(budget, self._model.context_size - start + 1)):
             row = self._model.logits(sequence)[-1]
+            if greedy and 1 / np.exp(row - row.max()).sum() < UNSURE:
+                break
             sequence.append(self._sampler.choose(row, position + index))
-            if not isinstance(self._sampler, Greedy):
+            if not greedy:
                 q.append(self._sampler.probabilities(row))
         return Draft(tuple(sequence[start:]), q=np.stack(q) if q else None, source="model")
 

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from predtui.decoding.scheduler import Curve, Scheduler
+
+
+@given(st.dictionaries(st.integers(1, 40), st.floats(0.001, 9), min_size=1), st.integers(1, 60), st.integers(1, 60))
+def test_a_curve_goes_through_what_was_measured_and_never_falls(seen: dict[int, float], low: int, high: int) -> None:
+    curve = Curve()
+    for size, seconds in seen.items():
+        curve.add(size, seconds)
+    low, high = sorted((low, high))
+    assert curve.seconds(low) <= curve.seconds(high) + 1e-9
+    for size in seen:
+        assert curve.seconds(size) == pytest.approx(max(s for known, s in seen.items() if known <= size))
+
+
+def test_a_curve_is_not_moved_by_a_stall() -> None:
+    curve = Curve()
+    for seconds in (1.0, 1.1, 50.0, 0.9, 1.0):
+        curve.add(4, seconds)
+    assert curve.seconds(4) == 1.0
+    assert 4 in curve
+    assert 5 not in curve
+
+
+def simulate(chance: float, token_cost: float, draft_cost: float, forwards: int) -> tuple[Scheduler, float]:
+    """Forwards of 1 + ``token_cost`` a draft token, and how much faster than without drafts they were."""
+    scheduler, rng = Scheduler(Curve()), random.Random(1)
+    seconds = tokens = 0.0
+    for _ in range(forwards):
+        length = scheduler.budget()
+        accepted = next((i for i in range(length) if rng.random() >= chance), length)
+        cost = 1 + token_cost * length
+        scheduler.verified(length + 1, cost)
+        if length:
+            scheduler.drafted(length, length, accepted, draft_cost * length)
+        seconds += cost + draft_cost * length
+        tokens += accepted + 1
+    return scheduler, tokens / seconds
+
+
+@pytest.mark.parametrize("chance", [0.0, 0.3, 0.6, 0.9])
+@pytest.mark.parametrize(("token_cost", "draft_cost"), [(0.0, 0.05), (0.4, 0.0), (0.4, 0.3), (1.0, 1.0)])
+def test_never_slower_than_three_percent_and_near_the_best_length(
+    chance: float, token_cost: float, draft_cost: float
+) -> None:
+    def speed(length: int) -> float:
+        return sum(chance**i for i in range(length + 1)) / (1 + (token_cost + draft_cost) * length)
+
+    scheduler, gain = simulate(chance, token_cost, draft_cost, 4000)
+    best = max(speed(length) for length in range(17))
+    assert gain >= 0.97
+    assert gain >= 0.88 * best
+    if best < 1.0001:
+        assert scheduler.off
+
+
+def test_drafting_is_tried_again_and_found_to_pay() -> None:
+    scheduler, _ = simulate(0.1, 1.0, 0.5, 500)
+    assert scheduler.off
+    for _ in range(5000):
+        length = scheduler.budget()
+        scheduler.verified(length + 1, 1.0)
+        if length:
+            scheduler.drafted(length, length, length, 0.01)
+    assert not scheduler.off
+    assert scheduler.rate > 0.9
+
+
+def test_an_empty_draft_is_refused() -> None:
+    with pytest.raises(ValueError, match="empty"):
+        Scheduler(Curve()).drafted(0, 0, 0, 0.0)
