@@ -361,13 +361,20 @@ def bench_record(
 
 @app.command()
 def calibrate(
+    what: Annotated[Literal["llm", "asr"], typer.Argument(help="The language model, or the recogniser.")] = "llm",
     model: Annotated[str, typer.Option(help="pocket, or the path of a model.")] = "pocket",
     engine: Annotated[str, typer.Option(help="What runs the model.")] = "llamacpp",
     threads: Annotated[int, typer.Option(help="CPU threads of the model; 0 suits its size.", min=0)] = 0,
     repeats: Annotated[int, typer.Option(help="The median of so many is taken.", min=1)] = 9,
     out: Annotated[Path | None, typer.Option(help="Write the profile here.")] = None,
 ) -> None:
-    """Measure what this machine takes for a forward and a first sound: the profile "this-machine"."""
+    """Measure what this machine takes for a forward and a first sound: the profile "this-machine". Of the recogniser:
+    which split of the CPU's threads hears words the soonest."""
+    if what == "asr":
+        from predtui.bench.asr_calibrate import main as split
+
+        split(model, threads, repeats)
+        return
     from predtui.bench.calibrate import main as measure
 
     measure(model, engine, threads, repeats, out)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,4 +32,13 @@ class Recognizer(Protocol):
 
     def finish(self) -> Hypothesis:
         """The end of the utterance: everything said, as stable words. Empty when nobody spoke."""
+        ...
+
+
+@runtime_checkable
+class Measured(Protocol):
+    """A recogniser that knows how it kept up."""
+
+    def summary(self) -> str:
+        """A line about the utterance that has just ended; "" where there is nothing to tell."""
         ...

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from predtui.asr.base import Hypothesis, Recognizer
+from predtui.asr.base import Hypothesis, Measured, Recognizer
 from predtui.errors import PredtuiError
 from predtui.events import AudioFrame, Endpoint, Event, Interrupt, StageStatus, Transcript, TurnStarted
 from predtui.settings import AsrSettings
@@ -77,6 +77,8 @@ class AsrStage:
         if self._listening and event.turn == self._turn:
             self._listening = False
             yield Transcript(stable=self._recognizer.finish().stable, unfinished=False, final=True)
+            if isinstance(self._recognizer, Measured) and (line := self._recognizer.summary()):
+                yield StageStatus(stage="asr", state="ready", message=line)
 
 
 def _pocketsphinx(options: AsrSettings) -> Recognizer:

@@ -44,6 +44,8 @@ class Stream:
         self._spoken: tuple[Spoken, ...] = ()
         self.words = LocalAgreement(rounds=rounds)
         self.unseen = 0.0
+        self.delays: list[float] = []
+        """Of each stable word, the seconds of sound heard after it before it was stable."""
 
     @property
     def heard(self) -> float:
@@ -74,6 +76,11 @@ class Stream:
             for one in heard.spoken
         )
         words = [one.word for one in self._spoken]
+        known = len(self.words.stable)
+        self._agree(snapshot, words, last)
+        self.delays += [max(0.0, self.heard - word.end) for word in self.words.stable[known:]]
+
+    def _agree(self, snapshot: Snapshot, words: list[Word], last: bool) -> None:
         if last or snapshot.end - self._segment >= SEGMENT_SECONDS:
             self.words.finish(words, since=snapshot.start)
             self._segment = snapshot.end

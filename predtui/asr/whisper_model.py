@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,8 @@ from predtui.errors import PredtuiError
 
 RATE = 16_000
 LONGEST_TOKENS = 200
+LEAST_TOKENS, TOKENS_A_SECOND = 8, 16
+"""More tokens than anyone speaks, however short they are: what goes on beyond is a loop."""
 PROMPT_TOKENS = 100
 """Of the text before, as much is given to the decoder."""
 
@@ -105,7 +107,9 @@ class WhisperModel:
     ) -> Heard:
         """The words in ``encoded``. ``prompt``: the text before; ``reference``: what the round before wrote for it."""
         opening = [*self._previous(prompt), *self._opening]
-        search = Search(self._decoder, self._rules, beam, pruning)
+        longest = LEAST_TOKENS + int(TOKENS_A_SECOND * SECONDS_A_POSITION * encoded.positions)
+        rules = replace(self._rules, longest=min(longest, self._rules.longest))
+        search = Search(self._decoder, rules, beam, pruning)
         found, first = search(opening, encoded.memory, reference)
         silence = first.logits[0, opening.index(self._opening[0])]
         effort = found.effort

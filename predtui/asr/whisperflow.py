@@ -104,7 +104,6 @@ class FlowRecognizer:
         self._model, self._options, self._now = model, options, now
         self._executors = [ThreadPoolExecutor(1, name) for name in ("encode", "write")] if options.pipelined else []
         self._rounds: deque[_Round] = deque()
-        self.tally = Tally()
         self.start()
 
     def start(self) -> None:
@@ -112,6 +111,7 @@ class FlowRecognizer:
         self._stream = make_stream(self._model, self._options)
         self._last = Hypothesis()
         self._step = self._options.step
+        self.tally = Tally()
 
     def feed(self, pcm: bytes, voiced: bool) -> Hypothesis | None:
         """A pause brings a round at once, and completes the last word."""
@@ -134,6 +134,14 @@ class FlowRecognizer:
         if len(snapshot.samples):
             self._stream.take(snapshot, self._hear(snapshot), last=True)
         return self._stream.hypothesis(unfinished=False)
+
+    def summary(self) -> str:
+        """Mean delay of a word, and the rounds' time by the sound's."""
+        delays, heard = self._stream.delays, self._stream.heard
+        if not delays:
+            return ""
+        mean = 1000 * sum(delays) / len(delays) + 1000 * self.tally.seconds / max(1, self.tally.rounds)
+        return f"a word after {mean:.0f} ms, {self.tally.seconds / heard:.2f} of real time"
 
     def _begin(self) -> None:
         if self._executors:
@@ -174,16 +182,17 @@ class FlowRecognizer:
             self._stream.take(one.snapshot, sure(heard))
 
 
-def load(settings: AsrSettings, threads: int = 1) -> tuple[WhisperModel, FlowOptions]:
+def load(settings: AsrSettings) -> tuple[WhisperModel, FlowOptions]:
     """The model that ``settings`` name and how it is used. Without a hush word of its own every sound is padded to the
     window, which is slower and never wrong. Raises PredtuiError where there is no such model."""
     folder = find_model(settings)
-    model = WhisperModel(folder, threads, settings.language)
+    model = WhisperModel(folder, settings.threads, settings.language)
     hush = find_hush(folder)
     options = FlowOptions(
         step=settings.step,
         beam=settings.beam,
         tail=_NOTHING if hush is None else hush,
         pad_to=model.window if hush is None else 0,
+        pipelined=settings.pipelined,
     )
     return model, options

@@ -130,5 +130,5 @@ def fed(recognizer: Recognizer, recording: Recording, real: bool) -> Outcome:
     free += time.process_time() - before
     outcome.note(final.stable, time.monotonic() - begun if real else free)
     if isinstance(recognizer, FlowRecognizer):
-        outcome.tally, recognizer.tally = recognizer.tally, Tally()
+        outcome.tally = recognizer.tally
     return outcome

@@ -167,3 +167,14 @@ def test_inventions_are_dropped() -> None:
     for frame in frames(speech(10)):
         assert recognizer.feed(frame, True) is None
     assert recognizer.finish().stable == ""
+
+
+def test_a_summary_tells_delay_and_speed() -> None:
+    times = iter(range(10_000))
+    recognizer = FlowRecognizer(Perfect(), FlowOptions(step=0.2), now=lambda: next(times) / 1000)
+    assert recognizer.summary() == ""
+    for frame in frames(speech(10)):
+        recognizer.feed(frame, True)
+    recognizer.finish()
+    assert recognizer.summary().startswith("a word after ")
+    assert recognizer.summary().endswith(" of real time")

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import torch
 from rich.console import Console
+from tokenizers import Tokenizer
 
 from predtui.asr.whisper_files import FAST
 from predtui.training.asr.batches import Batches
@@ -24,9 +25,9 @@ from predtui.training.asr.config import FRAMES_A_SECOND, Crops, Recipe, Shape
 from predtui.training.asr.corpus import build
 from predtui.training.asr.evaluate import quality
 from predtui.training.asr.export import export
-from predtui.training.asr.loop import Run, Trainee, describe
+from predtui.training.asr.loop import CHECKPOINT, Run, Trainee, describe
 from predtui.training.asr.sentences import sentences
-from predtui.training.asr.tokenizer import TEXT_TOKENS, train_tokenizer
+from predtui.training.asr.tokenizer import TEXT_TOKENS, save_tokenizer, train_tokenizer
 from predtui.training.pocket.config import Budget
 from predtui.training.pocket.report import bar
 from predtui.training.pocket.train import environment
@@ -66,7 +67,7 @@ def train(out: Path, plan: Plan) -> None:
     corpus = build(plan.work / "corpus", plan.utterances, plan.seed, plan.threads)
     console.print(f"corpus: {len(corpus)} utterances, {corpus.hours:.1f} h")
     shape = Shape()
-    tokenizer = train_tokenizer(islice(sentences(plan.seed), TOKENIZER_SENTENCES), shape.window / FRAMES_A_SECOND)
+    tokenizer = vocabulary(plan, shape)
     if tokenizer.get_vocab_size() != shape.vocab:
         raise RuntimeError(f"a vocabulary of {tokenizer.get_vocab_size()} tokens, not {shape.vocab}")
     trainee = Trainee(shape, TEXT_TOKENS, plan.seed)
@@ -85,6 +86,16 @@ def train(out: Path, plan: Plan) -> None:
         "count": MEASURED,
     }
     write_card(out, counters, facts, quality(out / FAST, MEASURED, plan.seed + 1, plan.threads))
+
+
+def vocabulary(plan: Plan, shape: Shape) -> Tokenizer:
+    """The run's tokenizer: that of the checkpoint where one is taken up, else learned from the sentences."""
+    path = plan.work / "tokenizer.json"
+    if plan.resume and path.exists() and (plan.work / CHECKPOINT).exists():
+        return Tokenizer.from_file(str(path))
+    tokenizer = train_tokenizer(islice(sentences(plan.seed), TOKENIZER_SENTENCES), shape.window / FRAMES_A_SECOND)
+    save_tokenizer(tokenizer, plan.work)
+    return tokenizer
 
 
 def main() -> int:
