@@ -89,6 +89,8 @@ def ahead(what: str, slot: str, later: bool) -> Phrases:
         ),
         command=(
             f"count <span> {'on' if later else 'back'} from {whose}",
+            f"count {'on' if later else 'back'} <span> from {whose}",
+            f"start at {whose} and count {'on' if later else 'back'} <span>",
             f"go <span> {'forward' if later else 'back'} from {whose}",
             f"name the {what} <span> {where} {whose}",
             f"find the {what} <span> {where} {whose}",
@@ -133,7 +135,12 @@ LENGTH = Phrases(
         "if <month> has 30 or 31 days",
         "how many days has <month>",
     ),
-    command=("count the days {in|of} <month>", "say how many days <month> has", "give me the length of <month>"),
+    command=(
+        "count the days {in|of} <month>",
+        "say how many days <month> has",
+        "say how long <month> is in days",
+        "give me the length of <month>",
+    ),
     followup=("and <month>", "what about <month>", "and in <month>", "how about <month>", "and how long is <month>"),
 )
 NUMBER = Phrases(
@@ -151,6 +158,8 @@ NUMBER = Phrases(
         "which month of the year is <month>",
         "{which|what} number is <month>",
         "{which|what} number does <month> have",
+        "what number does the month of <month> have",
+        "which number do we have for <month>",
         "what number month is <month>",
         "which number has the month <month>",
         "<month> is which month",
@@ -210,6 +219,8 @@ SEASON = Phrases(
         "the season for <month>",
         "the time of year in <month>",
         "the season during <month>",
+        "which season is it during <month>",
+        "what season do we have during <month>",
     ),
     question=(
         "{which|what} season is <month>[ in]",

@@ -103,6 +103,8 @@ def _phrases(later: bool) -> Phrases:
         ),
         command=(
             f"count <span> {'on' if later else 'back'} from <time>",
+            f"count {'on' if later else 'back'} <span> from <time>",
+            f"start at <time> and count {'on' if later else 'back'} <span>",
             f"go <span> {'forward' if later else 'back'} from <time>",
             f"{'add <span> to' if later else 'take <span> from'} <time>",
             f"work out <span> {where} <time>",

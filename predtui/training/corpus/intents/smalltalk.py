@@ -21,6 +21,8 @@ _FEELINGS = Phrases(
     question=(
         "I am [so|very|really|a little|quite] <feeling>",
         "I'm [so|very|really|a bit|pretty] <feeling>",
+        "I'm feeling [so|very|pretty] <feeling>",
+        "today I'm pretty <feeling>",
         "I feel [so|very|really|a little|quite] <feeling>",
         "I am feeling [so|very|rather|a bit] <feeling>",
         "I am [so|very|really] <feeling> {today|right now|at the moment|tonight|this morning}",
@@ -37,6 +39,8 @@ _FEELINGS = Phrases(
         "I {think|guess|must say} that I am <feeling>",
         "I just feel <feeling>",
         "I don't know why but I {am|feel} <feeling>",
+        "I don't know why I feel <feeling>",
+        "but why do I feel <feeling>",
         "everything makes me <feeling>",
         "my day made me <feeling>",
         "it makes me <feeling>",
@@ -87,6 +91,8 @@ _JOKES = Phrases(
         "say something funny about <topic>",
         "joke about <topic>",
         "let me hear a joke about <topic>",
+        "let me have a joke about <topic>",
+        "let me hear something funny about <topic>",
         "crack a joke about <topic>",
     ),
     followup=(

@@ -44,6 +44,9 @@ WHO = Phrases(
         "who is {known|famous} for inventing <the_thing>",
         "who is behind the invention of <the_thing>",
         "I forgot who invented <the_thing>, can you help",
+        "I forgot the inventor of <the_thing>",
+        "help me, who invented <the_thing>",
+        "I forgot who invented <the_thing>",
         "to whom do we owe <the_thing>",
     ),
     clause=(
@@ -80,6 +83,8 @@ WHEN = Phrases(
         "how old is the invention of <the_thing>",
         "how long have people had <the_thing>",
         "when did the first <name> {appear|come along}",
+        "when did the <name> first appear",
+        "when did <the_thing> come along",
         "when was the invention of <the_thing>",
         "<name> invention {year|date}",
         "<name> invented when",

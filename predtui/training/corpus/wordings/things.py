@@ -15,6 +15,9 @@ WHAT = Phrases(
     question=(
         "what is <thing>",
         "what's <thing>",
+        "what's <thing> exactly",
+        "what's <thing> like",
+        "what's meant by <thing>",
         "what exactly is <thing>",
         "<thing>, what is that",
         "<thing> is what",
