@@ -22,11 +22,13 @@ from predtui.training.corpus.types import Case, Example, Intent, Split
 AnyIntent = Callable[[random.Random], Intent]
 
 _TRIES = 8
-_CROSSED = 0.25
+_CROSSED = 0.45
 """Share of the ``no`` judgements that set two intents against each other; their questions are whole."""
+_UNRELATED = 0.6
+"""Share of these that are about different things: easily told apart, and what a model learns to compare texts from."""
 _MUTATED = 0.5
 """Share of the others that change a single slot of the question."""
-_EARLY = 0.2
+_EARLY = 0.12
 """Share of the ``yes`` judgements whose question stops before it tells which case is meant."""
 _WHOLE = 0.85
 """Share of the other ``yes`` judgements with a whole question. With it about as many questions are whole on either
@@ -139,17 +141,18 @@ def _fitting_words(answer: str, value: str, other: str) -> int:
 
 
 def _other_intent(intent: Intent, split: Split, any_intent: AnyIntent, rng: random.Random) -> _Drawn | None:
-    """The whole question against the answer of another intent, about the same thing where one is found.
+    """The whole question against the answer of another intent, about the same thing where one is wanted and found.
 
     Intents that draw from one table draw the same row of it from the same seed.
     """
     seed = rng.getrandbits(32)
     case = intent.draw(random.Random(seed))
     named = set(case.slots.values())
+    unrelated = rng.random() < _UNRELATED
     for _ in range(_TRIES):
         another = any_intent(rng)
-        other = another.draw(random.Random(seed))
-        if another.name != intent.name and named.intersection(other.slots.values()):
+        other = another.draw(rng if unrelated else random.Random(seed))
+        if another.name != intent.name and (unrelated or named.intersection(other.slots.values())):
             break
     least = differs_at(other.reply, case.reply)
     answer = _answer(other, least, rng) if least else None
