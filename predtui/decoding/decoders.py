@@ -37,6 +37,10 @@ DECODERS: dict[str, Callable[[Parts], Decoder]] = {
 }
 """``speculative`` yields what ``ar`` yields, greedy or sampled; ``sps``, speculative sampling, does so when greedy, and
 else draws from exactly the same distribution."""
+DRAFTING = {"speculative", "sps"}
+"""Those that take a drafter."""
+NEED_DRAFT: set[str] = set()
+"""Those that take a draft model and run it themselves."""
 
 
 def make_decoder(name: str, parts: Parts) -> Decoder:
@@ -49,4 +53,4 @@ def make_decoder(name: str, parts: Parts) -> Decoder:
 def _speculative(parts: Parts, acceptance: Acceptance) -> Speculative:
     if parts.drafter is None:
         raise PredtuiError("This decoder needs a drafter.", "Name one with --drafter.")
-    return Speculative(parts.target.model, parts.drafter, acceptance, parts.clock)
+    return Speculative(parts.target.model, parts.sampler, parts.drafter, acceptance, parts.clock)

@@ -16,13 +16,14 @@ FIRST = 3
 """Tokens of a draft while nothing is known, or when drafting is tried again."""
 _ALMOST = 0.999
 """The highest rate to plan with: nothing is certain."""
-_WINDOW = 9
+_WINDOW, _SOLID = 9, 3
 _DECAY = 0.98
 _PRIOR = (4.0, 1.0)
 """Accepted and rejected tokens at the beginning."""
 _PATIENCE, _MOST_PATIENCE = 64, 1024
 """Forwards without a draft until the next trial; each trial that fails doubles them."""
-_TRIALS = 2
+_TRIALS = 3
+"""Drafts in a row that are accepted as a whole for no gain before a trial has failed; one that is not, fails it."""
 _REMEASURE = 64
 """Drafted forwards after which one without a draft is measured again."""
 _DECIDE = 4
@@ -31,7 +32,7 @@ _DECIDE = 4
 
 class Curve:
     """Seconds of a job by its size: of each size the median of the last few measurements; linear between sizes and
-    beyond the largest, never falling."""
+    beyond the largest, never falling. Sizes seen often enough speak for the others, where there are two of them."""
 
     def __init__(self) -> None:
         self._seen: dict[int, deque[float]] = {}
@@ -54,8 +55,8 @@ class Curve:
         return y0 + (y1 - y0) * (size - x0) / (x1 - x0)
 
     def _medians(self) -> list[tuple[int, float]]:
-        high = 0.0
-        for size in sorted(self._seen):
+        high, solid = 0.0, [size for size, seen in self._seen.items() if len(seen) >= _SOLID]
+        for size in sorted(solid if len(solid) > 1 else self._seen):
             high = max(high, median(self._seen[size]))
             self._points.append((size, high))
         return self._points
@@ -85,17 +86,18 @@ class Scheduler:
         """Whether drafting is paused because it does not pay."""
         return self._best == 0
 
+    def pause(self, most: int) -> int:
+        """How many forwards, at most ``most``, to do without a draft before ``budget`` is asked again; counts them."""
+        pause = min(self._pause, most)
+        self._pause -= pause
+        return pause
+
     def budget(self) -> int:
         """Tokens to draft now."""
-        if self._pause:
-            self._pause -= 1
-            return 0
-        if self._best == 0:
-            return min(FIRST, self._longest)
         if 1 not in self._verify or self._drafted >= _REMEASURE:
             self._drafted = 0
             return 0
-        return self._best
+        return self._best or min(FIRST, self._longest)
 
     def verified(self, evaluated: int, seconds: float) -> None:
         """A forward of the target over so many tokens, the draft and the one before it, took so long."""
@@ -112,18 +114,19 @@ class Scheduler:
         self._rejected = self._rejected * _DECAY + (accepted < depth)
         self._depth = depth / proposed
         if self.off or self._drafted % _DECIDE == 0:
-            self._decide()
+            self._decide(accepted == depth)
 
-    def _decide(self) -> None:
+    def _decide(self, whole: bool) -> None:
+        """``whole``: the last draft was accepted to its end."""
         was_off = self.off
         if 1 in self._verify:
             self._best = max(range(self._longest + 1), key=self._tokens_per_second)
         if self._best:
             self._patience, self._trials = _PATIENCE, 0
             return
-        self._trials = self._trials + 1 if was_off else _TRIALS
+        self._trials = self._trials + 1 if was_off and whole else _TRIALS
         if self._trials >= _TRIALS:
-            self._trials, self._pause = 0, self._patience
+            self._trials, self._pause, self._drafted = 0, self._patience, _REMEASURE
             self._patience = min(2 * self._patience, _MOST_PATIENCE)
 
     def _tokens_per_second(self, length: int) -> float:

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from predtui.clock import Clock
+from predtui.decoding import autoregressive
 from predtui.decoding.acceptance import Acceptance
-from predtui.decoding.base import DecodingStatistics, Draft, Drafter, Verification
+from predtui.decoding.base import DecodingStatistics, Draft, Drafter, Sampler, Verification
 from predtui.decoding.scheduler import Curve, Scheduler
 from predtui.llm.base import LanguageModel, Logits, Stale, TreeModel, never
 
@@ -17,9 +18,12 @@ from predtui.llm.base import LanguageModel, Logits, Stale, TreeModel, never
 class Speculative:
     """A ``Decoder`` that is as lossless as its acceptance rule."""
 
-    def __init__(self, model: LanguageModel, drafter: Drafter, acceptance: Acceptance, clock: Clock) -> None:
+    def __init__(
+        self, model: LanguageModel, sampler: Sampler, drafter: Drafter, acceptance: Acceptance, clock: Clock
+    ) -> None:
         self.statistics = DecodingStatistics()
-        self._model, self._drafter, self._acceptance, self._now = model, drafter, acceptance, clock.now
+        self._model, self._sampler, self._drafter = model, sampler, drafter
+        self._acceptance, self._now = acceptance, clock.now
         costs = Curve()
         self._drafting, self._guessing = Scheduler(costs), Scheduler(costs)
 
@@ -37,6 +41,17 @@ class Speculative:
         context, last = list(tokens), position + limit
         self._drafter.reset()
         while position < last and len(context) <= self._model.context_size and not stale():
+            if not guess and (pause := self._drafting.pause(last - position)):
+                for token in autoregressive.generate(
+                    self._model, context, self._sampler, pause, is_end, stale, position
+                ):
+                    self.statistics.count(proposed=0, accepted=0, tokens=1)
+                    yield token
+                    if is_end(token):
+                        return
+                    context.append(token)
+                    position += 1
+                continue
             room = min(last - position - 1, self._model.context_size - len(context))
             verification = self._step(context, room, position, guess)
             new = verification.tokens

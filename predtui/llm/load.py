@@ -19,7 +19,7 @@ ENGINES = {
     "torch": "predtui.llm.huggingface:load",
 }
 """Name: "module:function" of what loads a model in that engine, with the arguments of ``load`` but for the name."""
-POCKET = "pocket"
+POCKET, POCKET_DRAFT = "pocket", "pocket-draft"
 
 
 def load(
@@ -29,7 +29,7 @@ def load(
     context: int = 0,
     stale: Stale = never,
 ) -> LoadedModel:
-    """The model at a path, or ``pocket`` for the one that ships with predtui.
+    """The model at a path, or ``pocket`` for the one that ships with predtui, ``pocket-draft`` for its draft.
 
     ``threads`` None: as many as suit the model. ``context`` in tokens, 0: the model's own within reason.
     ``stale`` lets a long evaluation be abandoned (Preempted). Raises PredtuiError with what to do.
@@ -68,9 +68,10 @@ def load_llamacpp(model: str, threads: int | None, context: int, stale: Stale) -
     except PredtuiError:
         network.close()
         raise
-    name = model if model == POCKET else path.stem
+    name = model if model in (POCKET, POCKET_DRAFT) else path.stem
     return LoadedModel(name, "llama.cpp", device, network.parameters, network, GgufTokenizer(network.vocab), template)
 
 
 def _path(model: str) -> Path:
-    return asset("pocket", "target", "model.gguf") if model == POCKET else Path(model).expanduser()
+    shipped = {POCKET: "target", POCKET_DRAFT: "draft"}
+    return asset("pocket", shipped[model], "model.gguf") if model in shipped else Path(model).expanduser()

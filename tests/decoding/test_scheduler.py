@@ -34,7 +34,7 @@ def simulate(chance: float, token_cost: float, draft_cost: float, forwards: int)
     scheduler, rng = Scheduler(Curve()), random.Random(1)
     seconds = tokens = 0.0
     for _ in range(forwards):
-        length = scheduler.budget()
+        length = 0 if scheduler.pause(1) else scheduler.budget()
         accepted = next((i for i in range(length) if rng.random() >= chance), length)
         cost = 1 + token_cost * length
         scheduler.verified(length + 1, cost)
@@ -65,7 +65,7 @@ def test_drafting_is_tried_again_and_found_to_pay() -> None:
     scheduler, _ = simulate(0.1, 1.0, 0.5, 500)
     assert scheduler.off
     for _ in range(5000):
-        length = scheduler.budget()
+        length = 0 if scheduler.pause(1) else scheduler.budget()
         scheduler.verified(length + 1, 1.0)
         if length:
             scheduler.drafted(length, length, length, 0.01)

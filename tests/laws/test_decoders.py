@@ -108,7 +108,7 @@ def test_ten_thousand_patterns_of_acceptance_leave_output_and_memory_right() -> 
     for pattern in range(10_000):
         wrong = [rng.random() < pattern / 10_000 for _ in range(17)]
         rule = (Comparison, Rejection)[pattern % 2](sampler)
-        decoder = Speculative(model, Oracle(plain, len(context), wrong), rule, VirtualClock())
+        decoder = Speculative(model, sampler, Oracle(plain, len(context), wrong), rule, VirtualClock())
         assert list(decoder.generate(context, 24, no_end)) == plain
         assert decoder.statistics.tokens == 24
         assert model.logits([*context, *plain]).argmax() == plain_next(context, plain)

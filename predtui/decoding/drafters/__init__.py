@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from predtui.decoding.base import Drafter, Sampler
+from predtui.decoding.drafters.bridge import BridgedDrafter, same_tokens
 from predtui.decoding.drafters.fused import Fused
 from predtui.decoding.drafters.lookup import PromptLookup
 from predtui.decoding.drafters.model import ModelDrafter
@@ -31,9 +32,11 @@ DRAFTERS: dict[str, Callable[[DrafterParts], Drafter]] = {
     "lookup": lambda parts: PromptLookup(),
     "suffix": lambda parts: SuffixCopy(),
     "recycling": lambda parts: TokenRecycling(parts.target.model.vocab_size, _branching(parts)),
-    "model": lambda parts: ModelDrafter(_draft(parts).model, parts.sampler),
-    "fused": lambda parts: Fused(SuffixCopy(), DRAFTERS["model"](parts), _branching(parts)),
+    "model": lambda parts: _model(parts),
+    "fused": lambda parts: Fused(SuffixCopy(), _model(parts), _branching(parts)),
 }
+DRAFTERS_NEED_DRAFT = {"model", "fused"}
+"""Those that take a draft model."""
 
 
 def make_drafter(name: str, parts: DrafterParts) -> Drafter:
@@ -43,10 +46,12 @@ def make_drafter(name: str, parts: DrafterParts) -> Drafter:
     return DRAFTERS[name](parts)
 
 
-def _draft(parts: DrafterParts) -> LoadedModel:
+def _model(parts: DrafterParts) -> Drafter:
     if parts.draft is None:
-        raise PredtuiError("This drafter needs a draft model.", "Name one with --draft.")
-    return parts.draft
+        raise PredtuiError("This drafter needs a draft model.", "Name one with --llm-draft.")
+    if same_tokens(parts.target, parts.draft):
+        return ModelDrafter(parts.draft.model, parts.sampler)
+    return BridgedDrafter(parts.target, parts.draft, parts.sampler)
 
 
 def _branching(parts: DrafterParts) -> bool:

@@ -1,0 +1,61 @@
+"""A decoder out of names: loads the draft model where one is needed, and sees to it that both models' tokens agree.
+
+Must not know of settings or of stages.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from predtui.clock import Clock, RealClock
+from predtui.decoding.base import Decoder, Drafter, Sampler
+from predtui.decoding.decoders import DRAFTING, NEED_DRAFT, Parts, make_decoder
+from predtui.decoding.drafters import DRAFTERS_NEED_DRAFT, DrafterParts, make_drafter
+from predtui.llm.base import LoadedModel, Stale, never
+from predtui.llm.load import POCKET_DRAFT, load
+
+
+@dataclass(frozen=True, slots=True)
+class DecodingOptions:
+    """``drafter`` and ``draft`` (a model's name or path) count where the decoder drafts."""
+
+    decoder: str = "ar"
+    drafter: str = "model"
+    draft: str = POCKET_DRAFT
+
+    @property
+    def drafts(self) -> bool:
+        return self.decoder in DRAFTING
+
+    @property
+    def needs_draft(self) -> bool:
+        """Whether a draft model is part of it."""
+        return self.decoder in NEED_DRAFT or (self.drafts and self.drafter in DRAFTERS_NEED_DRAFT)
+
+    @property
+    def title(self) -> str:
+        return f"{self.decoder} + {self.drafter}" if self.drafts else self.decoder
+
+
+@dataclass(frozen=True, slots=True)
+class Assembly:
+    """A decoder with the draft model that was loaded for it."""
+
+    decoder: Decoder
+    draft: LoadedModel | None
+
+    def close(self) -> None:
+        self.decoder.close()
+        if self.draft is not None:
+            self.draft.model.close()
+
+
+def assemble(
+    options: DecodingOptions, target: LoadedModel, sampler: Sampler, clock: Clock | None = None, stale: Stale = never
+) -> Assembly:
+    """Raises PredtuiError for a name that is not known, or a draft that cannot be loaded. ``stale`` as in ``load``."""
+    draft = load(options.draft, stale=stale) if options.needs_draft else None
+    drafter: Drafter | None = None
+    if options.drafts:
+        drafter = make_drafter(options.drafter, DrafterParts(target, sampler, draft))
+    return Assembly(make_decoder(options.decoder, Parts(target, sampler, drafter, draft, clock or RealClock())), draft)
