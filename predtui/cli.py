@@ -217,6 +217,24 @@ def train_hush_word(
     train_hush(model, manifest, options, limit, command(), resume)
 
 
+@train.command("rest")
+def train_rest_datastore(
+    corpus: Annotated[
+        list[str] | None, typer.Option(help="pocket, or a text or JSONL file; may be given several times.")
+    ] = None,
+    model: Annotated[str, typer.Option(help="Whose tokens: pocket, or the path of a GGUF file.")] = "pocket",
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the datastore; default: where --drafter rest looks.")
+    ] = None,
+    limit: Annotated[int, typer.Option(help="Dialogues of the pocket corpus.", min=1)] = 20_000,
+    seed: Annotated[int, typer.Option(help="Seed of the pocket corpus.")] = 0,
+) -> None:
+    """The datastore of retrieval-based speculative decoding (REST): a corpus, sorted for retrieval."""
+    from predtui.training.rest import main as build
+
+    build(corpus or ["pocket"], model, out, limit, seed)
+
+
 @bench.command("pocket")
 def bench_pocket(
     limit: Annotated[int, typer.Option(help="Prompts a group.")] = 100,

@@ -5,12 +5,15 @@ Speculative sampling, which when sampled yields another reply of the same distri
 
 from __future__ import annotations
 
+import atexit
 import itertools
 import random
+import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from tempfile import mkdtemp
 
 import numpy as np
 import pytest
@@ -18,6 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from predtui.clock import VirtualClock
+from predtui.decoding import datastore
 from predtui.decoding.acceptance import Comparison, Rejection
 from predtui.decoding.autoregressive import generate
 from predtui.decoding.base import Decoder, Draft, Probabilities, Sampler, Verification
@@ -39,8 +43,20 @@ samplers = st.just(Greedy()) | st.builds(Seeded, temperature=st.floats(0.3, 2.0)
 
 
 def decoder_of(name: str, drafter: str, target: LoadedModel, draft: LoadedModel, sampler: Sampler) -> Decoder:
-    made = make_drafter(drafter, DrafterParts(target, sampler, draft))
+    made = make_drafter(drafter, DrafterParts(target, sampler, draft, store_of(target)))
     return make_decoder(name, Parts(target, sampler, made, draft))
+
+
+def store_of(target: LoadedModel, memo: dict[str, Path] = {}) -> Path:  # noqa: B006
+    """A datastore of a few of the target's own replies, for the drafter that retrieves."""
+    vocabulary = datastore.fingerprint(target)
+    if vocabulary not in memo:
+        prompts = [random.Random(seed).choices(range(4, target.model.vocab_size), k=5) for seed in range(8)]
+        replies = [[*prompt, *generate(target.model, prompt, Greedy(), 30, no_end)] for prompt in prompts]
+        memo[vocabulary] = Path(mkdtemp(prefix="predtui-datastore"))
+        atexit.register(shutil.rmtree, memo[vocabulary], ignore_errors=True)
+        datastore.write(datastore.build(replies, vocabulary), memo[vocabulary])
+    return memo[vocabulary]
 
 
 def no_end(token: int) -> bool:

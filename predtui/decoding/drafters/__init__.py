@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
+from predtui.decoding import datastore
 from predtui.decoding.base import Drafter, Sampler
 from predtui.decoding.drafters.bridge import BridgedDrafter, same_tokens
 from predtui.decoding.drafters.fused import Fused
 from predtui.decoding.drafters.lookup import PromptLookup
 from predtui.decoding.drafters.model import ModelDrafter
 from predtui.decoding.drafters.recycling import TokenRecycling
+from predtui.decoding.drafters.rest import Retrieval
 from predtui.decoding.drafters.suffix import SuffixCopy
 from predtui.errors import PredtuiError
 from predtui.llm.base import LoadedModel, TreeModel
@@ -21,17 +24,20 @@ from predtui.llm.base import LoadedModel, TreeModel
 
 @dataclass(frozen=True, slots=True)
 class DrafterParts:
-    """What drafters are made of. ``draft`` is the smaller model, where there is one."""
+    """What drafters are made of. ``draft`` is the smaller model, where there is one; ``datastore`` a folder that
+    ``predtui train rest`` wrote, None for the one it writes by default."""
 
     target: LoadedModel
     sampler: Sampler
     draft: LoadedModel | None = None
+    datastore: Path | None = None
 
 
 DRAFTERS: dict[str, Callable[[DrafterParts], Drafter]] = {
     "lookup": lambda parts: PromptLookup(),
     "suffix": lambda parts: SuffixCopy(),
     "recycling": lambda parts: TokenRecycling(parts.target.model.vocab_size, _branching(parts)),
+    "rest": lambda parts: Retrieval(datastore.load(parts.datastore or datastore.default_folder(), parts.target)),
     "model": lambda parts: _model(parts),
     "fused": lambda parts: Fused(SuffixCopy(), _model(parts), _branching(parts)),
 }

@@ -1,0 +1,129 @@
+"""A corpus to retrieve drafts from (REST, He et al. 2024): its tokens, and where each run of tokens was followed.
+
+The order is a suffix array of the corpus read backwards: places are sorted by the tokens *before* them, so that the
+longest match of a context's end is one descent, token by token. Two memory-mapped arrays and a line of JSON in a
+folder. Must not know how drafts are verified, or where the corpus came from.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from predtui.errors import PredtuiError
+from predtui.llm.base import LoadedModel
+from predtui.settings import state_folder
+
+GAP = -1
+"""Stands after each document, in place of a token: no match and no continuation goes across it."""
+DEPTH = 16
+"""Tokens before a place by which places are sorted; a longer match is not told from one of this length."""
+
+Tokens = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class Datastore:
+    """``tokens`` [n] of the documents, a ``GAP`` after each; ``places`` [n] are the indices 1..n in the order of the
+    tokens before them, nearest first; ``vocabulary``: whose tokens they are (``fingerprint``)."""
+
+    tokens: Tokens
+    places: Tokens
+    vocabulary: str
+
+    def longest_match(self, context: Sequence[int]) -> tuple[int, Tokens]:
+        """How many tokens of the context's end occur in the corpus in one run (at most ``DEPTH``), and the indices
+        [m] of the tokens after those occurrences."""
+        low, high, length = 0, len(self.places), 0
+        for token in reversed(context[-DEPTH:]):
+            length += 1
+
+            def before(place: np.int32, back: int = length) -> int:
+                return int(self.tokens[place - back]) if place >= back else GAP
+
+            left = bisect_left(self.places, token, low, high, key=before)
+            right = bisect_right(self.places, token, left, high, key=before)
+            if left == right:
+                length -= 1
+                break
+            low, high = left, right
+        return length, self.places[low:high] if length else self.places[:0]
+
+    def following(self, places: Tokens, depth: int) -> Tokens:
+        """The tokens [m, depth] from each of ``places`` on; ``GAP`` from the end of their document on."""
+        indices = places[:, None] + np.arange(depth)
+        inside = indices < len(self.tokens)
+        rows = np.where(inside, self.tokens[np.minimum(indices, len(self.tokens) - 1)], GAP)
+        rows[np.logical_or.accumulate(rows == GAP, axis=1)] = GAP
+        return rows.astype(np.int32)
+
+
+def build(documents: Iterable[Sequence[int]], vocabulary: str) -> Datastore:
+    """The datastore of these documents (tokens each). Raises PredtuiError where there is no token among them."""
+    tokens = np.array([token for document in documents if document for token in (*document, GAP)], np.int32)
+    if not tokens.size:
+        raise PredtuiError("The corpus is empty.", "Name files with text in them.")
+    order = _suffix_order(tokens[::-1])
+    return Datastore(tokens, (len(tokens) - order).astype(np.int32), vocabulary)
+
+
+def _suffix_order(tokens: Tokens) -> npt.NDArray[np.int64]:
+    """Indices of the suffixes of ``tokens`` in the order of their first ``DEPTH`` tokens, by prefix doubling (Manber
+    and Myers 1990)."""
+    rank = np.unique(tokens, return_inverse=True)[1].astype(np.int64) + 1
+    order = np.argsort(rank, kind="stable")
+    length = 1
+    while length < DEPTH:
+        after = np.zeros_like(rank)
+        after[:-length] = rank[length:]
+        keys = rank * (len(rank) + 1) + after
+        order = np.argsort(keys, kind="stable")
+        rank[order] = np.cumsum(np.diff(keys[order], prepend=keys[order[0]]) > 0) + 1
+        length *= 2
+    return order
+
+
+def write(store: Datastore, folder: Path) -> None:
+    """The datastore as ``tokens.npy``, ``places.npy`` and ``datastore.json`` in ``folder``."""
+    folder.mkdir(parents=True, exist_ok=True)
+    np.save(folder / "tokens.npy", store.tokens, allow_pickle=False)
+    np.save(folder / "places.npy", store.places, allow_pickle=False)
+    about = {"vocabulary": store.vocabulary, "tokens": len(store.tokens)}
+    (folder / "datastore.json").write_text(json.dumps(about) + "\n", encoding="utf-8")
+
+
+def load(folder: Path, target: LoadedModel) -> Datastore:
+    """The datastore in ``folder``, memory-mapped. Raises PredtuiError where there is none, where it is damaged, and
+    where its tokens are not those of ``target``."""
+    remedy = f"Make one with: predtui train rest --model {target.name} --out {folder}"
+    if not (folder / "datastore.json").is_file():
+        raise PredtuiError(f"There is no datastore in {folder}.", remedy)
+    try:
+        about = json.loads((folder / "datastore.json").read_text(encoding="utf-8"))
+        tokens, places = (np.load(folder / f"{name}.npy", "r", allow_pickle=False) for name in ("tokens", "places"))
+        whole = tokens.dtype == places.dtype == np.int32 and tokens.shape == places.shape == (about["tokens"],)
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise PredtuiError(f"The datastore in {folder} cannot be read: {error}.", remedy) from error
+    if not whole:
+        raise PredtuiError(f"The datastore in {folder} is damaged: its arrays do not fit each other.", remedy)
+    if about["vocabulary"] != fingerprint(target):
+        raise PredtuiError(f"The datastore in {folder} has the tokens of another model than {target.name}.", remedy)
+    return Datastore(tokens, places, about["vocabulary"])
+
+
+def fingerprint(target: LoadedModel) -> str:
+    """Tells one vocabulary from another: a digest of the text of every token."""
+    pieces = [target.tokenizer.decode([token]) for token in range(target.model.vocab_size)]
+    return hashlib.sha256("\0".join(pieces).encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def default_folder() -> Path:
+    """Where ``predtui train rest`` writes, and the drafter reads, where nothing else is said."""
+    return state_folder() / "datastore"

@@ -1,0 +1,106 @@
+"""Retrieval: what a brute-force search finds, the datastore finds; damaged or foreign ones are refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from predtui.decoding import datastore
+from predtui.decoding.drafters.rest import SHORTEST, Retrieval
+from predtui.errors import PredtuiError
+from predtui.llm.load import load
+
+documents = st.lists(st.lists(st.integers(0, 3), max_size=24), min_size=1, max_size=5).filter(any)
+contexts = st.lists(st.integers(0, 4), max_size=24)
+
+
+def brute_force(texts: list[list[int]], context: list[int]) -> tuple[int, list[list[int]]]:
+    """The longest match, and what follows each of its occurrences."""
+    for length in range(min(datastore.DEPTH, len(context)), 0, -1):
+        wanted = context[-length:]
+        found = [
+            text[end:] for text in texts for end in range(length, len(text) + 1) if text[end - length : end] == wanted
+        ]
+        if found:
+            return length, sorted(found)
+    return 0, []
+
+
+@given(documents, contexts)
+def test_finds_what_a_search_of_the_whole_corpus_finds(texts: list[list[int]], context: list[int]) -> None:
+    store = datastore.build(texts, "toy")
+    length, places = store.longest_match(context)
+    rows = store.following(places, 30).tolist()
+    following = sorted([token for token in row if token != datastore.GAP] for row in rows)
+    assert (length, following) == brute_force(texts, context)
+
+
+@given(documents, contexts, st.integers(1, 9))
+def test_drafts_are_trees_of_the_commonest_continuations(texts: list[list[int]], context: list[int], n: int) -> None:
+    draft = Retrieval(datastore.build(texts, "toy")).propose(context, n)
+    length, following = brute_force(texts, context)
+    if length < SHORTEST:
+        assert draft.tokens == ()
+        return
+    parents = draft.parents or tuple(range(-1, len(draft.tokens) - 1))
+    paths: list[list[int]] = []
+    for token, parent in zip(draft.tokens, parents, strict=True):
+        paths.append([*(paths[parent] if parent >= 0 else []), token])
+    times = [sum(rest[: len(path)] == path for rest in following) for path in paths]
+    every = {tuple(rest[:end]) for rest in following for end in range(1, min(n, len(rest)) + 1)}
+    counted = sorted((sum(tuple(rest[: len(p)]) == p for rest in following) for p in every), reverse=True)
+    assert len({tuple(path) for path in paths}) == len(paths)
+    assert sorted(times, reverse=True) == counted[:n]
+
+
+def test_a_datastore_is_read_back_as_it_was(tmp_path: Path) -> None:
+    target = load("3", "scripted")
+    store = datastore.build([[1, 2, 3], [4, 5]], datastore.fingerprint(target))
+    datastore.write(store, tmp_path)
+    read = datastore.load(tmp_path, target)
+    assert isinstance(read.tokens, np.memmap)
+    assert read.tokens.tolist() == store.tokens.tolist()
+    assert read.places.tolist() == store.places.tolist()
+
+
+def no_folder(folder: Path) -> None:
+    (folder / "datastore.json").unlink()
+
+
+def cut_short(folder: Path) -> None:
+    (folder / "tokens.npy").write_bytes((folder / "tokens.npy").read_bytes()[:-4])
+
+
+def pickled(folder: Path) -> None:
+    np.save(folder / "places.npy", np.array([{}], object), allow_pickle=True)
+
+
+def unequal(folder: Path) -> None:
+    np.save(folder / "places.npy", np.zeros(2, np.int32))
+
+
+def foreign(folder: Path) -> None:
+    about = json.loads((folder / "datastore.json").read_text())
+    (folder / "datastore.json").write_text(json.dumps(about | {"vocabulary": "other"}))
+
+
+@pytest.mark.parametrize("harm", [no_folder, cut_short, pickled, unequal, foreign])
+def test_what_cannot_be_used_is_refused_with_the_command_that_makes_another(
+    harm: Callable[[Path], None], tmp_path: Path
+) -> None:
+    target = load("3", "scripted")
+    datastore.write(datastore.build([[1, 2, 3]], datastore.fingerprint(target)), tmp_path)
+    harm(tmp_path)
+    with pytest.raises(PredtuiError, match="predtui train rest"):
+        datastore.load(tmp_path, target)
+
+
+def test_an_empty_corpus_is_refused() -> None:
+    with pytest.raises(PredtuiError, match="empty"):
+        datastore.build([[], []], "toy")
