@@ -179,6 +179,26 @@ class Verdict(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Decoding(Event):
+    """A decoder that drafts, at work: the last draft, and rates since it was loaded."""
+
+    decoder: str = ""
+    proposed: int = 0
+    """Tokens of the last draft ..."""
+    accepted: int = 0
+    """... and how many of them the target accepted."""
+    acceptance_rate: float = 0.0
+    tokens_per_forward: float = 0.0
+    """Tokens of replies a forward of the target."""
+    note: str = ""
+    """Why it does not draft at present; empty while it does."""
+
+    @property
+    def replaceable(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SentenceAhead(Event):
     """Synthesise this first sentence of a candidate and keep it: it is released by ``ReplyCommitted`` only."""
 

@@ -186,6 +186,10 @@ class LinePrinter:
         self._line(f"first audio {audio} after the input (without: {without})")
         sentence = f"first sentence {ms(turn.ttfs_ms)}, {turn.nfetfs} forwards, {turn.outcome}"
         self._line(f"{sentence}; reply {same[turn.lossless]}")
+        if drafts := turn.decoding:
+            rates = f"{drafts.acceptance_rate:.0%} of drafted tokens accepted"
+            said = drafts.note or f"{rates}, {drafts.tokens_per_forward:.1f} tokens a forward"
+            self._line(f"{drafts.decoder}: {said}")
 
     def _verdict(self, event: ev.Verdict) -> None:
         kept = f"{event.accepted}/{event.of} tokens kept, {event.forwards} forwards, {event.ms:.1f} ms"

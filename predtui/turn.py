@@ -71,6 +71,8 @@ class Turn:
     transcript: ev.Transcript = field(default_factory=ev.Transcript)
     speech_active: bool = False
     candidate: ev.Candidate = field(default_factory=ev.Candidate)
+    decoding: ev.Decoding | None = None
+    """How the decoder's drafts fare; None where it drafts nothing."""
     verdicts: tuple[ev.Verdict, ...] = ()
     """Of this turn, oldest first, at most the last 50."""
     ahead: ev.SpeechReady = field(default_factory=ev.SpeechReady)
@@ -242,6 +244,7 @@ def summary(turn: Turn) -> dict[str, Any]:
         "lossless": turn.lossless,
         "baseline_audio_latency_ms": turn.baseline_audio_latency_ms,
         "breakdown_ms": turn.breakdown,
+        "decoding": _drafts(turn.decoding),
         "verdicts": [
             {
                 "revision": verdict.revision,
@@ -255,6 +258,17 @@ def summary(turn: Turn) -> dict[str, Any]:
             }
             for verdict in turn.verdicts
         ],
+    }
+
+
+def _drafts(decoding: ev.Decoding | None) -> dict[str, Any] | None:
+    if decoding is None:
+        return None
+    return {
+        "decoder": decoding.decoder,
+        "acceptance_rate": decoding.acceptance_rate,
+        "tokens_per_forward": decoding.tokens_per_forward,
+        "note": decoding.note,
     }
 
 
@@ -274,6 +288,7 @@ def _turn_started(turn: Turn, event: ev.TurnStarted) -> Turn:
         past=turn.conversation,
         request=event.history,
         verifier=turn.verifier,
+        decoding=turn.decoding,
         lanes=turn.lanes,
         stages=turn.stages,
         usage=turn.usage,
@@ -376,6 +391,7 @@ _FOLDS: dict[type[ev.Event], Callable[[Turn, Any], Turn]] = {
     ev.Configure: lambda turn, event: replace(turn, verifier=event.verifier or turn.verifier),
     ev.SpeechActivity: lambda turn, event: replace(turn, speech_active=event.active),
     ev.Candidate: lambda turn, event: replace(turn, candidate=event),
+    ev.Decoding: lambda turn, event: replace(turn, decoding=event),
     ev.SpeechReady: lambda turn, event: replace(turn, ahead=event),
     ev.Baseline: lambda turn, event: replace(turn, baseline=event),
     ev.BaselineSpeech: lambda turn, event: replace(turn, baseline_speech_ms=event.ms),

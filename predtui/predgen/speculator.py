@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from predtui.decoding.autoregressive import generate
-from predtui.decoding.base import Sampler, Verifier
+from predtui.decoding.base import Decoder, Verifier
 from predtui.llm.base import LoadedModel, Stale, never
 
 
@@ -35,11 +34,11 @@ class Progress:
 class Speculator:
     """Holds one candidate reply from revision to revision."""
 
-    def __init__(self, loaded: LoadedModel, sampler: Sampler, verifier: Verifier, reply_limit: int = 256) -> None:
-        """``reply_limit``: the most tokens of a reply."""
+    def __init__(self, loaded: LoadedModel, decoder: Decoder, verifier: Verifier, reply_limit: int = 256) -> None:
+        """``decoder``: what regenerates the rest of a reply. ``reply_limit``: the most tokens of a reply."""
         self._model = loaded.model
         self._is_end = loaded.tokenizer.is_end
-        self._sampler = sampler
+        self._decoder = decoder
         self._reply_limit = reply_limit
         self.verifier = verifier
         self.reset()
@@ -74,9 +73,8 @@ class Speculator:
         position = len(self._candidate)
         if self._ended(limit):
             return
-        for token in generate(
-            self._model, context, self._sampler, limit - position, self._is_end, stale, position=position
-        ):
+        rest = self._decoder.generate(context, limit - position, self._is_end, stale, position, guess=struck[1:])
+        for token in rest:
             self._choose(token)
             yield self._progress(kept, struck, limit)
 

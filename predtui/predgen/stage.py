@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
+from predtui.decoding.assembly import DecodingOptions, assemble
+from predtui.decoding.base import DecodingStatistics
 from predtui.decoding.sampler import sampler
 from predtui.errors import PredtuiError
 from predtui.events import (
     Configure,
+    Decoding,
     Event,
     Interrupt,
     MeasureBaseline,
@@ -52,6 +55,7 @@ class SpeculationOptions:
     top_p: float = 1.0
     min_p: float = 0.0
     seed: int = 0
+    decoding: DecodingOptions = field(default_factory=DecodingOptions)
     system: str = SYSTEM_PROMPT
     reply_tokens: int = 256
     candidate_tokens: int = 64
@@ -68,6 +72,7 @@ class SpeculationOptions:
             verifier=settings.verifier,
             temperature=settings.temperature,
             seed=settings.seed,
+            decoding=DecodingOptions(settings.decoder, settings.drafter, settings.draft),
         )
 
 
@@ -107,7 +112,9 @@ class SpeculationStage:
         )
         self._window = Window(self._loaded, options.system, options.reply_tokens)
         verifier = make_verifier(self._verifier, self._loaded, self._sampler)
-        self._speculator = Speculator(self._loaded, self._sampler, verifier, options.reply_tokens)
+        self._decoding = assemble(options.decoding, self._loaded, self._sampler, context.clock, context.stale)
+        self._told = DecodingStatistics()
+        self._speculator = Speculator(self._loaded, self._decoding.decoder, verifier, options.reply_tokens)
         yield StageStatus(stage="llm", message="reading the system prompt", progress=0.9)
         self._prefill()
         yield StageStatus(stage="llm", message=_described(self._loaded), progress=1.0)
@@ -131,6 +138,7 @@ class SpeculationStage:
         return iter(())
 
     def close(self) -> None:
+        self._decoding.close()
         self._loaded.model.close()
 
     def _start(self, event: TurnStarted) -> None:
@@ -163,12 +171,27 @@ class SpeculationStage:
                 self._unfinished = (revision, progress)
                 self._reply = (prompt, progress.tokens)
             yield from revision.tell(progress)
+            yield from self._decoded()
             self._ahead = revision.ahead
             if not final and self._enough(revision, progress):
                 break
         if progress is not None and not self._context.stale():
             self._unfinished = None
             yield from revision.finish(progress)
+
+    def _decoded(self) -> Iterator[Event]:
+        """What the decoder has drafted since it was last told, where it drafts; once a forward at most."""
+        now, told = self._decoding.decoder.statistics, self._told
+        if now.proposed != told.proposed or now.note != told.note:
+            yield Decoding(
+                decoder=self._options.decoding.title,
+                proposed=now.last[0],
+                accepted=now.last[1],
+                acceptance_rate=now.acceptance_rate,
+                tokens_per_forward=now.tokens_per_forward,
+                note=now.note,
+            )
+            self._told = replace(now)
 
     def _revision(self, prompt: str, final: bool) -> Revision:
         now, counters = self._context.clock.now, self._loaded.model.counters

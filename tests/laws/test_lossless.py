@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from predtui.decoding.autoregressive import generate
+from predtui.decoding.autoregressive import Autoregressive, generate
 from predtui.decoding.base import Sampler
 from predtui.decoding.jacobi import Jacobi
 from predtui.decoding.sampler import Greedy, Seeded
@@ -55,7 +55,8 @@ def speculate(
 ) -> tuple[Speculator, list[int], list[Progress]]:
     """Run the revisions, then the final prompt to its end. The final prompt's tokens and all its progress."""
     window = Window(loaded, "sys", REPLY_LIMIT)
-    speculator = Speculator(loaded, sampler, make_verifier("greedy", loaded, sampler), REPLY_LIMIT)
+    decoder = Autoregressive(loaded.model, sampler)
+    speculator = Speculator(loaded, decoder, make_verifier("greedy", loaded, sampler), REPLY_LIMIT)
     for said, stale_after, flip in history:
         said = " ".join(reversed(said.split())) if flip else said
         for progress in speculator.advance(window.tokens([], said), after(stale_after)):
@@ -85,7 +86,8 @@ def test_each_step_adds_one_token_for_at_most_one_forward(
 ) -> None:
     loaded = load("2", engine="scripted", context=160)
     window = Window(loaded, "sys", REPLY_LIMIT)
-    speculator = Speculator(loaded, sampler, make_verifier("greedy", loaded, sampler), REPLY_LIMIT)
+    decoder = Autoregressive(loaded.model, sampler)
+    speculator = Speculator(loaded, decoder, make_verifier("greedy", loaded, sampler), REPLY_LIMIT)
     counters = loaded.model.counters
     for said, stale_after, _ in [*history, (final, None, False)]:
         before = (counters.forwards, counters.tokens)

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from predtui.clock import VirtualClock
+from predtui.decoding.assembly import DecodingOptions
 from predtui.decoding.autoregressive import generate
 from predtui.decoding.sampler import Greedy
 from predtui.errors import PredtuiError
@@ -19,6 +20,7 @@ from predtui.events import (
     Baseline,
     Candidate,
     Configure,
+    Decoding,
     Event,
     Interrupt,
     MeasureBaseline,
@@ -127,6 +129,23 @@ def test_a_turn_commits_the_plain_reply_and_nothing_before_its_end(
         assert (baseline.identical, baseline.divergence, baseline.logit_gap) == (True, -1, 0.0)
         assert baseline.first_sentence == (committed[0] if committed else "")
         assert baseline.nfetfs >= finished.nfetfs
+
+
+def test_a_decoder_that_drafts_commits_the_same_and_tells_how_its_drafts_fare() -> None:
+    rig = Rig(replace(OPTIONS, decoding=DecodingOptions("speculative", "lookup")))
+    prompts = ("what is", "what is the", "what is the sun the sun the sun")
+    out = rig.turn(*prompts)
+    reply, plain = one(ReplyFinished, out), one(ReplyFinished, Rig().turn(*prompts))
+    assert isinstance(reply, ReplyFinished)
+    assert isinstance(plain, ReplyFinished)
+    assert (reply.text, reply.tokens) == (plain.text, plain.tokens)
+    assert reply.forwards < plain.forwards
+    statistics = rig.stage._decoding.decoder.statistics
+    last = of(Decoding, out)[-1]
+    assert isinstance(last, Decoding)
+    assert (last.decoder, last.acceptance_rate) == ("speculative + lookup", statistics.acceptance_rate)
+    assert statistics.proposed >= statistics.accepted > 0
+    assert not of(Decoding, Rig().turn(*prompts))
 
 
 def test_a_reply_known_beforehand_needs_no_forward_or_one() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,12 +13,13 @@ from predtui import events as ev
 from predtui.tui import figures, lanes
 from predtui.tui.pace import Pace
 from predtui.tui.push_to_talk import PushToTalk
+from predtui.tui.widgets.candidate import CandidatePane
 from predtui.tui.widgets.stages import in_order
 from predtui.tui.widgets.timeline import TimelinePane
 from predtui.tui.widgets.utilisation import UtilisationPane
 from predtui.tui.words import finished_words
-from predtui.turn import Span
-from tests.tui.scenes import answered, first_exchange, fold
+from predtui.turn import Span, Turn
+from tests.tui.scenes import answered, first_exchange, fold, speculating
 
 
 @pytest.mark.parametrize(
@@ -168,6 +171,22 @@ def test_the_axis_before_the_first_turn_begins_with_the_first_bar() -> None:
     lines = [line.plain for line in pane.draw(pane.values, 40, 5)]
     assert lines[1].startswith("llm   █████ ")
     assert lines[4].strip().startswith("┴0 s")
+
+
+def test_the_candidate_pane_tells_how_drafts_fare_where_there_are_any() -> None:
+    draft = ev.Decoding(turn=2, decoder="speculative + model", proposed=4, accepted=3, acceptance_rate=0.81)
+    turn = fold([*speculating(), replace(draft, tokens_per_forward=3.4)])
+    off = fold([*speculating(), replace(draft, note="drafting is off")])
+    lines = [[line.plain for line in drawn(state)] for state in (fold(speculating()), turn, off)]
+    assert not any("drafted" in line for line in lines[0])
+    assert any("3/4 drafted, 81% · 3.4 tokens/forward" in line for line in lines[1])
+    assert any("drafting is off" in line for line in lines[2])
+    assert all(len(found) == 6 and "kept" in found[-1] for found in lines)
+
+
+def drawn(turn: Turn) -> list[Content]:
+    pane = CandidatePane(turn)
+    return pane.draw(pane.read(turn), 70, 6)
 
 
 def test_stages_stand_in_the_order_of_an_utterance() -> None:

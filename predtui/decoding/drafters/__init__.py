@@ -54,7 +54,7 @@ def make_drafter(name: str, parts: DrafterParts) -> Drafter:
 
 def _model(parts: DrafterParts) -> Drafter:
     if parts.draft is None:
-        raise PredtuiError("This drafter needs a draft model.", "Name one with --llm-draft.")
+        raise PredtuiError("This drafter needs a draft model.", "Name one with --draft.")
     if same_tokens(parts.target, parts.draft):
         return ModelDrafter(parts.draft.model, parts.sampler)
     return BridgedDrafter(parts.target, parts.draft, parts.sampler)

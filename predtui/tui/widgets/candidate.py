@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from textual.content import Content
 
+from predtui.events import Decoding
 from predtui.tui import figures
 from predtui.tui.widgets.pane import Pane
 from predtui.turn import Turn
@@ -19,6 +20,7 @@ class Guess(NamedTuple):
     kept: str
     new: str
     struck: str
+    drafts: Decoding | None
 
 
 class CandidatePane(Pane[Guess]):
@@ -28,7 +30,8 @@ class CandidatePane(Pane[Guess]):
 
     def read(self, turn: Turn) -> Guess:
         candidate = turn.candidate
-        return Guess(candidate.revision, candidate.tokens, candidate.kept, candidate.new, candidate.struck)
+        parts = (candidate.kept, candidate.new, candidate.struck)
+        return Guess(candidate.revision, candidate.tokens, *parts, turn.decoding)
 
     def heading(self, values: Guess) -> tuple[str, ...]:
         return (f" · rev {values.revision}",) if values.revision else ()
@@ -37,12 +40,25 @@ class CandidatePane(Pane[Guess]):
         if not values.revision:
             return Content.assemble(("no guess yet: it starts with your first words", ".dim")).wrap(width)
         lines = Content.assemble(*_parts(values)).wrap(width)
-        room = height - 2 if height >= 4 else height
+        foot = _foot(values, width) if height >= 4 else []
+        room = height - len(foot) - 1 if foot else height
         if len(lines) > room:
             lines = [*lines[: room - 1], Content.assemble(("…", ".dim"))]
-        if height >= 4:
-            lines += [Content()] * (height - 1 - len(lines)) + [_legend(values.tokens, width)]
-        return lines
+        return [*lines, *[Content()] * (height - len(foot) - len(lines)), *foot] if foot else lines
+
+
+def _foot(values: Guess, width: int) -> list[Content]:
+    """How the decoder's drafts fare, where it drafts, and the legend."""
+    drafts = [_drafts(values.drafts)] if values.drafts else []
+    return [*drafts, _legend(values.tokens, width)]
+
+
+def _drafts(drafts: Decoding) -> Content:
+    if drafts.note:
+        return Content.assemble((f"{drafts.decoder}: ", ".dim"), (drafts.note, ".fair"))
+    last = f"{drafts.accepted}/{drafts.proposed}"
+    rates = f" drafted, {drafts.acceptance_rate:.0%} · {drafts.tokens_per_forward:.1f} tokens/forward"
+    return Content.assemble((f"{drafts.decoder}: ", ".dim"), (last, ".strong"), (rates, ".dim"))
 
 
 def _legend(tokens: int, width: int) -> Content:
