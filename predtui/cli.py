@@ -178,6 +178,29 @@ def train_pocket_models(
     train_pocket(out, target_minutes=minutes, draft_minutes=draft_minutes, seed=seed, threads=threads, resume=resume)
 
 
+@train.command("cllm")
+def train_consistency(
+    model: Annotated[str, typer.Option(help="pocket, a Hugging Face folder, or a name in the local cache.")] = "pocket",
+    out: Annotated[Path, typer.Option(help="Where the tuned model goes.")] = Path("assets/pocket/cllm"),
+    prompts: Annotated[
+        Path | None, typer.Option(help='JSONL of {"messages": [..]} or {"prompt": ..}; the pocket corpus without it.')
+    ] = None,
+    minutes: Annotated[float, typer.Option(help="Minutes, collecting of replies included.")] = 8.0,
+    full: Annotated[bool, typer.Option(help="Tune all weights, not low-rank adapters.")] = False,
+    seed: Annotated[int, typer.Option(help="Seed of prompts and batches.")] = 0,
+    threads: Annotated[int, typer.Option(help="CPU threads; 0 takes all.")] = 0,
+    resume: Annotated[bool, typer.Option(help="Go on from the last checkpoint.")] = True,
+) -> None:
+    """Tune a model for Jacobi decoding (CLLM): to say several tokens a forward of what it says anyway."""
+    _needs_torch()
+    import subprocess
+
+    command = [sys.executable, "-m", "predtui.training.cllm", "--model", model, "--out", str(out)]
+    command += ["--minutes", str(minutes), "--seed", str(seed), "--threads", str(threads)]
+    command += [*(["--prompts", str(prompts)] if prompts else []), *(["--full"] if full else [])]
+    raise typer.Exit(subprocess.run([*command, *(["--resume"] if resume else [])]).returncode)
+
+
 @train.command("asr")
 def train_pocket_whisper(
     out: Annotated[Path, typer.Option(help="Where the model goes.")] = Path("assets/whisper"),
@@ -286,6 +309,22 @@ def bench_startup(
     from predtui.bench.startup import main as measure
 
     measure(settings, repeats, json)
+
+
+@bench.command("jacobi")
+def bench_jacobi(
+    model: Annotated[list[str] | None, typer.Option(help="pocket, or a path; may be given several times.")] = None,
+    engine: Annotated[str, typer.Option(help="What runs the models.")] = "llamacpp",
+    blocks: Annotated[str, typer.Option(help="Tokens of a block, separated by commas.")] = "8,16,32",
+    limit: Annotated[int, typer.Option(help="Prompts.", min=1)] = 100,
+    prompts_seed: Annotated[int, typer.Option(help="Seed of the held-out prompts.")] = 1,
+    threads: Annotated[int, typer.Option(help="CPU threads of the model; 0 suits its size.", min=0)] = 0,
+    json: Annotated[Path | None, typer.Option(help="Write the figures here.")] = None,
+) -> None:
+    """Tokens a forward of Jacobi decoding, by model and block; the same reply as plain decoding?"""
+    from predtui.bench.jacobi import main as measure
+
+    measure(model or ["pocket"], engine, blocks, limit, prompts_seed, threads, json)
 
 
 @bench.command("predgen")

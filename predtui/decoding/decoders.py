@@ -31,7 +31,7 @@ class Parts:
 
 DECODERS: dict[str, Callable[[Parts], Decoder]] = {
     "ar": lambda parts: Autoregressive(parts.target.model, parts.sampler),
-    "jacobi": lambda parts: Jacobi(parts.target.model, parts.sampler),
+    "jacobi": lambda parts: Jacobi(parts.target.model, parts.sampler, fill=parts.target.pad),
     "speculative": lambda parts: _speculative(parts, Comparison(parts.sampler)),
     "sps": lambda parts: _speculative(parts, Rejection(parts.sampler)),
 }

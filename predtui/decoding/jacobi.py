@@ -21,12 +21,13 @@ class Jacobi:
     """A lossless ``Decoder``: a token is committed when the sampler chose it after tokens that were all committed.
     That holds for greedy choices, and for sampled ones whose randomness is tied to their position."""
 
-    def __init__(self, model: LanguageModel, sampler: Sampler, block: int = BLOCK) -> None:
-        """Raises ValueError for a block of less than one token; a block of one is autoregressive decoding."""
+    def __init__(self, model: LanguageModel, sampler: Sampler, block: int = BLOCK, fill: int | None = None) -> None:
+        """``fill`` stands for a token that is not guessed yet; None: the last one before it is repeated. Raises
+        ValueError for a block of less than one token; a block of one is autoregressive decoding."""
         if block < 1:
             raise ValueError(f"a block of {block} tokens")
         self.statistics = DecodingStatistics()
-        self._model, self._sampler, self._block = model, sampler, block
+        self._model, self._sampler, self._block, self._fill = model, sampler, block, fill
 
     def generate(
         self,
@@ -44,7 +45,7 @@ class Jacobi:
             if stale() or room < 0:
                 return
             block = min(self._block, last - len(context), room + 1)
-            guessed = filled(ahead, block - 1, context[-1])
+            guessed = self._guess(ahead, block - 1, context[-1])
             choices = self._iterate(context, guessed, position + len(context) - len(tokens))
             held = common_prefix(guessed, choices)
             chosen = up_to_end(choices[: held + 1], is_end)
@@ -58,16 +59,16 @@ class Jacobi:
     def close(self) -> None:
         """Nothing was started."""
 
+    def _guess(self, ahead: Sequence[int], count: int, before: int) -> list[int]:
+        """The first ``count`` of ``ahead``, filled up where they are too few."""
+        guessed = list(ahead[:count])
+        fill = self._fill if self._fill is not None else guessed[-1] if guessed else before
+        return guessed + [fill] * (count - len(guessed))
+
     def _iterate(self, context: list[int], guessed: list[int], position: int) -> list[int]:
         """One iteration: the choices at ``position`` and after each guessed token, [len(guessed) + 1]."""
         rows = self._model.logits(context + guessed, last=len(guessed) + 1)
         return [self._sampler.choose(row, position + offset) for offset, row in enumerate(rows)]
-
-
-def filled(ahead: Sequence[int], count: int, before: int) -> list[int]:
-    """The first ``count`` of ``ahead``; where they are too few, the last of them, or ``before``, is repeated."""
-    guessed = list(ahead[:count])
-    return guessed + [guessed[-1] if guessed else before] * (count - len(guessed))
 
 
 def up_to_end(tokens: list[int], is_end: Callable[[int], bool]) -> list[int]:

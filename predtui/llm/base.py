@@ -142,6 +142,8 @@ class LoadedModel:
     model: LanguageModel
     tokenizer: Tokenizer
     template: ChatTemplate
+    pad: int | None = None
+    """The token that stands where there is none, in models that have one."""
 
     def prompt_tokens(self, messages: Sequence[Message]) -> list[int]:
         """The rendered and tokenised conversation, ready for the reply's first token."""

@@ -39,6 +39,7 @@ class HuggingFaceTokenizer:
         """``ends``: the tokens that end a reply."""
         self._tokenizer = tokenizer
         self._ends = frozenset(ends)
+        self.pad: int | None = tokenizer.pad_token_id
         first = tokenizer("a").input_ids[:1]
         self._bos = first[0] if first == [tokenizer.bos_token_id] else -1
 
@@ -78,6 +79,7 @@ def load(model: str, threads: int | None, context: int, stale: Stale) -> LoadedM
         model=loaded,
         tokenizer=tokenizer,
         template=template,
+        pad=tokenizer.pad,
     )
 
 

@@ -69,7 +69,10 @@ def load_llamacpp(model: str, threads: int | None, context: int, stale: Stale) -
         network.close()
         raise
     name = model if model in (POCKET, POCKET_DRAFT) else path.stem
-    return LoadedModel(name, "llama.cpp", device, network.parameters, network, GgufTokenizer(network.vocab), template)
+    tokenizer, pad = GgufTokenizer(network.vocab), llama_cpp.llama_vocab_pad(network.vocab)
+    return LoadedModel(
+        name, "llama.cpp", device, network.parameters, network, tokenizer, template, None if pad < 0 else pad
+    )
 
 
 def _path(model: str) -> Path:

@@ -71,7 +71,7 @@ def load_exported(folder: Path) -> PocketModel:
         ffn=config["intermediate_size"],
         vocab=config["vocab_size"],
         context=config["max_position_embeddings"],
-        rope_theta=config["rope_theta"],
+        rope_theta=config.get("rope_theta") or config["rope_parameters"]["rope_theta"],
         norm_eps=config["rms_norm_eps"],
     )
     model = PocketModel(shape)

@@ -32,7 +32,7 @@ def orthogonalise(matrices: Tensor, iterations: int = 5) -> Tensor:
 
 
 class PocketOptimizer:
-    """Muon and AdamW over one model's parameters."""
+    """Muon and AdamW over those parameters of one model that require a gradient."""
 
     def __init__(self, model: nn.Module, muon_lr: float, adam_lr: float) -> None:
         self.muon_lr, self.adam_lr = muon_lr, adam_lr
@@ -41,6 +41,8 @@ class PocketOptimizer:
         self._adam: dict[str, nn.Parameter] = {}
         self._muon: dict[torch.Size, dict[str, nn.Parameter]] = defaultdict(dict)
         for name, weight in model.named_parameters():
+            if not weight.requires_grad:
+                continue
             if weight.ndim == 2 and ".layers." in name:
                 self._muon[weight.shape][name] = weight
             else:

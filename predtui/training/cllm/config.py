@@ -1,0 +1,37 @@
+"""The frozen options of consistency tuning. Imports nothing heavy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How to tune. ``block``: tokens of a block; decoding with longer ones profits as well, because what is guessed
+    further on never changes a choice before it. ``windows``: blocks in flight over one reply, each at a place of its
+    own. ``iterations``: how often a batch of replies is used; every use moves its windows one Jacobi iteration on.
+    ``pool``: batches in turn, so that neighbouring steps see different replies.
+    """
+
+    block: int = 8
+    windows: int = 6
+    iterations: int = 4
+    pool: int = 8
+    batch_tokens: int = 2048
+    muon_lr: float = 1e-2
+    adam_lr: float = 2e-3
+    ar_weight: float = 2.0
+    warmup_steps: int = 20
+    grad_clip: float = 1.0
+    whole: float = 0.5
+    """Share of the queries that are left whole; the others are cut to k ~ U[0, L] tokens."""
+    reply_tokens: int = 96
+    replies: int = 4096
+    """Replies to collect where the budget is in steps ..."""
+    collecting: float = 0.2
+    """... and the share of the time in which they are collected where it is in minutes."""
+    checkpoint_seconds: float = 60.0
+
+    def rate(self, step: int, progress: float) -> float:
+        """Factor on the learning rates: linear warm-up over steps, then linear to 0; ``progress`` is 0 to 1."""
+        return min(1.0, (step + 1) / self.warmup_steps) * max(0.0, 1.0 - progress)
