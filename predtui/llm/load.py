@@ -57,11 +57,11 @@ def load_llamacpp(model: str, threads: int | None, context: int, stale: Stale) -
     """A GGUF file in llama.cpp."""
     import llama_cpp
 
-    from predtui.llm.llamacpp import LlamaCppModel
+    from predtui.llm.llamatree import open_model
     from predtui.llm.vocab import GgufTokenizer, chat_template
 
     path = _path(model)
-    network = LlamaCppModel(path, threads, context, stale)
+    network = open_model(path, threads, context, stale)
     device = "gpu" if llama_cpp.llama_supports_gpu_offload() else "cpu"
     try:
         template = chat_template(network.handle, network.vocab)

@@ -57,6 +57,20 @@ class ScriptedModel:
         rows = [self._row(tokens, end) for end in range(len(tokens) - last + 1, len(tokens) + 1)]
         return self._table[rows] + self._habits[list(tokens[-last:])]
 
+    def tree_logits(self, tokens: Sequence[int], tree: Sequence[int], parents: Sequence[int]) -> Logits:
+        """As ``TreeModel`` says, but that of the tree nothing is remembered."""
+        check_request(tokens, 1, self._context - len(tree))
+        paths = [list(tokens)]
+        for token, parent in zip(tree, parents, strict=True):
+            paths.append([*paths[parent + 1], token])
+        kept = min(common_prefix(self._memory, tokens), len(tokens) - 1)
+        check_vocabulary([*tokens[kept:], *tree], self.vocab_size)
+        self.counters.forwards += 1
+        self.counters.tokens += len(tokens) - kept + len(tree)
+        self._memory = list(tokens)
+        rows = [self._row(path, len(path)) for path in paths]
+        return self._table[rows] + self._habits[[path[-1] for path in paths]]
+
     def forget(self, keep: int = 0) -> None:
         del self._memory[keep:]
 

@@ -1,0 +1,97 @@
+"""Laws of ``TreeModel``: each node has the logits of its own path, and the branch gone down is paid for once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from predtui.llm.base import ContextOverflow, TreeModel
+from predtui.llm.llamacpp import SEQUENCES
+from predtui.llm.load import load
+
+TOKENS = st.integers(4, 40)
+Tree = tuple[list[int], list[int]]
+
+
+@st.composite
+def trees(draw: st.DrawFn) -> Tree:
+    """Tokens and parents, no two siblings equal, few enough leaves."""
+    edges: list[tuple[int, int]] = []
+    for parent, token in draw(st.lists(st.tuples(st.integers(-1, 9), TOKENS), max_size=SEQUENCES)):
+        if parent < len(edges) and (parent, token) not in edges:
+            edges.append((parent, token))
+    return [token for _, token in edges], [parent for parent, _ in edges]
+
+
+def path_to(tree: Tree, node: int) -> list[int]:
+    tokens, parents = tree
+    return [] if node < 0 else [*path_to(tree, parents[node]), tokens[node]]
+
+
+@pytest.fixture(scope="module", params=["scripted", "llama.cpp"])
+def model(request: pytest.FixtureRequest) -> Iterator[TreeModel]:
+    if request.param == "scripted":
+        loaded = load("3", engine="scripted")
+    else:
+        loaded = load(str(request.getfixturevalue("tiny_path")), threads=1)
+    assert isinstance(loaded.model, TreeModel)
+    yield loaded.model
+    loaded.model.close()
+
+
+@given(context=st.lists(TOKENS, min_size=1, max_size=30), tree=trees(), data=st.data())
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_each_node_has_the_logits_of_its_path_and_a_branch_goes_on(
+    model: TreeModel, context: list[int], tree: Tree, data: st.DataObject
+) -> None:
+    before = model.counters.forwards
+    rows = model.tree_logits(context, *tree)
+    assert 1 <= model.counters.forwards - before <= 2
+    assert rows.shape == (1 + len(tree[0]), model.vocab_size)
+    path = path_to(tree, data.draw(st.integers(-1, len(tree[0]) - 1)))
+    going_on = [*context, *path, *data.draw(st.lists(TOKENS, max_size=3))]
+    continued = model.logits(going_on)
+    model.forget()
+    np.testing.assert_allclose(continued, model.logits(going_on), atol=5e-2)
+    for node, row in enumerate(rows, -1):
+        np.testing.assert_allclose(row, model.logits([*context, *path_to(tree, node)])[0], atol=5e-2)
+
+
+def test_what_a_branch_holds_is_not_evaluated_again(request: pytest.FixtureRequest) -> None:
+    loaded = load(str(request.getfixturevalue("tiny_path")), threads=1)
+    model = loaded.model
+    assert isinstance(model, TreeModel)
+    context = list(range(10, 40))
+    model.tree_logits(context, [1, 2, 3, 4, 5], [-1, -1, 0, 1, 3])
+    before = model.counters.tokens
+    model.logits([*context, 2, 4, 5, 9])
+    assert model.counters.tokens - before == 1
+    model.tree_logits([*context, 2, 4, 5, 9, 8], [1, 2], [-1, -1])
+    model.forget(32)
+    before = model.counters.tokens
+    model.logits([*context, 2, 4])
+    assert model.counters.tokens - before == 1
+    model.close()
+
+
+def test_misshapen_trees_are_refused(model: TreeModel) -> None:
+    with pytest.raises(ContextOverflow):
+        model.tree_logits([5] * model.context_size, [5], [-1])
+    with pytest.raises(ValueError, match="token"):
+        model.tree_logits([5], [10**6], [-1])
+    with pytest.raises(ValueError, match="tokens"):
+        model.tree_logits([], [5], [-1])
+
+
+def test_llama_cpp_refuses_what_it_cannot_hold(request: pytest.FixtureRequest) -> None:
+    model = load(str(request.getfixturevalue("tiny_path")), threads=1).model
+    assert isinstance(model, TreeModel)
+    with pytest.raises(ValueError, match="leaves"):
+        model.tree_logits([5], [6] * (SEQUENCES + 1), [-1] * (SEQUENCES + 1))
+    with pytest.raises(ValueError, match="parent"):
+        model.tree_logits([5], [6, 7], [1, -1])
+    model.close()
