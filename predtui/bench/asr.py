@@ -137,7 +137,8 @@ def latencies(recording: Recording, outcome: Outcome) -> list[float]:
 
 
 def row(name: str, recordings: Sequence[Recording], outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """One line of the result; times in milliseconds, null where no word has a time."""
+    """One line of the result; times in milliseconds, null where no word has a time. What an engine does not count is
+    null."""
     delays = [latencies(recording, outcome) for recording, outcome in zip(recordings, outcomes, strict=True)]
     every = np.array([delay for one in delays for delay in one]) * 1000
     first = np.array([one[0] for one in delays if one]) * 1000
@@ -149,6 +150,7 @@ def row(name: str, recordings: Sequence[Recording], outcomes: Sequence[Outcome])
         total.effort.add(outcome.tally.effort)
     pairs = [(r.text, " ".join(word for word, _ in o.words)) for r, o in zip(recordings, outcomes, strict=True)]
     rounds = max(1, total.rounds)
+    counted = total.effort.steps > 0
     return {
         "method": name,
         "n": len(recordings),
@@ -157,9 +159,9 @@ def row(name: str, recordings: Sequence[Recording], outcomes: Sequence[Outcome])
         "p50_ms": _rounded(every, lambda one: np.percentile(one, 50)),
         "p95_ms": _rounded(every, lambda one: np.percentile(one, 95)),
         "rtf": round(total.seconds / max(1e-9, sum(recording.seconds for recording in recordings)), 3),
-        "encoder_gflops": round(total.gflops / rounds, 3),
-        "average_beam": round(total.effort.average_beam, 3),
-        "reduce_ratio": round(total.effort.reduce_ratio, 3),
+        "encoder_gflops": round(total.gflops / rounds, 3) if counted else None,
+        "average_beam": round(total.effort.average_beam, 3) if counted else None,
+        "reduce_ratio": round(total.effort.reduce_ratio, 3) if counted else None,
         "first_word_ms": _rounded(first, np.mean),
         "rounds": total.rounds,
         "forwards_a_round": round(total.effort.forwards / rounds, 2),
@@ -195,15 +197,19 @@ def run(plan: Plan) -> dict[str, Any]:
 def table(result: Mapping[str, Any]) -> Table:
     """The rows for a terminal."""
     columns = {
-        "method": "method", "wer": "WER %", "word_latency_ms": "word ms", "p50_ms": "p50", "p95_ms": "p95",
-        "first_word_ms": "first ms", "rtf": "RTF", "encoder_gflops": "enc GFLOP", "average_beam": "beam",
-        "reduce_ratio": "reduced", "forwards_a_round": "forwards", "round_ms": "round ms",
+        "method": "method", "wer": "WER %", "word_latency_ms": "word", "p95_ms": "p95", "rtf": "RTF",
+        "encoder_gflops": "GFLOP", "average_beam": "beam", "reduce_ratio": "1 beam", "forwards_a_round": "fwd",
+        "round_ms": "round",
     }  # fmt: skip
-    drawn = Table(*columns.values(), title="streaming Whisper", caption=f"{result['machine']}, {result['clock']} clock")
+    drawn = Table(*columns.values(), title="streaming Whisper", caption=_caption(result))
     for one in result["rows"]:
         cells = {**one, "wer": round(100 * one["wer"], 2)}
         drawn.add_row(*("–" if cells[key] is None else str(cells[key]) for key in columns))
     return drawn
+
+
+def _caption(result: Mapping[str, Any]) -> str:
+    return f"word, p95, round: ms; GFLOP, fwd: a round\n{result['machine']}, {result['clock']} clock"
 
 
 def charts(result: Mapping[str, Any]) -> list[Chart]:

@@ -115,7 +115,7 @@ def fed(recognizer: Recognizer, recording: Recording, real: bool) -> Outcome:
     outcome = Outcome()
     pcm = (np.clip(recording.samples, -1.0, 1.0) * 32767).astype("<i2")
     recognizer.start()
-    begun, free = time.monotonic(), 0.0
+    begun, spent, free = time.monotonic(), time.process_time(), 0.0
     for start in range(0, len(pcm), FRAME):
         due = min(len(pcm), start + FRAME) / RATE
         if real:
@@ -129,6 +129,7 @@ def fed(recognizer: Recognizer, recording: Recording, real: bool) -> Outcome:
     final = recognizer.finish()
     free += time.process_time() - before
     outcome.note(final.stable, time.monotonic() - begun if real else free)
+    outcome.tally.seconds = time.process_time() - spent
     if isinstance(recognizer, FlowRecognizer):
         outcome.tally = recognizer.tally
     return outcome

@@ -60,6 +60,8 @@ class Recipe:
     encoder_share: float = 0.4
     """Of the budget, what the CTC part takes."""
     ctc_weight: float = 0.5
+    listening_every: int = 3
+    """Of the second part's steps, one in so many moves the encoder too; the others cost less than half."""
     smoothing: float = 0.05
     clip: float = 1.0
     checkpoint_seconds: float = 120.0

