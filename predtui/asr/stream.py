@@ -4,6 +4,7 @@ rounds agree on. Pure: no clock, no thread, no model, so that every engine and e
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,10 +35,11 @@ class Snapshot:
 
 class Stream:
     """One utterance. ``buffer_seconds``: a longer buffer is cut after the words that are stable; ``hardest``: one that
-    is still longer loses its oldest half, whatever is in it. ``rounds`` have to agree on a word."""
+    is still longer loses its oldest half, whatever is in it. ``rounds`` have to agree on a word, and it has to end
+    ``settled`` seconds before the sound does."""
 
-    def __init__(self, buffer_seconds: float, hardest: float, rounds: int = 2) -> None:
-        self._limit, self._hardest = buffer_seconds, hardest
+    def __init__(self, buffer_seconds: float, hardest: float, rounds: int = 2, settled: float = 0.0) -> None:
+        self._limit, self._hardest, self._settled = buffer_seconds, hardest, settled
         self._rounds = rounds
         self._samples: Samples = np.zeros(0, dtype=np.float32)
         self._cut = self._segment = 0.0
@@ -87,7 +89,9 @@ class Stream:
             self._spoken = ()
             self._drop(snapshot.end)
             return
-        self.words.update(words, since=snapshot.start)
+        self.words.update(
+            words, until=snapshot.end - self._settled if self._settled else math.inf, since=snapshot.start
+        )
         if self.heard - self._cut > self._limit and self.words.stable:
             self._drop(min(self.words.stable[-1].end, self.heard))
 

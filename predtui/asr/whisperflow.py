@@ -29,13 +29,15 @@ _NOTHING: Samples = np.zeros(0, dtype=np.float32)
 
 @dataclass(frozen=True, slots=True)
 class FlowOptions:
-    """``step``: seconds of sound between rounds, at least. ``buffer``: seconds after which it is cut; a sixth of the
-    window is kept free. ``tail``: samples after every sound, the hush word; ``pad_to``: frames to pad to, 0 for none.
-    ``pipelined``: encoding and writing are two executors."""
+    """``step``: seconds of sound between rounds, at least. ``buffer``: seconds after which it is cut; some of the window
+    is kept free. ``settled``: how long before the end of the sound a stable word ends, at least. ``tail``: samples
+    after every sound, the hush word; ``pad_to``: frames to pad to, 0 for none. ``pipelined``: encoding and writing are
+    two executors."""
 
     step: float = 0.1
     buffer: float = 15.0
     rounds: int = 2
+    settled: float = 0.0
     beam: int = 5
     pruning: Pruning = "forward"
     tail: Samples = field(default_factory=lambda: _NOTHING)
@@ -75,7 +77,7 @@ class Tally:
 def make_stream(model: Model, options: FlowOptions) -> Stream:
     """An empty stream whose sounds, with the tail, fit into the model's window."""
     room = model.seconds - len(options.tail) / RATE
-    return Stream(min(options.buffer, 0.6 * room), 0.95 * room, options.rounds)
+    return Stream(min(options.buffer, 0.6 * room), 0.95 * room, options.rounds, options.settled)
 
 
 def sure(heard: Heard) -> Heard:
