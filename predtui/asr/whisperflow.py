@@ -29,8 +29,8 @@ _NOTHING: Samples = np.zeros(0, dtype=np.float32)
 
 @dataclass(frozen=True, slots=True)
 class FlowOptions:
-    """``step``: seconds of sound between rounds, at least. ``buffer``: seconds after which it is cut; some of the window
-    is kept free. ``settled``: how long before the end of the sound a stable word ends, at least. ``tail``: samples
+    """``step``: seconds of sound between rounds, at least. ``buffer``: seconds after which it is cut; some of the
+    window is kept free. ``settled``: how long before the end of the sound a stable word ends. ``tail``: samples
     after every sound, the hush word; ``pad_to``: frames to pad to, 0 for none. ``pipelined``: encoding and writing are
     two executors."""
 
