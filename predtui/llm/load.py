@@ -20,6 +20,8 @@ ENGINES = {
 }
 """Name: "module:function" of what loads a model in that engine, with the arguments of ``load`` but for the name."""
 POCKET, POCKET_DRAFT = "pocket", "pocket-draft"
+SHIPPED = {POCKET: "target", POCKET_DRAFT: "draft"}
+"""The models that ship with predtui: name to folder."""
 
 
 def load(
@@ -68,7 +70,7 @@ def load_llamacpp(model: str, threads: int | None, context: int, stale: Stale) -
     except PredtuiError:
         network.close()
         raise
-    name = model if model in (POCKET, POCKET_DRAFT) else path.stem
+    name = model if model in SHIPPED else path.stem
     tokenizer, pad = GgufTokenizer(network.vocab), llama_cpp.llama_vocab_pad(network.vocab)
     return LoadedModel(
         name, "llama.cpp", device, network.parameters, network, tokenizer, template, None if pad < 0 else pad
@@ -76,5 +78,4 @@ def load_llamacpp(model: str, threads: int | None, context: int, stale: Stale) -
 
 
 def _path(model: str) -> Path:
-    shipped = {POCKET: "target", POCKET_DRAFT: "draft"}
-    return asset("pocket", shipped[model], "model.gguf") if model in shipped else Path(model).expanduser()
+    return asset("pocket", SHIPPED[model], "model.gguf") if model in SHIPPED else Path(model).expanduser()
