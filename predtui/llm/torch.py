@@ -42,7 +42,10 @@ class TorchModel:
         self._context_size = min(context or DEFAULT_CONTEXT, trained)
         self._vocab_size = int(config.vocab_size)
         self._config, self._stale = config, stale
-        self._forget_all()
+        self._memory: list[int] = []
+        self._parents: list[int] = []
+        """Of the memory's last tokens, where they are a tree."""
+        self._cache = _cache(config)
 
     @property
     def vocab_size(self) -> int:
@@ -63,6 +66,7 @@ class TorchModel:
 
     def logits(self, tokens: Sequence[int], last: int = 1) -> Logits:
         check_request(tokens, last, self._context_size)
+        self._settle(tokens)
         kept = min(common_prefix(self._memory, tokens), len(tokens) - last)
         check_vocabulary(tokens[kept:], self._vocab_size)
         kept = self._cut_back(kept)
@@ -79,7 +83,31 @@ class TorchModel:
         logits: Logits = torch.cat(rows)[:, : self._vocab_size].float().cpu().numpy()
         return logits
 
+    def tree_logits(self, tokens: Sequence[int], tree: Sequence[int], parents: Sequence[int]) -> Logits:
+        check_request(tokens, 1, self._context_size - len(tree))
+        if len(parents) != len(tree) or any(not -1 <= parent < node for node, parent in enumerate(parents)):
+            raise ValueError(f"parents {[*parents]} of a tree of {len(tree)} tokens")
+        check_vocabulary(tree, self._vocab_size)
+        self._settle(tokens)
+        if len(tokens) - common_prefix(self._memory, tokens) > CHUNK:
+            self.logits(tokens[:-1])
+            self.counters.forwards -= 1  # the forward below is the end of this one
+        kept = min(common_prefix(self._memory, tokens), len(tokens) - 1)
+        check_vocabulary(tokens[kept:], self._vocab_size)
+        kept = self._cut_back(kept)
+        self.counters.forwards += 1
+        depth = [0] * len(tree)
+        for node, parent in enumerate(parents):
+            depth[node] = depth[parent] + 1 if parent >= 0 else 0
+        positions = [*range(kept, len(tokens)), *(len(tokens) + level for level in depth)]
+        seen = _tree_mask(kept, len(tokens), parents, self.network.dtype)
+        rows = self._evaluate([*tokens[kept:], *tree], len(tree) + 1, positions, seen)
+        self._parents = list(parents)
+        logits: Logits = rows[-len(tree) - 1 :, : self._vocab_size].float().cpu().numpy()
+        return logits
+
     def forget(self, keep: int = 0) -> None:
+        self._settle([])
         self._cut_back(min(keep, len(self._memory)))
 
     def close(self) -> None:
@@ -87,10 +115,25 @@ class TorchModel:
         self._forget_all()
 
     @torch.inference_mode()
-    def _evaluate(self, tokens: Sequence[int], wanted: int) -> torch.Tensor:
-        """One forward over what follows the memory; logits [at least ``wanted``, vocab] at its end."""
-        ids = torch.tensor([list(tokens)], device=self.network.device)
-        out = self.network(ids, past_key_values=self._cache, use_cache=True, logits_to_keep=max(1, wanted))
+    def _evaluate(
+        self,
+        tokens: Sequence[int],
+        wanted: int,
+        positions: Sequence[int] | None = None,
+        seen: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        """One forward over what follows the memory; logits [at least ``wanted``, vocab] at its end. ``positions`` and
+        the mask ``seen`` [1, 1, tokens, memory and tokens] are those of a sequence, if they are not given."""
+        device = self.network.device
+        ids = torch.tensor([list(tokens)], device=device)
+        out = self.network(
+            ids,
+            position_ids=None if positions is None else torch.tensor([list(positions)], device=device),
+            attention_mask=None if seen is None else seen.to(device),
+            past_key_values=self._cache,
+            use_cache=True,
+            logits_to_keep=max(1, wanted),
+        )
         self._memory.extend(tokens)
         self.counters.tokens += len(tokens)
         rows: torch.Tensor = out.logits[0]
@@ -106,9 +149,43 @@ class TorchModel:
             self._forget_all()
         return len(self._memory)
 
+    @torch.inference_mode()
+    def _settle(self, tokens: Sequence[int]) -> None:
+        """Where the memory ends in a tree, keep that branch of it alone down which ``tokens`` goes."""
+        if not self._parents:
+            return
+        root = len(self._memory) - len(self._parents)
+        path: list[int] = []
+        if common_prefix(self._memory[:root], tokens) == root:
+            for token in tokens[root:]:
+                last = path[-1] if path else -1
+                below = (n for n, parent in enumerate(self._parents) if parent == last)
+                node = next((n for n in below if self._memory[root + n] == token), None)
+                if node is None:
+                    break
+                path.append(node)
+        places = torch.tensor([*range(root), *(root + node for node in path)], device=self.network.device)
+        for layer in self._cache.layers:
+            layer.keys, layer.values = layer.keys.index_select(-2, places), layer.values.index_select(-2, places)
+        self._memory = self._memory[:root] + [self._memory[root + node] for node in path]
+        self._parents = []
+
     def _forget_all(self) -> None:
-        self._memory: list[int] = []
+        self._memory, self._parents = [], []
         self._cache = _cache(self._config)
+
+
+def _tree_mask(kept: int, length: int, parents: Sequence[int], dtype: torch.dtype) -> torch.Tensor:
+    """Additive, [1, 1, length - kept + len(parents), length + len(parents)]: the end of a sequence, then a tree whose
+    nodes see the sequence, their ancestors and themselves."""
+    size = length + len(parents)
+    seen = torch.ones(size, size, dtype=torch.bool).tril()
+    seen[length:, length:] = False
+    for node, parent in enumerate(parents):
+        if parent >= 0:
+            seen[length + node] = seen[length + parent]
+        seen[length + node, length + node] = True
+    return torch.where(seen[kept:], 0.0, torch.finfo(dtype).min).to(dtype)[None, None]
 
 
 def _cache(config: Any) -> Any:
