@@ -12,10 +12,12 @@ from predtui.clock import Clock, RealClock
 from predtui.decoding.acceptance import Acceptance, Comparison, Rejection
 from predtui.decoding.autoregressive import Autoregressive
 from predtui.decoding.base import Decoder, Drafter, Sampler
+from predtui.decoding.drafters.lookahead import Lookahead
 from predtui.decoding.jacobi import Jacobi
+from predtui.decoding.scheduler import LONGEST
 from predtui.decoding.speculative import Speculative
 from predtui.errors import PredtuiError
-from predtui.llm.base import LoadedModel
+from predtui.llm.base import LoadedModel, TreeModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,7 @@ DECODERS: dict[str, Callable[[Parts], Decoder]] = {
     "ar": lambda parts: Autoregressive(parts.target.model, parts.sampler),
     "jacobi": lambda parts: Jacobi(parts.target.model, parts.sampler, fill=parts.target.pad),
     "speculative": lambda parts: _speculative(parts, Comparison(parts.sampler)),
+    "lookahead": lambda parts: _lookahead(parts),
     "sps": lambda parts: _speculative(parts, Rejection(parts.sampler)),
 }
 """``speculative`` yields what ``ar`` yields, greedy or sampled; ``sps``, speculative sampling, does so when greedy, and
@@ -54,3 +57,13 @@ def _speculative(parts: Parts, acceptance: Acceptance) -> Speculative:
     if parts.drafter is None:
         raise PredtuiError("This decoder needs a drafter.", "Name one with --drafter.")
     return Speculative(parts.target.model, parts.sampler, parts.drafter, acceptance, parts.clock)
+
+
+def _lookahead(parts: Parts) -> Speculative:
+    if not isinstance(parts.target.model, TreeModel):
+        raise PredtuiError(
+            f"Lookahead decoding needs token trees, and {parts.target.engine} evaluates none.",
+            "Choose another --decoder.",
+        )
+    acceptance = Comparison(parts.sampler)
+    return Speculative(parts.target.model, parts.sampler, Lookahead(), acceptance, parts.clock, first=LONGEST)

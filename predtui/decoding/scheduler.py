@@ -13,7 +13,7 @@ from statistics import median
 LONGEST = 16
 """Tokens of the longest draft."""
 FIRST = 3
-"""Tokens of a draft while nothing is known, or when drafting is tried again."""
+"""Tokens of the first draft, for most sources."""
 _ALMOST = 0.999
 """The highest rate to plan with: nothing is certain."""
 _WINDOW, _SOLID = 9, 3
@@ -24,6 +24,8 @@ _PATIENCE, _MOST_PATIENCE = 64, 1024
 """Forwards without a draft until the next trial; each trial that fails doubles them."""
 _TRIALS = 3
 """Drafts in a row that are accepted as a whole for no gain before a trial has failed; one that is not, fails it."""
+_MISSES, _MOST_MISSES = 8, 32
+"""Empty drafts in a row until a source is left alone for as many forwards, and the most of these."""
 _REMEASURE = 64
 """Drafted forwards after which one without a draft is measured again."""
 _DECIDE = 4
@@ -65,16 +67,17 @@ class Curve:
 class Scheduler:
     """The length of the next draft of one source."""
 
-    def __init__(self, verify: Curve, longest: int = LONGEST) -> None:
-        """``verify``: T_verify by tokens evaluated, which all sources of one target share."""
+    def __init__(self, verify: Curve, longest: int = LONGEST, first: int = FIRST) -> None:
+        """``verify``: T_verify by tokens evaluated, which all sources of one target share. ``first``: tokens of a draft
+        while nothing is known, or when drafting is tried again."""
         self._verify, self._draft = verify, Curve()
-        self._longest = longest
+        self._longest, self._first = longest, min(first, longest)
         self._accepted, self._rejected = _PRIOR
         self._depth = 1.0
         """Tokens on the longest path of a draft, by token of the draft; 1 for a sequence."""
-        self._best = min(FIRST, longest)
+        self._best = self._first
         self._pause, self._patience = 0, _PATIENCE
-        self._trials = self._drafted = 0
+        self._trials = self._drafted = self._missed = 0
 
     @property
     def rate(self) -> float:
@@ -97,11 +100,17 @@ class Scheduler:
         if 1 not in self._verify or self._drafted >= _REMEASURE:
             self._drafted = 0
             return 0
-        return self._best or min(FIRST, self._longest)
+        return self._best or self._first
 
     def verified(self, evaluated: int, seconds: float) -> None:
         """A forward of the target over so many tokens, the draft and the one before it, took so long."""
         self._verify.add(evaluated, seconds)
+
+    def missed(self) -> None:
+        """The source had nothing to propose. Asking costs time too, so one that goes on so is asked less often."""
+        self._missed += 1
+        if self._missed % _MISSES == 0:
+            self._pause = min(self._missed, _MOST_MISSES)
 
     def drafted(self, proposed: int, depth: int, accepted: int, seconds: float) -> None:
         """What became of a draft of ``proposed`` tokens, ``depth`` of them on the path that was followed, which took
@@ -109,6 +118,7 @@ class Scheduler:
         if proposed < 1:
             raise ValueError("an empty draft tells nothing")
         self._drafted += 1
+        self._missed = 0
         self._draft.add(proposed, seconds)
         self._accepted = self._accepted * _DECAY + accepted
         self._rejected = self._rejected * _DECAY + (accepted < depth)

@@ -11,7 +11,7 @@ from predtui.clock import Clock
 from predtui.decoding import autoregressive
 from predtui.decoding.acceptance import Acceptance
 from predtui.decoding.base import DecodingStatistics, Draft, Drafter, Sampler, Verification
-from predtui.decoding.scheduler import Curve, Scheduler
+from predtui.decoding.scheduler import FIRST, Curve, Scheduler
 from predtui.llm.base import LanguageModel, Logits, Stale, TreeModel, never
 
 
@@ -19,13 +19,20 @@ class Speculative:
     """A ``Decoder`` that is as lossless as its acceptance rule."""
 
     def __init__(
-        self, model: LanguageModel, sampler: Sampler, drafter: Drafter, acceptance: Acceptance, clock: Clock
+        self,
+        model: LanguageModel,
+        sampler: Sampler,
+        drafter: Drafter,
+        acceptance: Acceptance,
+        clock: Clock,
+        first: int = FIRST,
     ) -> None:
+        """``first``: tokens of a draft while nothing is known of what drafts bring."""
         self.statistics = DecodingStatistics()
         self._model, self._sampler, self._drafter = model, sampler, drafter
         self._acceptance, self._now = acceptance, clock.now
         costs = Curve()
-        self._drafting, self._guessing = Scheduler(costs), Scheduler(costs)
+        self._drafting, self._guessing = Scheduler(costs, first=first), Scheduler(costs)
 
     def generate(
         self,
@@ -83,6 +90,8 @@ class Speculative:
         if proposed:
             scheduler.drafted(proposed, draft.depth(path), len(path), drafted - start)
             self.statistics.note = _note(self._drafting) if self._drafting.off else ""
+        else:
+            scheduler.missed()
         accepted = tuple([draft.tokens[node] for node in path])
         verification = Verification(accepted, token, True, (context[-1], *draft.tokens), rows)
         self._drafter.observe(verification)

@@ -76,3 +76,13 @@ def test_drafting_is_tried_again_and_found_to_pay() -> None:
 def test_an_empty_draft_is_refused() -> None:
     with pytest.raises(ValueError, match="empty"):
         Scheduler(Curve()).drafted(0, 0, 0, 0.0)
+
+
+def test_a_source_without_drafts_is_asked_less_and_less() -> None:
+    scheduler, asked = Scheduler(Curve()), 0
+    scheduler.verified(1, 1.0)
+    for _ in range(1000):
+        if not scheduler.pause(1) and scheduler.budget():
+            asked += 1
+            scheduler.missed()
+    assert 100 < asked < 300

@@ -1,0 +1,85 @@
+"""Lookahead decoding (Fu et al. 2024): the target's own forward makes the n-grams that later forwards verify.
+
+Beside guesses out of a pool, a draft carries a window of Jacobi iteration: columns of tokens at consecutive positions,
+each ``LEVELS`` iterations deep. What the target says after a column completes an n-gram. The window's attention mask is
+that of a tree: the newest tokens of the columns form a sequence, and each column's later tokens hang below its own.
+Must not know of models or of verification.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+
+import numpy as np
+
+from predtui.decoding.base import Draft, Verification
+
+LEVELS = 3
+"""Tokens of a column; n-grams are a token longer."""
+GUESSES = 8
+"""n-grams kept for each first token, the newest."""
+
+
+class Lookahead:
+    """Half of the budget goes to guesses, the rest to the window. The pool is kept from reply to reply."""
+
+    def __init__(self) -> None:
+        self._pool: dict[int, OrderedDict[tuple[int, ...], None]] = {}
+        self._window: list[list[int]] = []
+        self._columns: list[list[int]] = []
+        """Nodes of the last draft that each column of the window had."""
+        self._proposed: tuple[int, ...] = ()
+
+    def propose(self, context: Sequence[int], budget: int, position: int = 0) -> Draft:
+        tree = _Tree()
+        for guess in reversed(self._pool.get(context[-1], ())):
+            tree.add(guess[: (budget + 1) // 2 - len(tree.tokens)])
+        width = (budget - len(tree.tokens)) // LEVELS
+        while len(self._window) < width:
+            self._window.append([context[-1 - len(self._window) % len(context)]] * LEVELS)
+        self._columns, above = [], -1
+        for column in self._window[:width]:
+            nodes = tree.add(column, above)
+            self._columns.append(nodes)
+            above = nodes[0]
+        self._proposed = tuple(tree.tokens)
+        return Draft(self._proposed, tuple(tree.parents), source="lookahead")
+
+    def observe(self, verification: Verification) -> None:
+        """Learn an n-gram from each column, and let the columns go on by one iteration."""
+        if verification.logits is None or verification.evaluated[1:] != self._proposed:
+            return
+        choices = np.argmax(verification.logits, axis=1)
+        for column, nodes in zip(self._window, self._columns, strict=False):
+            ngram = (*column[1:], int(choices[nodes[-1] + 1]))
+            known = self._pool.setdefault(column[0], OrderedDict())
+            known.pop(ngram, None)
+            known[ngram] = None
+            if len(known) > GUESSES:
+                known.popitem(last=False)
+            column[:] = ngram
+
+    def reset(self) -> None:
+        self._window, self._columns = [], []
+
+
+class _Tree:
+    """A tree of tokens in which no two siblings are equal."""
+
+    def __init__(self) -> None:
+        self.tokens: list[int] = []
+        self.parents: list[int] = []
+        self._index: dict[tuple[int, int], int] = {}
+
+    def add(self, path: Sequence[int], parent: int = -1) -> list[int]:
+        """The nodes of ``path`` below ``parent``, new where they were not there."""
+        nodes = []
+        for token in path:
+            node = self._index.setdefault((parent, token), len(self.tokens))
+            if node == len(self.tokens):
+                self.tokens.append(token)
+                self.parents.append(parent)
+            nodes.append(node)
+            parent = node
+        return nodes
