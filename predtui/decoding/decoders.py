@@ -12,7 +12,9 @@ from predtui.clock import Clock, RealClock
 from predtui.decoding.acceptance import Acceptance, Comparison, Rejection
 from predtui.decoding.autoregressive import Autoregressive
 from predtui.decoding.base import Decoder, Drafter, Sampler
+from predtui.decoding.drafters.bridge import same_tokens
 from predtui.decoding.drafters.lookahead import Lookahead
+from predtui.decoding.duo import Duo
 from predtui.decoding.jacobi import Jacobi
 from predtui.decoding.scheduler import LONGEST
 from predtui.decoding.speculative import Speculative
@@ -34,6 +36,7 @@ class Parts:
 DECODERS: dict[str, Callable[[Parts], Decoder]] = {
     "ar": lambda parts: Autoregressive(parts.target.model, parts.sampler),
     "jacobi": lambda parts: Jacobi(parts.target.model, parts.sampler, fill=parts.target.pad),
+    "duo": lambda parts: _duo(parts),
     "speculative": lambda parts: _speculative(parts, Comparison(parts.sampler)),
     "lookahead": lambda parts: _lookahead(parts),
     "sps": lambda parts: _speculative(parts, Rejection(parts.sampler)),
@@ -42,7 +45,7 @@ DECODERS: dict[str, Callable[[Parts], Decoder]] = {
 else draws from exactly the same distribution."""
 DRAFTING = {"speculative", "sps"}
 """Those that take a drafter."""
-NEED_DRAFT: set[str] = set()
+NEED_DRAFT = {"duo"}
 """Those that take a draft model and run it themselves."""
 
 
@@ -67,3 +70,14 @@ def _lookahead(parts: Parts) -> Speculative:
         )
     acceptance = Comparison(parts.sampler)
     return Speculative(parts.target.model, parts.sampler, Lookahead(), acceptance, parts.clock, first=LONGEST)
+
+
+def _duo(parts: Parts) -> Duo:
+    if parts.draft is None:
+        raise PredtuiError("This decoder needs a draft model.", "Name one with --llm-draft.")
+    if not same_tokens(parts.target, parts.draft):
+        raise PredtuiError(
+            f"{parts.draft.name} cannot draft for {parts.target.name}: their vocabularies differ.",
+            "Choose a draft of the same family, or --decoder speculative, which bridges them.",
+        )
+    return Duo(parts.target.model, parts.draft.model, parts.sampler, parts.clock)

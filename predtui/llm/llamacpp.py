@@ -27,6 +27,7 @@ from predtui.llm.base import (
 )
 from predtui.llm.gguf import GgufHeader, read_header
 from predtui.llm.llamalog import initialise, last_error
+from predtui.llm.sequences import Sequences
 from predtui.llm.threads import default_threads
 
 CHUNK = 256
@@ -52,10 +53,11 @@ class LlamaCppModel:
         self._memory: list[int] = []
         self._model = self._load(path, header)
         self._parameters = int(llama_cpp.llama_model_n_params(self._model))
-        self._context = self._open(path, threads or default_threads(self._parameters), context)
+        self._threads = threads or default_threads(self._parameters)
+        self._context = self._open(path, self._threads, context)
         self._kv = llama_cpp.llama_get_memory(self._context)
         self._vocab_size = int(llama_cpp.llama_vocab_n_tokens(self.vocab))
-        self._batch = _Batch(CHUNK)
+        self._batch = Batch(CHUNK)
 
     @property
     def vocab_size(self) -> int:
@@ -129,6 +131,11 @@ class LlamaCppModel:
         if common_prefix(self._memory, tokens) < len(tokens):
             LlamaCppModel.logits(self, tokens)
 
+    def sequences(self) -> Sequences:
+        from predtui.llm.llamasequences import LlamaCppSequences
+
+        return LlamaCppSequences(self, self._threads)
+
     def forget(self, keep: int = 0) -> None:
         self._cut_back(min(keep, len(self._memory)))
 
@@ -159,11 +166,7 @@ class LlamaCppModel:
 
     def _rows(self, count: int) -> Logits:
         """A copy [count, vocab_size] of the rows that the last forward was asked for."""
-        pointer = llama_cpp.llama_get_logits(self._context)
-        address = ctypes.cast(pointer, ctypes.c_void_p).value or 0
-        buffer = memoryview((ctypes.c_float * (count * self._vocab_size)).from_address(address))
-        rows: Logits = np.frombuffer(buffer, np.float32).reshape(count, self._vocab_size).copy()
-        return rows
+        return output_rows(self._context, count, self._vocab_size)
 
     def _load(self, path: Path, header: GgufHeader) -> int:
         free = psutil.virtual_memory().available
@@ -186,20 +189,12 @@ class LlamaCppModel:
             self._context = 0
             self.close()
             raise _too_large(path, needed, free)
-        params = llama_cpp.llama_context_default_params()
-        params.n_ctx = self._context_size
-        params.n_batch = params.n_ubatch = CHUNK
-        params.n_seq_max = SEQUENCES
-        params.n_threads = params.n_threads_batch = threads
-        if not llama_cpp.llama_supports_gpu_offload():
-            params.flash_attn_type = _FLASH_ATTENTION_OFF
-        params.kv_unified = params.swa_full = params.no_perf = True
-        opened = llama_cpp.llama_init_from_model(self._model, params)
+        opened = open_context(self._model, self._context_size, threads, SEQUENCES)
         if not opened:
             self._context = 0
             self.close()
             raise PredtuiError(f"llama.cpp cannot run {path}: {last_error()}.", "Try a smaller --context.")
-        return int(opened)
+        return opened
 
     def _cache_bytes(self) -> int:
         """Bytes of a 16-bit KV cache: keys and values of every layer at every position."""
@@ -210,7 +205,7 @@ class LlamaCppModel:
         return 4 * width * int(llama_cpp.llama_model_n_layer(self._model)) * self._context_size
 
 
-class _Batch:
+class Batch:
     """A ``llama_batch`` over numpy arrays, filled anew for each forward."""
 
     def __init__(self, size: int) -> None:
@@ -241,6 +236,15 @@ class _Batch:
         self._wanted[count - rows : count] = 1
         self.struct.n_tokens = count
 
+    def put(self, tokens: Sequence[int], positions: Sequence[int], sequences: Sequence[int], rows: int) -> None:
+        """Each token at its position in its sequence, with logits for the last ``rows`` of them."""
+        count = len(tokens)
+        self._tokens[:count] = tokens
+        self._positions[:count] = positions
+        self._sequences[:count] = sequences
+        self._wanted[:count] = np.arange(count) >= count - rows
+        self.struct.n_tokens = count
+
     def fill_branches(self, runs: Sequence[Sequence[int]], start: int) -> None:
         """Each run in its own sequence from position ``start`` on, with logits for every token."""
         count = 0
@@ -252,6 +256,29 @@ class _Batch:
             count = end
         self._wanted[:count] = 1
         self.struct.n_tokens = count
+
+
+def open_context(model: int, cells: int, threads: int, sequences: int) -> int:
+    """llama.cpp's pointer of a context with ``cells`` cache cells that ``sequences`` sequences share; 0 where it
+    cannot be had."""
+    params = llama_cpp.llama_context_default_params()
+    params.n_ctx = cells
+    params.n_batch = params.n_ubatch = CHUNK
+    params.n_seq_max = sequences
+    params.n_threads = params.n_threads_batch = threads
+    if not llama_cpp.llama_supports_gpu_offload():
+        params.flash_attn_type = _FLASH_ATTENTION_OFF
+    params.kv_unified = params.swa_full = params.no_perf = True
+    return int(llama_cpp.llama_init_from_model(model, params) or 0)
+
+
+def output_rows(context: int, count: int, vocab_size: int) -> Logits:
+    """A copy [count, vocab_size] of the rows that the last forward of a context was asked for."""
+    pointer = llama_cpp.llama_get_logits(context)
+    address = ctypes.cast(pointer, ctypes.c_void_p).value or 0
+    buffer = memoryview((ctypes.c_float * (count * vocab_size)).from_address(address))
+    rows: Logits = np.frombuffer(buffer, np.float32).reshape(count, vocab_size).copy()
+    return rows
 
 
 def _too_large(path: Path, needed: int, free: int) -> PredtuiError:

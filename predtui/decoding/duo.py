@@ -1,0 +1,195 @@
+"""DuoDecoding (Lv et al. 2025): the draft and the target run at the same time, in two threads, on two processors.
+
+In each iteration both get the same input. The target verifies what is left of the previous draft, which brings the
+distribution that judges the first tokens of the present one; the sequence whose first token is the target's choice is
+what is left for the next iteration. Must not know of engines.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from predtui.clock import Clock
+from predtui.decoding.acceptance import Comparison
+from predtui.decoding.base import DecodingStatistics, Draft, Sampler
+from predtui.decoding.duo_draft import Drafted, DraftThread, Request, draft, tokens_in
+from predtui.decoding.scheduler import Curve
+from predtui.llm.base import LanguageModel, Stale, never
+from predtui.llm.sequences import sequences_of
+
+PATIENCE = 2.0
+"""Seconds after which a reply goes on without its draft."""
+LONGEST, FIRST = 32, 4
+"""Tokens of the largest budget, and of the one to begin with."""
+_WEIGHT = 0.2
+"""Of the newest measurement in the running mean of the draft's time."""
+_PRIOR, _DECAY, _ALMOST = (4.0, 5.0), 0.98, 0.999
+"""Accepted and judged tokens at the beginning; what remains of both after an iteration; the highest rate to plan by."""
+_DECIDE = 4
+"""Drafts from one decision to the next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Iteration:
+    """One iteration, in seconds: all of it, the target's forward, the draft. ``sequences``: how many were drafted, and
+    ``first`` whether the target chose the first token of the first of them; None where that was not judged."""
+
+    wall: float
+    target: float
+    draft: float
+    tokens: int
+    sequences: int = 0
+    first: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DuoOptions:
+    """``budget``: tokens of a draft; 0 has it measured, and measured again as the context grows. ``sequences``: how
+    many; 0 lets the draft's doubts decide. ``patience``: seconds to wait for a draft."""
+
+    budget: int = 0
+    sequences: int = 0
+    patience: float = PATIENCE
+
+
+class Budget:
+    """How many tokens to draft while the target verifies as many: the n that promises the most tokens a second.
+
+    Where T_target does not grow with n, as on a GPU, that is the paper's cost coefficient c = T_target / T_draft
+    (DuoDecoding, section 3.1). At acceptance rate a, an iteration with n - 1 tokens left of a draft brings
+    (1 - a^n) / (1 - a) tokens in max(T_target(n), n T_draft), and is followed by another such one with probability a^n;
+    one with nothing left brings 1 token in max(T_target(1), n T_draft), and is followed by such a one with probability
+    a. Measured as decoding goes on."""
+
+    def __init__(self, fixed: int = 0) -> None:
+        self._fixed, self._best = fixed, FIRST
+        self._target, self._token = Curve(), 0.0
+        self._accepted, self._judged = _PRIOR
+        self._seen = 0
+
+    @property
+    def tokens(self) -> int:
+        return self._fixed or self._best
+
+    def verified(self, evaluated: int, accepted: int, seconds: float) -> None:
+        """A forward of the target over the last token and ``evaluated - 1`` drafted ones took so long."""
+        self._target.add(evaluated, seconds)
+        self._accepted = self._accepted * _DECAY + accepted
+        self._judged = self._judged * _DECAY + accepted + (accepted < evaluated - 1)
+
+    def drafted(self, tokens: int, seconds: float) -> None:
+        """A draft of so many tokens took so long."""
+        weight = _WEIGHT if self._token else 1.0
+        self._token += (seconds / tokens - self._token) * weight
+        self._seen += 1
+        if self._seen % _DECIDE == 0:
+            self._best = max(range(1, LONGEST + 1), key=self._tokens_per_second)
+
+    def _tokens_per_second(self, length: int) -> float:
+        a = min(self._accepted / self._judged, _ALMOST)
+        whole, drafting = math.pow(a, length), length * self._token
+        full = a / (1 - whole + a)  # share of iterations with something left
+        tokens = full * (1 - whole) / (1 - a) + (1 - full)
+        times = [max(self._target.seconds(size), drafting) for size in (length, 1)]
+        return tokens / max(full * times[0] + (1 - full) * times[1], 1e-9)
+
+
+class Duo:
+    """A lossless ``Decoder``: every token is the target's own choice, greedy or with the noise of its position."""
+
+    def __init__(
+        self,
+        target: LanguageModel,
+        draft_model: LanguageModel,
+        sampler: Sampler,
+        clock: Clock,
+        options: DuoOptions | None = None,
+        tell: Callable[[Iteration], None] = lambda iteration: None,
+    ) -> None:
+        """``tell`` gets each iteration that was followed by another."""
+        self.statistics = DecodingStatistics()
+        self._options = options or DuoOptions()
+        self._model, self._draft_size = target, draft_model.context_size
+        self._rule, self._now, self._tell = Comparison(sampler), clock.now, tell
+        self.budget = Budget(self._options.budget)
+        self._sequences = sequences_of(draft_model)
+        count = self._options.sequences
+        self._thread = DraftThread(
+            lambda asked, superseded: draft(self._sequences, sampler, asked, count, superseded), clock.now
+        )
+
+    def generate(
+        self,
+        tokens: Sequence[int],
+        limit: int,
+        is_end: Callable[[int], bool],
+        stale: Stale = never,
+        position: int = 0,
+        guess: Sequence[int] = (),
+    ) -> Iterator[int]:
+        """The beginning of a guess is verified as if it were left of a draft."""
+        context, last, left = list(tokens), position + limit, list(guess[:LONGEST])
+        drafting, measured = self._thread.ready, False
+        while position < last and len(context) <= self._model.context_size and not stale():
+            left = left[: min(last - position - 1, self._model.context_size - len(context))]
+            begun = self._now()
+            asked = drafting and self._ask(context, left, position)
+            rows = self._model.logits([*context, *left], len(left) + 1)
+            verified = self._now()
+            path, token = self._rule.walk(Draft(tuple(left)), rows, position)
+            new = [*left[: len(path)], token]
+            self.statistics.count(len(left), len(path), len(new))
+            if measured:
+                self.budget.verified(len(left) + 1, len(path), verified - begun)
+            for one in new:
+                yield one
+                if is_end(one):
+                    return
+            context += new
+            position += len(new)
+            if len(path) < len(left) or not asked:
+                left, measured = [], True
+                continue
+            resumed = self._now()
+            drafted = self._answer()
+            drafting = drafted is not None
+            if drafted is not None:
+                left = self._follow(drafted, token)
+                if measured:
+                    self.budget.drafted(tokens_in(drafted.sequences), drafted.seconds)
+                wall = verified - begun + self._now() - resumed
+                first = drafted.sequences[0][0] == token
+                count = len(drafted.sequences)
+                self._tell(Iteration(wall, verified - begun, drafted.seconds, len(new), count, first))
+            measured = True
+
+    def close(self) -> None:
+        self._thread.close(self._options.patience)
+        if not self._thread.alive:
+            self._sequences.close()
+
+    def _ask(self, context: list[int], left: list[int], position: int) -> bool:
+        """Set the draft to work on what the target gets too; False where it does not fit into the draft's memory."""
+        budget = min(self.budget.tokens, self._draft_size - len(context) - len(left) + 1)
+        if budget > 0:
+            self._thread.ask(Request([*context, *left], budget, position + len(left)))
+        return budget > 0
+
+    def _answer(self) -> Drafted | None:
+        """None, and a note in the statistics, where the draft is lost: the reply goes on without it."""
+        try:
+            drafted = self._thread.answer(self._options.patience)
+        except Exception as error:
+            self.statistics.note = f"the draft is lost ({error}): decoding goes on without it"
+            return None
+        self.statistics.note = ""
+        return drafted
+
+    def _follow(self, drafted: Drafted, token: int) -> list[int]:
+        """What is left of the sequence that begins with the target's choice; nothing where none does."""
+        chosen = next((sequence for sequence in drafted.sequences if sequence[0] == token), None)
+        self.statistics.proposed += 1
+        self.statistics.accepted += chosen is not None
+        return chosen[1:] if chosen else []

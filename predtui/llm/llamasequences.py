@@ -1,0 +1,92 @@
+"""``Sequences`` in llama.cpp: one context whose cache cells several sequences share, so that a copy costs nothing.
+
+Must not know what the sequences are for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import llama_cpp
+
+from predtui.errors import PredtuiError
+from predtui.llm.base import Logits, check_request, check_vocabulary, common_prefix
+from predtui.llm.llamacpp import CHUNK, Batch, LlamaCppModel, open_context, output_rows
+from predtui.llm.llamalog import last_error
+from predtui.llm.sequences import SEQUENCES
+
+
+class LlamaCppSequences:
+    """Each list of tokens has a sequence id. A call lays its lists out in the half of the ids that the call before did
+    not use, copies what it shares with that one, and clears the other half."""
+
+    def __init__(self, model: LlamaCppModel, threads: int) -> None:
+        """All lists together, what they share counted once, fit into the model's context. Counts into the model's
+        counters. Raises PredtuiError where the context cannot be opened."""
+        self._model, self._vocab_size, self._context_size = model, model.vocab_size, model.context_size
+        self._context = open_context(model.handle, model.context_size, threads, 2 * SEQUENCES)
+        if not self._context:
+            raise PredtuiError(f"llama.cpp cannot open a second context: {last_error()}.", "Try a smaller --context.")
+        self._kv = llama_cpp.llama_get_memory(self._context)
+        self._batch = Batch(CHUNK)
+        self._memory: list[list[int]] = []
+        self._first_id = 0
+
+    def next_logits(self, contexts: Sequence[Sequence[int]]) -> Logits:
+        if not 1 <= len(contexts) <= SEQUENCES:
+            raise ValueError(f"{len(contexts)} sequences; at most {SEQUENCES}")
+        for context in contexts:
+            check_request(context, 1, self._context_size)
+            check_vocabulary(context, self._vocab_size)
+        wanted = [list(context) for context in contexts]
+        self._lay_out(wanted)
+        for number, context in enumerate(wanted):
+            self._catch_up(number, context)
+        ids = range(self._first_id, self._first_id + len(wanted))
+        self._evaluate([c[-1] for c in wanted], [len(c) - 1 for c in wanted], ids, len(wanted))
+        self._memory = wanted
+        self._model.counters.forwards += 1
+        return output_rows(self._context, len(wanted), self._vocab_size)
+
+    def close(self) -> None:
+        if self._context:
+            llama_cpp.llama_free(self._context)
+        self._context = 0
+
+    def _lay_out(self, wanted: list[list[int]]) -> None:
+        """Give each list what it shares with one of the previous call; forget the rest of those."""
+        old, self._first_id = self._first_id, SEQUENCES - self._first_id
+        kept: list[list[int]] = []
+        for number, context in enumerate(wanted):
+            shared = [common_prefix(known, context) for known in self._memory]
+            keep = min(max(shared, default=0), len(context) - 1)
+            if keep:
+                self._copy(old + shared.index(max(shared)), self._first_id + number, 0, keep)
+            kept.append(context[:keep])
+        for number in range(len(self._memory)):
+            llama_cpp.llama_memory_seq_rm(self._kv, old + number, -1, -1)
+        self._memory = kept
+
+    def _catch_up(self, number: int, context: list[int]) -> None:
+        """Bring a list to all but its last token: out of one before it, and by evaluation."""
+        known, last = len(self._memory[number]), len(context) - 1
+        for earlier in range(number):
+            shared = min(common_prefix(self._memory[earlier], context), last)
+            if shared > known:
+                self._copy(self._first_id + earlier, self._first_id + number, known, shared)
+                known = shared
+        for start in range(known, last, CHUNK):
+            part = context[start : min(start + CHUNK, last)]
+            self._evaluate(part, range(start, start + len(part)), [self._first_id + number] * len(part), 0)
+        self._memory[number] = context[:last]
+
+    def _copy(self, source: int, to: int, start: int, end: int) -> None:
+        llama_cpp.llama_memory_seq_cp(self._kv, source, to, start, end)
+
+    def _evaluate(self, tokens: Sequence[int], positions: Sequence[int], ids: Sequence[int], rows: int) -> None:
+        self._batch.put(tokens, positions, ids, rows)
+        if llama_cpp.llama_decode(self._context, self._batch.struct) != 0:
+            llama_cpp.llama_memory_clear(self._kv, False)
+            self._memory = []
+            raise PredtuiError(f"llama.cpp could not evaluate {len(tokens)} tokens: {last_error()}.")
+        self._model.counters.tokens += len(tokens)

@@ -1,0 +1,188 @@
+"""DuoDecoding: its draft, its sequences and its budget; and a draft thread that dies or stalls."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from predtui.clock import RealClock
+from predtui.decoding.autoregressive import generate
+from predtui.decoding.base import Sampler
+from predtui.decoding.decoders import Parts, make_decoder
+from predtui.decoding.duo import LONGEST, Budget, Duo, DuoOptions, Iteration
+from predtui.decoding.duo_draft import Request, draft, tokens_in
+from predtui.decoding.sampler import Greedy, Seeded
+from predtui.errors import PredtuiError
+from predtui.llm.base import Logits
+from predtui.llm.load import load
+from predtui.llm.scripted import ScriptedModel
+from predtui.llm.sequences import SEQUENCES, OneByOne, SequencesModel, sequences_of
+from tests.tiny_gguf import write
+
+PROMPT = [5, 9, 14]
+samplers = st.just(Greedy()) | st.builds(Seeded, temperature=st.floats(0.3, 2.0), seed=st.integers(0, 99))
+
+
+def no_end(token: int) -> bool:
+    return False
+
+
+def plain(seed: int, sampler: Sampler, limit: int) -> list[int]:
+    return list(generate(ScriptedModel(seed), PROMPT, sampler, limit, no_end))
+
+
+@given(samplers, st.integers(1, 20), st.integers(0, 5))
+def test_a_draft_spends_its_budget_on_sequences_that_begin_differently(
+    sampler: Sampler, budget: int, count: int
+) -> None:
+    drafted = draft(OneByOne(ScriptedModel(2)), sampler, Request(PROMPT, budget, 0), count)
+    assert tokens_in(drafted) == budget
+    assert len({sequence[0] for sequence in drafted}) == len(drafted) <= SEQUENCES
+    if count:
+        assert len(drafted) == min(count, budget)
+    for sequence in drafted:
+        following = [*PROMPT, *sequence[:1]]
+        rest = generate(ScriptedModel(2), following, sampler, len(sequence) - 1, no_end, position=1)
+        assert sequence[1:] == list(rest)
+    assert drafted[0] == plain(2, sampler, len(drafted[0]))
+
+
+def test_doubt_opens_sequences_and_certainty_none() -> None:
+    class Sure:
+        def __init__(self, margin: float) -> None:
+            self._margin = margin
+
+        def next_logits(self, contexts: Sequence[Sequence[int]]) -> Logits:
+            rows = np.zeros((len(contexts), 6), np.float32)
+            rows[:, 3] = self._margin
+            return rows
+
+        def close(self) -> None:
+            pass
+
+    assert [s[0] for s in draft(Sure(9.0), Greedy(), Request([1], 6, 0))] == [3]
+    assert [s[0] for s in draft(Sure(0.1), Greedy(), Request([1], 6, 0))] == [3, 0, 1, 2, 4]
+
+
+@given(samplers, st.integers(0, 9), st.integers(0, 4), st.sampled_from([1, 2, 3]))
+@settings(max_examples=60, deadline=None)
+def test_any_budget_and_any_number_of_sequences_give_the_same_reply(
+    sampler: Sampler, budget: int, count: int, draft_seed: int
+) -> None:
+    seen: list[Iteration] = []
+    decoder = Duo(
+        ScriptedModel(1), ScriptedModel(draft_seed), sampler, RealClock(), DuoOptions(budget, count), seen.append
+    )
+    for _ in range(2):
+        assert list(decoder.generate(PROMPT, 40, no_end)) == plain(1, sampler, 40)
+    assert decoder.statistics.note == ""
+    assert decoder.statistics.tokens == 80
+    if draft_seed == 1:
+        assert decoder.statistics.acceptance_rate == 1.0
+        assert all(iteration.first for iteration in seen)
+    decoder.close()
+
+
+class Faulty(ScriptedModel):
+    """A draft that, from its nth forward on, fails, or hangs until it is let go."""
+
+    def __init__(self, after: int, stalls: bool) -> None:
+        super().__init__(1)
+        self.let_go = threading.Event()
+        self._after, self._stalls = after, stalls
+
+    def logits(self, tokens: Sequence[int], last: int = 1) -> Logits:
+        self._after -= 1
+        if self._after < 0 and self._stalls:
+            self.let_go.wait(60)
+        elif self._after < 0:
+            raise RuntimeError("killed")
+        return super().logits(tokens, last)
+
+
+@pytest.mark.parametrize("after", [0, 1, 7, 20])
+@pytest.mark.parametrize("stalls", [False, True])
+def test_without_its_draft_a_reply_goes_on_and_the_statistics_say_so(after: int, stalls: bool) -> None:
+    faulty = Faulty(after, stalls)
+    decoder = Duo(ScriptedModel(1), faulty, Greedy(), RealClock(), DuoOptions(budget=4, patience=0.2))
+    assert list(decoder.generate(PROMPT, 40, no_end)) == plain(1, Greedy(), 40)
+    assert "the draft is lost" in decoder.statistics.note
+    faulty.let_go.set()
+    assert list(decoder.generate(PROMPT, 40, no_end)) == plain(1, Greedy(), 40)
+    decoder.close()
+
+
+def test_other_tokens_are_refused(tmp_path: Path) -> None:
+    target, other = load("1", engine="scripted"), load(str(write(tmp_path / "tiny.gguf")), threads=1)
+    with pytest.raises(PredtuiError, match="vocabularies differ"):
+        make_decoder("duo", Parts(target, Greedy(), draft=other))
+    with pytest.raises(PredtuiError, match="needs a draft model"):
+        make_decoder("duo", Parts(target, Greedy()))
+    other.model.close()
+
+
+@given(st.floats(1e-4, 1.0), st.integers(1, LONGEST))
+def test_where_verifying_more_costs_no_more_the_budget_is_the_ratio_of_the_times(token: float, ratio: int) -> None:
+    budget = Budget()
+    for _ in range(400):
+        budget.verified(budget.tokens, budget.tokens - 1, ratio * token)
+        budget.drafted(budget.tokens, budget.tokens * token)
+    assert budget.tokens == ratio
+
+
+def test_the_budget_is_small_where_drafts_fail_and_where_verifying_costs() -> None:
+    failing, costly = Budget(), Budget()
+    for _ in range(200):
+        failing.verified(failing.tokens, 0, 1.0)
+        failing.drafted(failing.tokens, failing.tokens * 0.1)
+        costly.verified(costly.tokens, max(0, costly.tokens - 2), float(costly.tokens))
+        costly.drafted(costly.tokens, costly.tokens * 0.9)
+    assert failing.tokens <= 10
+    assert costly.tokens <= 4
+    assert Budget(7).tokens == 7
+
+
+def test_sequences_of_llama_cpp_have_the_logits_of_a_model_that_remembers_nothing(tmp_path: Path) -> None:
+    loaded = load(str(write(tmp_path / "tiny.gguf")), threads=1)
+    assert isinstance(loaded.model, SequencesModel)
+    several = sequences_of(loaded.model)
+    rng = random.Random(0)
+    contexts = [rng.choices(range(256), k=300)]
+    for _ in range(60):
+        grown = [[*rng.choice(contexts)[: rng.randint(280, 320)], *rng.choices(range(256), k=rng.randint(1, 3))]]
+        grown += [[*grown[0][: rng.randint(1, len(grown[0]))], rng.randrange(256)] for _ in range(rng.randint(0, 7))]
+        rows = several.next_logits(grown)
+        alone = np.concatenate([loaded.model.logits(context) for context in grown])
+        np.testing.assert_allclose(rows, alone, atol=5e-2)
+        contexts = grown
+    for wrong in ([], [[1]] * (SEQUENCES + 1), [[]], [[999]]):
+        with pytest.raises(ValueError, match=r"sequences|last=1|token"):
+            several.next_logits(wrong)
+    several.close()
+    loaded.model.close()
+
+
+def test_sequences_pay_only_for_what_is_new(tmp_path: Path) -> None:
+    loaded = load(str(write(tmp_path / "tiny.gguf")), threads=1)
+    several, counters = sequences_of(loaded.model), loaded.model.counters
+    prompt = list(range(40))
+
+    def cost(*contexts: list[int]) -> int:
+        before = counters.tokens
+        several.next_logits(contexts)
+        return counters.tokens - before
+
+    assert cost(prompt) == 40
+    assert cost([*prompt, 1], [*prompt, 2], [*prompt, 3]) == 3
+    assert cost([*prompt, 1, 4], [*prompt, 3, 5]) == 2
+    assert cost([*prompt, 3, 5, 6]) == 1
+    assert cost([*prompt[:30], 9]) == 1
+    several.close()
+    loaded.model.close()
