@@ -116,7 +116,7 @@ def test_the_loss_of_a_fixed_point_is_small_and_falls_when_learned(folder: Path)
     stream = in_turn(batches(own_replies(model, 8), QUICK, "0", None), QUICK)
     seen = []
     for _ in range(40):
-        consistency, autoregressive = losses(network, next(stream), half=False)
+        consistency, autoregressive = losses(network, next(stream), half=False, discount=1.0)
         (consistency + autoregressive).backward()
         optimizer.step()
         optimizer.zero_grad()

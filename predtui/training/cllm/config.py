@@ -10,7 +10,8 @@ class Recipe:
     """How to tune. ``block``: tokens of a block; decoding with longer ones profits as well, because what is guessed
     further on never changes a choice before it. ``windows``: blocks in flight over one reply, each at a place of its
     own. ``iterations``: how often a batch of replies is used; every use moves its windows one Jacobi iteration on.
-    ``pool``: batches in turn, so that neighbouring steps see different replies.
+    ``pool``: batches in turn, so that neighbouring steps see different replies. ``discount``: the weight in the loss
+    of each guess, relative to the one before it: what is guessed right counts only behind what is.
     """
 
     block: int = 8
@@ -20,7 +21,11 @@ class Recipe:
     batch_tokens: int = 2048
     muon_lr: float = 1e-2
     adam_lr: float = 2e-3
-    ar_weight: float = 2.0
+    ar_weight: float = 1.0
+    discount: float = 0.8
+    replay_tokens: int = 1536
+    replay_weight: float = 1.0
+    """Of the pocket corpus, in each step, for models of the pocket's make: what is tuned alone, forgets."""
     warmup_steps: int = 20
     grad_clip: float = 1.0
     whole: float = 0.5

@@ -24,11 +24,11 @@ def export(network: Any, source: Path, folder: Path, name: str) -> None:
         for path in source.glob(pattern):
             if path.resolve().parent != folder.resolve():
                 shutil.copy(path, folder / path.name)
-    if tokenizer := _pocket_tokenizer(folder):
+    if tokenizer := pocket_tokenizer(folder):
         export_pocket(load_exported(folder), tokenizer, folder, name)
 
 
-def _pocket_tokenizer(folder: Path) -> Tokenizer | None:
+def pocket_tokenizer(folder: Path) -> Tokenizer | None:
     """The tokenizer of a folder that holds a model of the pocket's make; None for another."""
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     if config["model_type"] != "llama" or not (folder / "tokenizer.json").is_file():

@@ -16,6 +16,7 @@ from torch.nn import functional
 
 from predtui.training.cllm.config import Recipe
 from predtui.training.cllm.windows import IGNORED, Reply, Windows
+from predtui.training.pocket.data import Batch
 
 
 def batches(replies: Sequence[Reply], recipe: Recipe, seed: str, fill: int | None) -> Iterator[Windows]:
@@ -51,11 +52,11 @@ def in_turn(fresh: Iterator[Windows], recipe: Recipe) -> Iterator[Windows]:
         pool.append((batch, left - 1) if left > 1 else (next(fresh), recipe.iterations))
 
 
-def losses(network: Any, batch: Windows, half: bool) -> tuple[Tensor, Tensor]:
+def losses(network: Any, batch: Windows, half: bool, discount: float) -> tuple[Tensor, Tensor]:
     """Consistency and autoregressive loss, nats a token, of one forward; ``batch`` moves on by its choices.
 
     Consistency (Kou et al. 2024, section 3.2, with the fixed point's tokens as the targets): from a point of the
-    trajectory, every token of the block should be chosen as at its end.
+    trajectory, every token of the block should be chosen as at its end; the further on, the less it weighs.
     """
     device = network.device
     columns = batch.ids.shape[1]
@@ -70,14 +71,27 @@ def losses(network: Any, batch: Windows, half: bool) -> tuple[Tensor, Tensor]:
         ).logits.float()
     text, slots = logits.split((batch.width - batch.first, columns - batch.width), dim=1)
     text_targets, slot_targets = batch.targets()
-    autoregressive, consistency = cross_entropy(text, text_targets), cross_entropy(slots, slot_targets)
+    weights = discount ** torch.arange(batch.guess.shape[-1]).repeat(batch.guess.shape[1])
+    autoregressive, consistency = cross_entropy(text, text_targets), cross_entropy(slots, slot_targets, weights)
     batch.advance(text.argmax(-1).cpu(), slots.argmax(-1).cpu())
     return consistency, autoregressive
 
 
-def cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
-    """Mean over the targets that are not ``IGNORED``; 0 where all are."""
-    total = functional.cross_entropy(
-        logits.flatten(0, 1), targets.flatten().to(logits.device), ignore_index=IGNORED, reduction="sum"
+def replayed(network: Any, batch: Batch, half: bool) -> Tensor:
+    """The loss of the pocket's own training, nats a token, on one of its batches."""
+    device = network.device
+    with torch.autocast(device.type, torch.bfloat16, enabled=half):
+        logits = network(torch.as_tensor(batch.ids, device=device), use_cache=False).logits
+    chosen = logits.flatten(0, 1)[torch.as_tensor(batch.positions, device=device)].float()
+    weights = torch.as_tensor(batch.weights, device=device)
+    each = functional.cross_entropy(chosen, torch.as_tensor(batch.targets, device=device), reduction="none")
+    return (each * weights).sum() / weights.sum()
+
+
+def cross_entropy(logits: Tensor, targets: Tensor, weights: Tensor | None = None) -> Tensor:
+    """Mean over the targets that are not ``IGNORED``, by the ``weights`` [columns], if any; 0 where all are."""
+    each = functional.cross_entropy(
+        logits.flatten(0, 1), targets.flatten().to(logits.device), ignore_index=IGNORED, reduction="none"
     )
-    return total / (targets != IGNORED).sum().clamp(min=1)
+    counted = (targets != IGNORED) * (1.0 if weights is None else weights)
+    return (each * counted.flatten().to(logits.device)).sum() / counted.sum().clamp(min=1e-6)

@@ -6,10 +6,13 @@ Must not know of losses or of the shape of batches.
 from __future__ import annotations
 
 import json
+import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +25,13 @@ from predtui.llm.load import load
 from predtui.training.cllm import checkpoint, prompts, replies
 from predtui.training.cllm.checkpoint import Counters
 from predtui.training.cllm.config import Recipe
-from predtui.training.cllm.export import export
-from predtui.training.cllm.loop import batches, in_turn, losses
+from predtui.training.cllm.export import export, pocket_tokenizer
+from predtui.training.cllm.loop import batches, in_turn, losses, replayed
 from predtui.training.cllm.windows import Reply, Windows
 from predtui.training.pocket.config import Budget
+from predtui.training.pocket.config import Recipe as PocketRecipe
+from predtui.training.pocket.curriculum import draft_lesson
+from predtui.training.pocket.data import Batch, BatchStream, Cursor
 from predtui.training.pocket.loop import has_bfloat16, terminate_as_interrupt
 from predtui.training.pocket.optim import PocketOptimizer
 from predtui.training.pocket.report import bar
@@ -132,9 +138,10 @@ def _tuned(
     path = plan.work / CHECKPOINT
     counters = checkpoint.load(path, network, optimizer, fresh) if path.exists() else fresh
     save = partial(checkpoint.save, path, network, optimizer)
-    stream = in_turn(batches(said, recipe, f"{plan.seed}:{counters.step}", loaded.pad), recipe)
-    with bar(f"cllm {loaded.name}", console, News.line) as report:
-        counters = _run(network, optimizer, plan, stream, counters, save, report)
+    seed = f"{plan.seed}:{counters.step}"
+    stream = in_turn(batches(said, recipe, seed, loaded.pad), recipe)
+    with _replay(plan, source, seed) as corpus, bar(f"cllm {loaded.name}", console, News.line) as report:
+        counters = _run(network, optimizer, plan, zip(stream, corpus, strict=False), counters, save, report)
     return network.eval(), counters
 
 
@@ -142,7 +149,7 @@ def _run(
     network: Any,
     optimizer: PocketOptimizer,
     plan: Plan,
-    stream: Any,
+    stream: Iterator[tuple[Windows, Batch | None]],
     counters: Counters,
     save: Callable[[Counters], None],
     report: Callable[[News], None],
@@ -153,9 +160,11 @@ def _run(
     saved = begun
     try:
         while (share := plan.budget.progress(counters.step, counters.seconds)) < 1.0:
-            batch: Windows = next(stream)
-            consistency, autoregressive = losses(network, batch, half)
+            batch, again = next(stream)
+            consistency, autoregressive = losses(network, batch, half, recipe.discount)
             torch.autograd.backward(consistency + recipe.ar_weight * autoregressive)
+            if again is not None:
+                torch.autograd.backward(recipe.replay_weight * replayed(network, again, half))
             torch.nn.utils.clip_grad_norm_(checkpoint.tuned(network).values(), recipe.grad_clip)
             optimizer.step(recipe.rate(counters.step, share))
             now = time.monotonic()
@@ -163,7 +172,7 @@ def _run(
                 counters,
                 step=counters.step + 1,
                 seconds=before.seconds + now - begun,
-                tokens=counters.tokens + batch.ids.numel(),
+                tokens=counters.tokens + batch.ids.numel() + (again.tokens if again is not None else 0),
                 consistency=_smooth(counters, counters.consistency, consistency.item()),
                 autoregressive=_smooth(counters, counters.autoregressive, autoregressive.item()),
             )
@@ -175,6 +184,20 @@ def _run(
     finally:
         save(counters)
     return counters
+
+
+@contextmanager
+def _replay(plan: Plan, source: Path, seed: str) -> Iterator[Iterator[Batch | None]]:
+    """For a model of the pocket's make, tuned on the pocket corpus, batches of it for ever, so that what it knows is
+    not forgotten; nothing for others."""
+    if plan.prompts is not None or pocket_tokenizer(source) is None:
+        yield repeat(None)
+        return
+    recipe = PocketRecipe(batch_tokens=plan.recipe.replay_tokens, pool_batches=16)
+    context = int(json.loads((source / "config.json").read_text(encoding="utf-8"))["max_position_embeddings"])
+    start = Cursor(random.Random(f"cllm replay:{seed}").randrange(10**6))
+    with BatchStream(draft_lesson, source, recipe, context, plan.seed, start) as stream:
+        yield (batch for batch, _ in stream)
 
 
 def _trainable(plan: Plan, source: Path, device: str) -> Any:
