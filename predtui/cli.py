@@ -365,6 +365,46 @@ def bench_predgen(
     measure(plan, json, plot)
 
 
+@bench.command("decoding")
+def bench_decoding(
+    methods: Annotated[
+        str, typer.Option(help="Ways to decode, separated by commas.")
+    ] = "vanilla,sps,pld,rest,lookahead,duo",
+    prompts: Annotated[
+        list[str] | None, typer.Option(help="pocket, or a JSONL file; each is a task; may be given several times.")
+    ] = None,
+    limit: Annotated[int, typer.Option(help="Dialogues a task; 0 takes all of a file.", min=0)] = 40,
+    prompts_seed: Annotated[int, typer.Option(help="Seed of the held-out pocket dialogues.")] = 1,
+    target: Annotated[str, typer.Option(help="pocket, or a path.")] = "pocket",
+    draft: Annotated[str, typer.Option(help="pocket-draft, or the path of a GGUF file.")] = "pocket-draft",
+    target_engine: Annotated[Literal["llamacpp", "torch"], typer.Option(help="What runs the target.")] = "llamacpp",
+    threads: Annotated[int, typer.Option(help="CPU threads of each model; 0 suits its size.", min=0)] = 0,
+    max_tokens: Annotated[int, typer.Option(help="The longest reply.", min=1)] = 128,
+    temperature: Annotated[float, typer.Option(help="0 decodes greedily.", min=0.0)] = 0.0,
+    seed: Annotated[int, typer.Option(help="Seed of the sampler.")] = 0,
+    ablations: Annotated[bool, typer.Option(help="Duo's static sequences and budgets as well (tables 2, 3).")] = True,
+    json: Annotated[Path | None, typer.Option(help="Write the figures here.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the figures here, as SVG.")] = None,
+) -> None:
+    """DuoDecoding's tables and figures: ways to decode, side by side on the same prompts and models."""
+    from predtui.bench.decoding import Plan, tasks
+    from predtui.bench.decoding import main as measure
+    from predtui.bench.decoding_methods import chosen
+
+    plan = Plan(
+        methods=chosen(methods, ablations),
+        tasks=tasks(prompts or [], limit, prompts_seed),
+        target=target,
+        draft=draft,
+        target_engine=target_engine,
+        threads=threads,
+        max_tokens=max_tokens,
+        temperature=temperature,
+        seed=seed,
+    )
+    measure(plan, json, plot)
+
+
 @bench.command("asr")
 def bench_asr(
     methods: Annotated[

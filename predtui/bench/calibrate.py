@@ -33,9 +33,9 @@ def measure(model: str, engine: str, threads: int, repeats: int) -> HardwareProf
     loaded = load(model, engine, threads or None)
     try:
         tokens, contexts = _sizes(loaded.model.context_size)
-        table = [[1000 * _forward(loaded.model, new, known, repeats) for new in tokens] for known in contexts]
+        table = [[1000 * forward(loaded.model, new, known, repeats) for new in tokens] for known in contexts]
         prefill = min(PREFILL, loaded.model.context_size)
-        rate = prefill / _forward(loaded.model, prefill, 0, repeats)
+        rate = prefill / forward(loaded.model, prefill, 0, repeats)
     finally:
         loaded.model.close()
     voice = ENGINES[TtsSettings().engine](TtsSettings())
@@ -58,19 +58,19 @@ def _sizes(context: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return tokens, tuple(known for known in CONTEXTS if known + tokens[-1] <= context)
 
 
-def _forward(model: LanguageModel, new: int, known: int, repeats: int) -> float:
+def forward(model: LanguageModel, new: int, known: int, repeats: int) -> float:
     """Median seconds of a forward over ``new`` tokens after ``known`` remembered ones, with logits at each of the new
     as verification asks for them; a first one does not count."""
     rng = random.Random(known)
     tokens = [rng.randrange(model.vocab_size) for _ in range(known + new)]
 
-    def forward() -> float:
+    def timed() -> float:
         if known:
             model.logits(tokens[:known])
         model.forget(known)
         return _seconds(lambda: model.logits(tokens, last=new))
 
-    return median([forward() for _ in range(repeats + 1)][1:])
+    return median([timed() for _ in range(repeats + 1)][1:])
 
 
 def _speech(voice: Synthesizer, repeats: int) -> tuple[float, float]:
