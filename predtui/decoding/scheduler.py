@@ -75,9 +75,13 @@ class Scheduler:
         self._accepted, self._rejected = _PRIOR
         self._depth = 1.0
         """Tokens on the longest path of a draft, by token of the draft; 1 for a sequence."""
+        self._extra = 0.0
+        """Running mean of the seconds by which a draft exceeds its curve: reading a new prompt, for instance."""
         self._best = self._first
         self._pause, self._patience = 0, _PATIENCE
         self._trials = self._drafted = self._missed = 0
+        self._measuring = True
+        """Whether the cost of a forward without a draft is to be measured first."""
 
     @property
     def rate(self) -> float:
@@ -97,14 +101,12 @@ class Scheduler:
 
     def budget(self) -> int:
         """Tokens to draft now."""
-        if 1 not in self._verify or self._drafted >= _REMEASURE:
-            self._drafted = 0
-            return 0
-        return self._best or self._first
+        return 0 if self._measuring else self._best or self._first
 
     def verified(self, evaluated: int, seconds: float) -> None:
         """A forward of the target over so many tokens, the draft and the one before it, took so long."""
         self._verify.add(evaluated, seconds)
+        self._measuring = self._measuring and evaluated > 1
 
     def missed(self) -> None:
         """The source had nothing to propose. Asking costs time too, so one that goes on so is asked less often."""
@@ -120,9 +122,11 @@ class Scheduler:
         self._drafted += 1
         self._missed = 0
         self._draft.add(proposed, seconds)
+        self._extra += (1 - _DECAY) * (seconds - self._draft.seconds(proposed) - self._extra)
         self._accepted = self._accepted * _DECAY + accepted
         self._rejected = self._rejected * _DECAY + (accepted < depth)
         self._depth = depth / proposed
+        self._measuring = self._drafted % _REMEASURE == 0
         if self.off or self._drafted % _DECIDE == 0:
             self._decide(accepted == depth)
 
@@ -136,11 +140,13 @@ class Scheduler:
             return
         self._trials = self._trials + 1 if was_off and whole else _TRIALS
         if self._trials >= _TRIALS:
-            self._trials, self._pause, self._drafted = 0, self._patience, _REMEASURE
+            self._trials, self._pause, self._measuring = 0, self._patience, True
             self._patience = min(2 * self._patience, _MOST_PATIENCE)
 
     def _tokens_per_second(self, length: int) -> float:
         a, depth = min(self.rate, _ALMOST), length * self._depth
         tokens = (1 - math.pow(a, depth + 1)) / (1 - a)
-        seconds = self._verify.seconds(length + 1) + (self._draft.seconds(length) if length else 0.0)
+        seconds = self._verify.seconds(length + 1)
+        if length:
+            seconds += self._draft.seconds(length) + max(0.0, self._extra)
         return tokens / max(seconds, 1e-9)

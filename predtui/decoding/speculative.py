@@ -31,6 +31,9 @@ class Speculative:
         self.statistics = DecodingStatistics()
         self._model, self._sampler, self._drafter = model, sampler, drafter
         self._acceptance, self._now = acceptance, clock.now
+        self._before = 1
+        """Tokens of the draft before. A forward without one counts as measured only after another such: engines pay
+        for a change of shape, and without drafts there would be none."""
         costs = Curve()
         self._drafting, self._guessing = Scheduler(costs, first=first), Scheduler(costs)
 
@@ -58,9 +61,10 @@ class Speculative:
                         return
                     context.append(token)
                     position += 1
+                self._before = 0
                 continue
             room = min(last - position - 1, self._model.context_size - len(context))
-            verification = self._step(context, room, position, guess)
+            verification = self._step(context, room, position, guess, is_end)
             new = verification.tokens
             guess = guess[len(new) :] if verification.accepted else ()
             for token in new:
@@ -73,7 +77,9 @@ class Speculative:
     def close(self) -> None:
         """Nothing was started."""
 
-    def _step(self, context: list[int], room: int, position: int, guess: Sequence[int]) -> Verification:
+    def _step(
+        self, context: list[int], room: int, position: int, guess: Sequence[int], is_end: Callable[[int], bool]
+    ) -> Verification:
         """One forward of the target: at most ``room`` tokens of a draft, and the token after them."""
         scheduler, start = self._guessing if guess else self._drafting, self._now()
         budget = min(scheduler.budget(), room)
@@ -81,19 +87,21 @@ class Speculative:
         drafted, before = self._now(), self._model.counters.tokens
         rows = self._evaluate(context, draft)
         path, token = self._acceptance.walk(draft, rows, position)
+        accepted, follows = _ended(tuple([draft.tokens[node] for node in path]), token, is_end)
         proposed, alone = len(draft.tokens), self._model.counters.tokens - before == len(draft.tokens) + 1
-        if alone:
+        if alone and (proposed or not self._before):
             scheduler.verified(proposed + 1, self._now() - drafted)
-        self.statistics.count(proposed, len(path), len(path) + 1)
+        self._before = proposed
+        verification = Verification(accepted, follows, True, (context[-1], *draft.tokens), rows)
+        self.statistics.count(proposed, len(accepted), len(verification.tokens))
         if not budget:
-            return Verification((), token, True)
+            return verification
         if proposed:
-            scheduler.drafted(proposed, draft.depth(path), len(path), drafted - start)
+            depth = len(accepted) if follows is None else draft.depth(path)
+            scheduler.drafted(proposed, depth, len(accepted), drafted - start)
             self.statistics.note = _note(self._drafting) if self._drafting.off else ""
         else:
             scheduler.missed()
-        accepted = tuple([draft.tokens[node] for node in path])
-        verification = Verification(accepted, token, True, (context[-1], *draft.tokens), rows)
         self._drafter.observe(verification)
         return verification
 
@@ -111,6 +119,12 @@ class Speculative:
 
 
 _NOTHING = Draft(())
+
+
+def _ended(accepted: tuple[int, ...], token: int, is_end: Callable[[int], bool]) -> tuple[tuple[int, ...], int | None]:
+    """What was accepted, and what follows it: nothing does after an end token."""
+    end = next((index for index, kept in enumerate(accepted) if is_end(kept)), -1)
+    return (accepted, token) if end < 0 else (accepted[: end + 1], None)
 
 
 def _note(scheduler: Scheduler) -> str:

@@ -56,7 +56,7 @@ def _model(parts: DrafterParts) -> Drafter:
     if parts.draft is None:
         raise PredtuiError("This drafter needs a draft model.", "Name one with --draft.")
     if same_tokens(parts.target, parts.draft):
-        return ModelDrafter(parts.draft.model, parts.sampler)
+        return ModelDrafter(parts.draft.model, parts.sampler, parts.draft.tokenizer.is_end)
     return BridgedDrafter(parts.target, parts.draft, parts.sampler)
 
 

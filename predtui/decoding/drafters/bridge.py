@@ -27,7 +27,7 @@ class BridgedDrafter:
 
     def __init__(self, target: LoadedModel, draft: LoadedModel, sampler: Sampler) -> None:
         self._to_text, self._of_text = target.tokenizer, draft.tokenizer
-        self._inner = ModelDrafter(draft.model, sampler)
+        self._inner = ModelDrafter(draft.model, sampler, draft.tokenizer.is_end)
 
     def propose(self, context: Sequence[int], budget: int, position: int = 0) -> Draft:
         encoded = self._of_text.encode(self._to_text.decode(context))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -18,11 +18,12 @@ class ModelDrafter:
     """Decodes the draft autoregressively with the target's own sampler. Its noise is tied to the position, so that a
     sampled draft is both a fair draw for speculative sampling and likely to be what the target itself will choose."""
 
-    def __init__(self, model: LanguageModel, sampler: Sampler) -> None:
-        self._model, self._sampler = model, sampler
+    def __init__(self, model: LanguageModel, sampler: Sampler, is_end: Callable[[int], bool]) -> None:
+        """``is_end``: after which tokens a reply, and so a draft, has ended."""
+        self._model, self._sampler, self._is_end = model, sampler, is_end
 
     def propose(self, context: Sequence[int], budget: int, position: int = 0) -> Draft:
-        """Fewer than ``budget`` tokens where the draft is unsure or its context is full."""
+        """Fewer than ``budget`` tokens where the draft is unsure, at an end, or its context is full."""
         sequence, start = list(context), len(context)
         greedy, q = isinstance(self._sampler, Greedy), []
         for index in range(min(budget, self._model.context_size - start + 1)):
@@ -32,6 +33,8 @@ class ModelDrafter:
             sequence.append(self._sampler.choose(row, position + index))
             if not greedy:
                 q.append(self._sampler.probabilities(row))
+            if self._is_end(sequence[-1]):
+                break
         return Draft(tuple(sequence[start:]), q=np.stack(q) if q else None, source="model")
 
     def observe(self, verification: Verification) -> None:
