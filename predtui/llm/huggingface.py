@@ -24,6 +24,7 @@ from predtui.llm.load import SHIPPED
 from predtui.llm.templates import JinjaTemplate, PlainTemplate
 from predtui.llm.threads import default_threads
 from predtui.llm.torch import TorchModel
+from predtui.llm.torchtree import TorchTreeModel, takes_trees
 from predtui.shipped import asset
 
 _CHOOSE = "Choose a folder with config.json, tokenizer.json and *.safetensors with --model."
@@ -68,7 +69,7 @@ def load(model: str, threads: int | None, context: int, stale: Stale) -> LoadedM
     folder = find(model)
     device = "cuda" if torch.cuda.is_available() else "cpu"
     network = load_network(folder, device, torch.bfloat16 if device == "cuda" else torch.float32)
-    loaded = TorchModel(network, context, stale)
+    loaded = (TorchTreeModel if takes_trees(network) else TorchModel)(network, context, stale)
     torch.set_num_threads(threads or default_threads(loaded.parameters))
     tokenizer, template = load_tokenizer(folder, network)
     return LoadedModel(

@@ -41,11 +41,9 @@ class TorchModel:
         trained = int(getattr(config, "max_position_embeddings", None) or DEFAULT_CONTEXT)
         self._context_size = min(context or DEFAULT_CONTEXT, trained)
         self._vocab_size = int(config.vocab_size)
-        self._config, self._stale = config, stale
+        self._stale = stale
         self._memory: list[int] = []
-        self._parents: list[int] = []
-        """Of the memory's last tokens, where they are a tree."""
-        self._cache = _cache(config)
+        self._cache = _cache(network)
 
     @property
     def vocab_size(self) -> int:
@@ -66,7 +64,6 @@ class TorchModel:
 
     def logits(self, tokens: Sequence[int], last: int = 1) -> Logits:
         check_request(tokens, last, self._context_size)
-        self._settle(tokens)
         kept = min(common_prefix(self._memory, tokens), len(tokens) - last)
         check_vocabulary(tokens[kept:], self._vocab_size)
         kept = self._cut_back(kept)
@@ -83,36 +80,12 @@ class TorchModel:
         logits: Logits = torch.cat(rows)[:, : self._vocab_size].float().cpu().numpy()
         return logits
 
-    def tree_logits(self, tokens: Sequence[int], tree: Sequence[int], parents: Sequence[int]) -> Logits:
-        check_request(tokens, 1, self._context_size - len(tree))
-        if len(parents) != len(tree) or any(not -1 <= parent < node for node, parent in enumerate(parents)):
-            raise ValueError(f"parents {[*parents]} of a tree of {len(tree)} tokens")
-        check_vocabulary(tree, self._vocab_size)
-        self._settle(tokens)
-        if len(tokens) - common_prefix(self._memory, tokens) > CHUNK:
-            self.logits(tokens[:-1])
-            self.counters.forwards -= 1  # the forward below is the end of this one
-        kept = min(common_prefix(self._memory, tokens), len(tokens) - 1)
-        check_vocabulary(tokens[kept:], self._vocab_size)
-        kept = self._cut_back(kept)
-        self.counters.forwards += 1
-        depth = [0] * len(tree)
-        for node, parent in enumerate(parents):
-            depth[node] = depth[parent] + 1 if parent >= 0 else 0
-        positions = [*range(kept, len(tokens)), *(len(tokens) + level for level in depth)]
-        seen = _tree_mask(kept, len(tokens), parents, self.network.dtype)
-        rows = self._evaluate([*tokens[kept:], *tree], len(tree) + 1, positions, seen)
-        self._parents = list(parents)
-        logits: Logits = rows[-len(tree) - 1 :, : self._vocab_size].float().cpu().numpy()
-        return logits
-
     def forget(self, keep: int = 0) -> None:
-        self._settle([])
         self._cut_back(min(keep, len(self._memory)))
 
     def close(self) -> None:
-        self.network = None
-        self._forget_all()
+        self.network = self._cache = None
+        self._memory = []
 
     @torch.inference_mode()
     def _evaluate(
@@ -149,47 +122,13 @@ class TorchModel:
             self._forget_all()
         return len(self._memory)
 
-    @torch.inference_mode()
-    def _settle(self, tokens: Sequence[int]) -> None:
-        """Where the memory ends in a tree, keep that branch of it alone down which ``tokens`` goes."""
-        if not self._parents:
-            return
-        root = len(self._memory) - len(self._parents)
-        path: list[int] = []
-        if common_prefix(self._memory[:root], tokens) == root:
-            for token in tokens[root:]:
-                last = path[-1] if path else -1
-                below = (n for n, parent in enumerate(self._parents) if parent == last)
-                node = next((n for n in below if self._memory[root + n] == token), None)
-                if node is None:
-                    break
-                path.append(node)
-        places = torch.tensor([*range(root), *(root + node for node in path)], device=self.network.device)
-        for layer in self._cache.layers:
-            layer.keys, layer.values = layer.keys.index_select(-2, places), layer.values.index_select(-2, places)
-        self._memory = self._memory[:root] + [self._memory[root + node] for node in path]
-        self._parents = []
-
     def _forget_all(self) -> None:
-        self._memory, self._parents = [], []
-        self._cache = _cache(self._config)
+        self._memory = []
+        self._cache = _cache(self.network)
 
 
-def _tree_mask(kept: int, length: int, parents: Sequence[int], dtype: torch.dtype) -> torch.Tensor:
-    """Additive, [1, 1, length - kept + len(parents), length + len(parents)]: the end of a sequence, then a tree whose
-    nodes see the sequence, their ancestors and themselves."""
-    size = length + len(parents)
-    seen = torch.ones(size, size, dtype=torch.bool).tril()
-    seen[length:, length:] = False
-    for node, parent in enumerate(parents):
-        if parent >= 0:
-            seen[length + node] = seen[length + parent]
-        seen[length + node, length + node] = True
-    return torch.where(seen[kept:], 0.0, torch.finfo(dtype).min).to(dtype)[None, None]
-
-
-def _cache(config: Any) -> Any:
+def _cache(network: Any) -> Any:
     """An empty cache. Where every layer attends, it keeps every position, also those that a sliding window has passed,
     since any prefix may be returned to; recurrent layers have a state that cannot be returned from."""
-    cache = DynamicCache(config=config)
+    cache = DynamicCache(config=network.config.get_text_config())
     return DynamicCache() if all(isinstance(layer, DynamicLayer) for layer in cache.layers) else cache

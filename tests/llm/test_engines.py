@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from predtui.events import Message
-from predtui.llm.base import ContextOverflow, LanguageModel, LoadedModel, Preempted, Stale, TreeModel
+from predtui.llm.base import ContextOverflow, LanguageModel, LoadedModel, Preempted, Stale
 from predtui.llm.load import load
 from tests import tiny_folder, tiny_gguf
 
@@ -116,49 +116,6 @@ def test_refuses_what_makes_no_sense(model: LanguageModel) -> None:
     with pytest.raises(ContextOverflow):
         model.logits([1] * (model.context_size + 1))
     assert np.isfinite(model.logits([1] * model.context_size)).all()
-
-
-trees = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 99)), min_size=1, max_size=12)
-"""For each node a token, few so that they meet again, and a number from which its parent is chosen."""
-
-
-def test_a_tree_has_the_logits_of_its_branches_and_they_are_remembered(model: LanguageModel) -> None:
-    if not isinstance(model, TreeModel):
-        pytest.skip("this engine evaluates no trees")
-
-    @given(trees, st.integers(1, 30), st.integers(0, 99))
-    @settings(max_examples=30, deadline=None)
-    def law(drawn: list[tuple[int, int]], length: int, chosen: int) -> None:
-        context = tokens(length, seed=length)
-        tree, parents, branches = [], [], []
-        for token, at in drawn:
-            parent = at % (len(tree) + 1) - 1
-            branch = [*(branches[parent] if parent >= 0 else []), token]
-            if branch not in branches:
-                tree, parents, branches = [*tree, token], [*parents, parent], [*branches, branch]
-        rows = model.tree_logits(context, tree, parents)
-        branch = branches[chosen % len(branches)]
-        assert cost(model, [*context, *branch, 9]) == (1, 1)
-        for row, said in zip(rows, [[], *branches], strict=True):
-            np.testing.assert_allclose(row, model.logits([*context, *said])[0], atol=ROUNDING)
-
-    law()
-    for wrong in ([0], [-2], [-1, 1], [-1]):
-        with pytest.raises(ValueError, match="parents"):
-            model.tree_logits([1, 2], [3, 4], wrong)
-
-
-def test_a_tree_after_a_long_prefill_is_one_forward(model: LanguageModel) -> None:
-    if not isinstance(model, TreeModel):
-        pytest.skip("this engine evaluates no trees")
-    asked = tokens(CHUNK + 70)
-    before = (model.counters.forwards, model.counters.tokens)
-    rows = model.tree_logits(asked, [5, 6], [-1, -1])
-    assert (model.counters.forwards, model.counters.tokens) == (before[0] + 1, before[1] + len(asked) + 2)
-    np.testing.assert_allclose(rows[2], model.logits([*asked, 6])[0], atol=ROUNDING)
-    model.tree_logits(asked, [5, 6], [-1, -1])
-    model.forget(len(asked))
-    assert cost(model, [*asked, 6]) == (1, 1)
 
 
 def test_a_stale_prefill_stops_between_chunks_and_keeps_what_it_has(open_model: Open) -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from predtui.llm.base import ContextOverflow, TreeModel
 from predtui.llm.llamacpp import SEQUENCES
 from predtui.llm.load import load
+from tests import tiny_folder
 
 TOKENS = st.integers(4, 40)
 Tree = tuple[list[int], list[int]]
@@ -32,10 +33,13 @@ def path_to(tree: Tree, node: int) -> list[int]:
     return [] if node < 0 else [*path_to(tree, parents[node]), tokens[node]]
 
 
-@pytest.fixture(scope="module", params=["scripted", "llama.cpp"])
-def model(request: pytest.FixtureRequest) -> Iterator[TreeModel]:
+@pytest.fixture(scope="module", params=["scripted", "llama.cpp", "torch"])
+def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TreeModel]:
     if request.param == "scripted":
         loaded = load("3", engine="scripted")
+    elif request.param == "torch":
+        pytest.importorskip("transformers")
+        loaded = load(str(tiny_folder.write(tmp_path_factory.mktemp("trees") / "tiny")), "torch", threads=1)
     else:
         loaded = load(str(request.getfixturevalue("tiny_path")), threads=1)
     assert isinstance(loaded.model, TreeModel)
