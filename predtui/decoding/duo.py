@@ -27,8 +27,11 @@ _WEIGHT = 0.2
 """Of the newest measurement in the running mean of the draft's time."""
 _PRIOR, _DECAY, _ALMOST = (4.0, 5.0), 0.98, 0.999
 """Accepted and judged tokens at the beginning; what remains of both after an iteration; the highest rate to plan by."""
-_DECIDE = 4
-"""Drafts from one decision to the next."""
+_DECIDE, _TRIAL = 4, 32
+"""Drafts from one decision to the next; iterations from one trial to the next while it does not draft."""
+
+
+_OFF = "drafting is off: the target alone is as fast here"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +67,22 @@ class Budget:
     a. Measured as decoding goes on."""
 
     def __init__(self, fixed: int = 0) -> None:
-        self._fixed, self._best = fixed, FIRST
+        self._fixed, self._best, self._idle = fixed, FIRST, 0
         self._target, self._token = Curve(), 0.0
         self._accepted, self._judged = _PRIOR
         self._seen = 0
 
     @property
-    def tokens(self) -> int:
-        return self._fixed or self._best
+    def off(self) -> bool:
+        """Whether a draft brings nothing: where one token is best, the target alone brings it."""
+        return not self._fixed and self._best == 1
+
+    def next(self) -> int:
+        """Tokens to draft now; 0 while it is off, but for a trial now and then."""
+        if not self.off:
+            return self._fixed or self._best
+        self._idle = (self._idle + 1) % _TRIAL
+        return 0 if self._idle else FIRST
 
     def verified(self, evaluated: int, accepted: int, seconds: float) -> None:
         """A forward of the target over the last token and ``evaluated - 1`` drafted ones took so long."""
@@ -79,12 +90,14 @@ class Budget:
         self._accepted = self._accepted * _DECAY + accepted
         self._judged = self._judged * _DECAY + accepted + (accepted < evaluated - 1)
 
-    def drafted(self, tokens: int, seconds: float) -> None:
-        """A draft of so many tokens took so long."""
+    def drafted(self, tokens: int, seconds: float, right: bool) -> None:
+        """A draft of so many tokens took so long; ``right``: whether the target chose one of its first tokens."""
+        self._accepted += right
+        self._judged += 1
         weight = _WEIGHT if self._token else 1.0
         self._token += (seconds / tokens - self._token) * weight
         self._seen += 1
-        if self._seen % _DECIDE == 0:
+        if self.off or self._seen % _DECIDE == 0:
             self._best = max(range(1, LONGEST + 1), key=self._tokens_per_second)
 
     def _tokens_per_second(self, length: int) -> float:
@@ -158,7 +171,9 @@ class Duo:
             if drafted is not None:
                 left = self._follow(drafted, token)
                 if measured:
-                    self.budget.drafted(tokens_in(drafted.sequences), drafted.seconds)
+                    right = any(sequence[0] == token for sequence in drafted.sequences)
+                    self.budget.drafted(tokens_in(drafted.sequences), drafted.seconds, right)
+                    self.statistics.note = _OFF if self.budget.off else ""
                 wall = verified - begun + self._now() - resumed
                 first = drafted.sequences[0][0] == token
                 count = len(drafted.sequences)
@@ -171,8 +186,8 @@ class Duo:
             self._sequences.close()
 
     def _ask(self, context: list[int], left: list[int], position: int) -> bool:
-        """Set the draft to work on what the target gets too; False where it does not fit into the draft's memory."""
-        budget = min(self.budget.tokens, self._draft_size - len(context) - len(left) + 1)
+        """Set the draft to work on what the target gets too; False where that would not pay, or not fit its memory."""
+        budget = min(self.budget.next(), self._draft_size - len(context) - len(left) + 1)
         if budget > 0:
             self._thread.ask(Request([*context, *left], budget, position + len(left)))
         return budget > 0
@@ -184,7 +199,6 @@ class Duo:
         except Exception as error:
             self.statistics.note = f"the draft is lost ({error}): decoding goes on without it"
             return None
-        self.statistics.note = ""
         return drafted
 
     def _follow(self, drafted: Drafted, token: int) -> list[int]:

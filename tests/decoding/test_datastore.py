@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from predtui.decoding import datastore
@@ -33,6 +33,7 @@ def brute_force(texts: list[list[int]], context: list[int]) -> tuple[int, list[l
 
 
 @given(documents, contexts)
+@settings(deadline=None)
 def test_finds_what_a_search_of_the_whole_corpus_finds(texts: list[list[int]], context: list[int]) -> None:
     store = datastore.build(texts, "toy")
     length, places = store.longest_match(context)
@@ -42,6 +43,7 @@ def test_finds_what_a_search_of_the_whole_corpus_finds(texts: list[list[int]], c
 
 
 @given(documents, contexts, st.integers(1, 9))
+@settings(deadline=None)
 def test_drafts_are_trees_of_the_commonest_continuations(texts: list[list[int]], context: list[int], n: int) -> None:
     draft = Retrieval(datastore.build(texts, "toy")).propose(context, n)
     length, following = brute_force(texts, context)
