@@ -187,6 +187,7 @@ def train_consistency(
     ] = None,
     minutes: Annotated[float, typer.Option(help="Minutes, collecting of replies included.")] = 8.0,
     full: Annotated[bool, typer.Option(help="Tune all weights, not low-rank adapters.")] = False,
+    muon_lr: Annotated[float, typer.Option(help="Learning rate; higher learns sooner and forgets more.")] = 0.005,
     seed: Annotated[int, typer.Option(help="Seed of prompts and batches.")] = 0,
     threads: Annotated[int, typer.Option(help="CPU threads; 0 takes all.")] = 0,
     resume: Annotated[bool, typer.Option(help="Go on from the last checkpoint.")] = True,
@@ -196,7 +197,7 @@ def train_consistency(
     import subprocess
 
     command = [sys.executable, "-m", "predtui.training.cllm", "--model", model, "--out", str(out)]
-    command += ["--minutes", str(minutes), "--seed", str(seed), "--threads", str(threads)]
+    command += ["--minutes", str(minutes), "--seed", str(seed), "--threads", str(threads), "--muon-lr", str(muon_lr)]
     command += [*(["--prompts", str(prompts)] if prompts else []), *(["--full"] if full else [])]
     raise typer.Exit(subprocess.run([*command, *(["--resume"] if resume else [])]).returncode)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from predtui.bench.report import command, machine, write
 from predtui.decoding.autoregressive import Autoregressive
@@ -98,7 +98,8 @@ def main(
     if min(sizes) < 1:
         raise PredtuiError(f"--blocks {blocks!r}: a block has at least one token.")
     result = run(models, engine, sizes, limit, seed, threads)
-    table = Table(*_HEADINGS, title="Jacobi decoding", caption=result["machine"])
+    columns = [Column(name, overflow="fold", no_wrap=name != "model") for name in _HEADINGS]
+    table = Table(*columns, title="Jacobi decoding", caption=result["machine"])
     for row in result["rows"]:
         table.add_row(
             *(str(round(row[name], 3)) if isinstance(row[name], float) else str(row[name]) for name in _COLUMNS)

@@ -19,8 +19,8 @@ class Recipe:
     iterations: int = 4
     pool: int = 8
     batch_tokens: int = 2048
-    muon_lr: float = 1e-2
-    adam_lr: float = 2e-3
+    muon_lr: float = 5e-3
+    adam_lr: float = 1e-3
     ar_weight: float = 1.0
     discount: float = 0.8
     replay_tokens: int = 1536
