@@ -24,6 +24,8 @@ from predtui.asr.whisper_files import find_hush, find_model
 from predtui.asr.whisper_model import Encoded, Heard, WhisperModel
 from predtui.settings import AsrSettings
 
+SETTLED_SECONDS = 0.1
+"""Rounds a tenth of a second apart agree on half a word too: a stable word ends so long before the sound does."""
 _NOTHING: Samples = np.zeros(0, dtype=np.float32)
 
 
@@ -196,5 +198,6 @@ def load(settings: AsrSettings) -> tuple[WhisperModel, FlowOptions]:
         tail=_NOTHING if hush is None else hush,
         pad_to=model.window if hush is None else 0,
         pipelined=settings.pipelined,
+        settled=SETTLED_SECONDS,
     )
     return model, options

@@ -20,7 +20,7 @@ from predtui.asr.mel import Samples
 from predtui.asr.wer import matches, normal, word_error_rate
 from predtui.asr.whisper_files import find_hush, find_model
 from predtui.asr.whisper_model import WhisperModel
-from predtui.asr.whisperflow import FlowOptions, FlowRecognizer, Tally
+from predtui.asr.whisperflow import SETTLED_SECONDS, FlowOptions, FlowRecognizer, Tally
 from predtui.bench import report
 from predtui.bench.asr_drive import Outcome, fed, virtual
 from predtui.bench.asr_sounds import Recording, listed, pocket
@@ -96,7 +96,8 @@ def flow_options(method: Method, plan: Plan, model: WhisperModel, hush: Samples 
             raise PredtuiError(f"{plan.model} has no hush word.", "Make one: predtui train hush")
         plain = replace(plain, tail=hush, pad_to=0)
     pruning: Literal["off", "forward"] = "off" if "beam" in method.without else "forward"
-    return replace(plain, pruning=pruning, pipelined="pipeline" not in method.without)
+    pipelined = "pipeline" not in method.without
+    return replace(plain, pruning=pruning, pipelined=pipelined, settled=SETTLED_SECONDS)
 
 
 def player(method: Method, plan: Plan, model: WhisperModel, hush: Samples | None) -> Play:
@@ -164,8 +165,8 @@ def row(name: str, recordings: Sequence[Recording], outcomes: Sequence[Outcome])
         "reduce_ratio": round(total.effort.reduce_ratio, 3) if counted else None,
         "first_word_ms": _rounded(first, np.mean),
         "rounds": total.rounds,
-        "forwards_a_round": round(total.effort.forwards / rounds, 2),
-        "round_ms": round(1000 * total.seconds / rounds, 2),
+        "forwards_a_round": round(total.effort.forwards / rounds, 2) if counted else None,
+        "round_ms": round(1000 * total.seconds / rounds, 2) if counted else None,
         "unsaid": sum(outcome.unsaid for outcome in outcomes),
     }
 
