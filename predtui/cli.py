@@ -461,6 +461,7 @@ def bench_record(
 def calibrate(
     what: Annotated[Literal["llm", "asr"], typer.Argument(help="The language model, or the recogniser.")] = "llm",
     model: Annotated[str, typer.Option(help="pocket, or the path of a model.")] = "pocket",
+    draft: Annotated[str, typer.Option(help="Its draft, to tell DuoDecoding's c: pocket-draft, or a GGUF file.")] = "",
     engine: Annotated[str, typer.Option(help="What runs the model.")] = "llamacpp",
     threads: Annotated[int, typer.Option(help="CPU threads of the model; 0 suits its size.", min=0)] = 0,
     repeats: Annotated[int, typer.Option(help="The median of so many is taken.", min=1)] = 9,
@@ -475,7 +476,7 @@ def calibrate(
         return
     from predtui.bench.calibrate import main as measure
 
-    measure(model, engine, threads, repeats, out)
+    measure(model, engine, threads, repeats, out, draft)
 
 
 def _needs_torch() -> None:

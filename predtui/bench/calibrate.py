@@ -52,6 +52,20 @@ def measure(model: str, engine: str, threads: int, repeats: int) -> HardwareProf
     )
 
 
+def cost_coefficients(model: str, draft: str, engine: str, threads: int, repeats: int) -> dict[int, float]:
+    """DuoDecoding's c by tokens of context: the time of a forward of ``model`` over that of its draft in llama.cpp."""
+    target, small = load(model, engine, threads or None), load(draft, threads=threads or None)
+    try:
+        contexts = _sizes(min(target.model.context_size, small.model.context_size))[1]
+        return {
+            known: forward(target.model, 1, known, repeats) / forward(small.model, 1, known, repeats)
+            for known in contexts
+        }
+    finally:
+        target.model.close()
+        small.model.close()
+
+
 def _sizes(context: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """New and known tokens that fit into ``context`` together."""
     tokens = tuple(size for size in TOKENS if size <= context)
@@ -92,8 +106,8 @@ def _seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def main(model: str, engine: str, threads: int = 0, repeats: int = 9, out: Path | None = None) -> None:
-    """Measure, print, write to ``out``, or to the user's profile ``this-machine``."""
+def main(model: str, engine: str, threads: int = 0, repeats: int = 9, out: Path | None = None, draft: str = "") -> None:
+    """Measure, print, write to ``out``, or to the user's profile ``this-machine``; with a ``draft``, tell c as well."""
     found = measure(model, engine, threads, repeats)
     path = out or profile.user_profiles() / f"{THIS_MACHINE}.toml"
     profile.write(found, path)
@@ -103,4 +117,8 @@ def main(model: str, engine: str, threads: int = 0, repeats: int = 9, out: Path 
         prices = ", ".join(f"{new}: {ms:.2f}" for new, ms in zip(found.tokens, row, strict=True))
         console.print(f"forward after {known} tokens, ms by new tokens  {prices}", soft_wrap=True)
     console.print(f"prefill {found.prefill_rate:.0f} tokens/s, first sound {found.first_audio_ms:.1f} ms")
+    if draft:
+        told = cost_coefficients(model, draft, engine, threads, repeats)
+        ratios = ", ".join(f"{known}: {ratio:.1f}" for known, ratio in told.items())
+        console.print(f"draft budget c by tokens of context  {ratios}", soft_wrap=True)
     console.print(f"written to {path}", soft_wrap=True)

@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
-from predtui.bench import decoding, decoding_figures, streams
+from predtui.bench import calibrate, decoding, decoding_figures, streams
 from predtui.bench.decoding_methods import BUDGETS, METHODS, STATIC, chosen
 from predtui.bench.streams import Dialogue
 from predtui.decoding import datastore
 from predtui.errors import PredtuiError
 from predtui.llm.load import load
+from predtui.shipped import asset
 
 OURS = [name for name in METHODS if name not in ("transformers", "llama-cpp-python")]
 TASKS = {
@@ -99,6 +100,13 @@ def test_a_reply_that_differs_is_reported_with_its_gap() -> None:
 def test_sampled_replies_are_those_of_plain_sampling() -> None:
     found = decoding.result(plan("duo,model,suffix", draft="6", temperature=0.9, seed=3))
     assert found["diverged"] == []
+
+
+def test_the_cost_coefficient_is_told_for_each_context_that_both_models_hold() -> None:
+    draft = str(asset("pocket", "draft", "model.gguf"))
+    found = calibrate.cost_coefficients("5", draft, "scripted", threads=1, repeats=1)
+    assert set(found) == {0, 64, 256}
+    assert min(found.values()) > 0
 
 
 def test_tasks_are_named_after_their_files(tmp_path: Path) -> None:
