@@ -34,8 +34,22 @@ def admit(turn: Turn, event: ev.Event) -> ev.Event | None:
 
 
 def news(turn: Turn, event: ev.Event) -> bool:
-    """Whether stages need ``event``: a transcript that leaves the prompt as it was concerns the screen only."""
-    return not isinstance(event, ev.Transcript) or event.final or event.prompt != turn.transcript.prompt
+    """Whether stages need ``event``: a transcript that leaves the prompt as it was concerns the screen only, and so
+    does one whose last word goes on growing after a pause in which it was taken for whole."""
+    if not isinstance(event, ev.Transcript) or event.final:
+        return True
+    last = turn.transcript
+    whole = event.unfinished and last.prompt == last.text
+    grown = whole and event.text.startswith(last.text) and last.text.startswith(event.prompt)
+    return event.prompt != last.prompt and not grown
+
+
+def anticipated(transcript: ev.Transcript) -> ev.Transcript | None:
+    """What is taken for said in a pause: all words, the last one too, though it may still grow. None where that is
+    nothing new. Speculating on it costs idle time only, and leaves nothing to do where the input ends there."""
+    if transcript.final or not transcript.unfinished or transcript.prompt == transcript.text:
+        return None
+    return replace(transcript, unfinished=False, time=0.0)
 
 
 def _transcript(turn: Turn, event: ev.Transcript) -> ev.Event | None:

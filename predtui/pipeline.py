@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from predtui import events as ev
-from predtui.admission import admit, news
+from predtui.admission import admit, anticipated, news
 from predtui.clock import Clock, RealClock
 from predtui.dispatcher import Dispatcher, guarded
 from predtui.hosts.base import Host, HostFactory
@@ -48,15 +48,18 @@ class Pipeline:
         *,
         measure_baseline: bool = True,
         hands_free: bool = False,
+        pause_s: float = 0.0,
         monitored: bool = True,
         background: bool = True,
     ) -> None:
-        """``make_host`` defaults to a process a stage. Without ``background`` there is no thread: call ``pump``."""
+        """``make_host`` defaults to a process a stage. Without ``background`` there is no thread: call ``pump``.
+        ``pause_s``: after so long without a change the input is speculated on as if it ended there; 0: never."""
         self._clock: Clock = clock or RealClock()
         self._log_path = log_path
         self._make_host = make_host or process_host(self._clock, log_path)
         self._measure_baseline = measure_baseline
         self._hands_free = hands_free
+        self._pause_s = pause_s
         self._background = background
         self._dispatcher = Dispatcher(self._clock)
         self._listeners: list[Listener] = []
@@ -221,10 +224,17 @@ class Pipeline:
                 )
             case ev.Transcript(final=True):
                 self._input_ended(event)
+            case ev.Transcript(unfinished=True) if self._pause_s:
+                self._dispatcher.after(self._pause_s, partial(self._anticipate, event))
             case ev.ReplyFinished():
                 self._dispatcher.after(IDLE_S, self._measure)
             case ev.Playback(state="finished"):
                 self._measure()
+
+    def _anticipate(self, heard: ev.Transcript) -> None:
+        """Nothing has come since: it may be all that will."""
+        if self._state.transcript is heard and (whole := anticipated(heard)) is not None:
+            self._dispatch(whole)
 
     def _input_ended(self, event: ev.Transcript) -> None:
         if not event.text and self._state.source != "typed":

@@ -31,6 +31,10 @@ class LlmSettings:
     threads: int = option(0, "CPU threads of the language model; 0 suits its size")
     context: int = option(0, "context length in tokens; 0 takes the model's own, at most 4096")
     verifier: str = option("greedy", "how a candidate is verified against a new prompt", flag="verifier")
+    memory: int = option(4, "how many candidates are kept, for words that flip back and forth")
+    pause_ms: float = option(
+        60.0, "a pause after which the unfinished word counts as said, and is answered ahead; 0: never"
+    )
     decoder: str = option("ar", "how tokens are generated", flag="decoder")
     drafter: str = option("model", "what a speculative decoder drafts with", flag="drafter")
     draft: str = option("pocket-draft", "the draft model: pocket-draft, or the path of a GGUF file", flag="draft")

@@ -30,6 +30,7 @@ def make_pipeline(settings: Settings, only: Collection[str] = STAGES) -> Pipelin
         log_path=log_file(),
         measure_baseline=settings.llm.baseline,
         hands_free=settings.audio.hands_free,
+        pause_s=settings.llm.pause_ms / 1000,
     )
 
 

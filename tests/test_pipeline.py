@@ -27,14 +27,18 @@ PATIENCE_S = 30.0
 class Rig:
     """A pipeline with inline hosts: time moves, and stages work, only when told."""
 
-    def __init__(self, specs: list[StageSpec], hands_free: bool = False, lagging: bool = False) -> None:
+    def __init__(
+        self, specs: list[StageSpec], hands_free: bool = False, lagging: bool = False, pause_s: float = 0.0
+    ) -> None:
         """``lagging``: what stages yield is under way until ``arrive``, as between processes."""
         self.lagging = lagging
         self.under_way: list[tuple[str, Emit, ev.Event]] = []
         self.clock = VirtualClock(100.0)
         self.hosts: dict[str, InlineHost] = {}
         self.events: list[ev.Event] = []
-        self.pipeline = Pipeline(specs, self.clock, make_host=self._host, hands_free=hands_free, background=False)
+        self.pipeline = Pipeline(
+            specs, self.clock, make_host=self._host, hands_free=hands_free, pause_s=pause_s, background=False
+        )
         self.pipeline.subscribe(self.events.append)
         self.pipeline.start()
         self.settle()
@@ -483,3 +487,27 @@ def test_stop_is_harmless_before_start_and_twice() -> None:
     pipeline = Pipeline(cast(Pace()), monitored=False)
     pipeline.stop()
     pipeline.stop()
+
+
+def test_in_a_pause_the_unfinished_word_is_answered_and_the_end_of_input_finds_it_so() -> None:
+    rig = Rig(cast(Pace()), pause_s=0.06)
+    for text in ("how", "how f", "how fa", "how far"):
+        rig.type(text)
+        rig.settle()
+    assert {event.prompt for event in rig.of(ev.Candidate)} <= {"how"}
+    rig.wait(0.06)
+    assert rig.of(ev.Candidate)[-1].prompt == "how far"
+    revision = rig.pipeline.state.revision
+    rig.type("how farther")
+    rig.wait(0.01)
+    assert rig.pipeline.state.revision == revision
+    rig.type("how far is")
+    rig.settle()
+    assert rig.pipeline.state.transcript.prompt == "how far"
+
+
+def test_without_a_pause_nothing_is_anticipated() -> None:
+    rig = Rig(cast(Pace()))
+    rig.type("how far")
+    rig.wait(5.0)
+    assert rig.pipeline.state.transcript.prompt == "how"

@@ -6,19 +6,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from predtui.decoding.assembly import DecodingOptions
 from predtui.errors import PredtuiError
 from predtui.predgen.stage import SpeculationOptions
-from predtui.predgen.verifiers import VERIFIERS
+from predtui.predgen.verifiers import VERIFIERS, verifier_named
+from predtui.settings import LlmSettings
 
 BASELINE = "baseline"
+PAUSE_S = LlmSettings().pause_ms / 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """``options`` go over the bench's own; without ``speculates`` the stage sees the final prompt only."""
+    """``options`` go over the bench's own; without ``speculates`` the stage sees the final prompt only. ``pause_s``:
+    the pause in which the unfinished word counts as said; 0: none."""
 
     options: Mapping[str, Any] = field(default_factory=dict)
     speculates: bool = True
+    pause_s: float = PAUSE_S
 
     def over(self, base: SpeculationOptions) -> SpeculationOptions:
         return replace(base, **self.options)
@@ -27,14 +32,30 @@ class Method:
 METHODS: dict[str, Method] = {
     BASELINE: Method(speculates=False),
     **{name: Method({"verifier": name}) for name in VERIFIERS},
+    "jacobi": Method({"decoding": DecodingOptions("jacobi")}),
+    "paper": Method({"preempts": False, "memory": 1, "candidate_tokens": 10}, pause_s=0.0),
+    "no-preemption": Method({"preempts": False}),
+    "no-memory": Method({"memory": 1}),
+    "no-pause": Method(pause_s=0.0),
 }
-"""A verifier is a method by its own name, with all else as the app has it; the baseline is the naive cascade."""
+"""A verifier is a method by its own name, with all else as the app has it; the baseline is the naive cascade; ``paper``
+is greedy verification as PredGen's authors ran it: one candidate, ten tokens ahead, each chunk worked off in full."""
 
 
 def chosen(names: str) -> dict[str, Method]:
-    """The methods of a comma-separated list, in its order. Raises PredtuiError for a name that is not known."""
+    """The methods of a comma-separated list, in its order; ``top`` with any number is one.
+
+    Raises PredtuiError for a name that is not known."""
     wanted = [name.strip() for name in names.split(",") if name.strip()]
-    for name in wanted or [""]:
-        if name not in METHODS:
-            raise PredtuiError(f"There is no method {name!r}.", f"Choose of {', '.join(METHODS)}.")
-    return {name: METHODS[name] for name in wanted}
+    return {name: _method(name) for name in wanted or [""]}
+
+
+def _method(name: str) -> Method:
+    if name in METHODS:
+        return METHODS[name]
+    try:
+        verifier_named(name)
+    except PredtuiError:
+        known = ", ".join(METHODS)
+        raise PredtuiError(f"There is no method {name!r}.", f"Choose of {known}, or top and any number.") from None
+    return Method({"verifier": name})

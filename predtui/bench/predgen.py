@@ -103,7 +103,7 @@ def _turn(
 ) -> Record:
     arrivals: list[tuple[Event, int]] = []
     counters = lender.loaded.model.counters
-    inputs = streams.events(stream, history, method.speculates)
+    inputs = streams.events(stream, history, method.speculates, method.pause_s)
     outs = play(cast, inputs, lambda event: arrivals.append((event, counters.forwards)))
     (_, before), (final, after) = arrivals[1], arrivals[-1]
     reply = next(out for out in outs if isinstance(out, ReplyFinished))

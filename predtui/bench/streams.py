@@ -5,15 +5,16 @@ Must not know how a reply is made or measured.
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from predtui.admission import admit, news
+from predtui.admission import admit, anticipated, news
 from predtui.errors import PredtuiError
 from predtui.events import Event, Message, Transcript, TurnStarted
 from predtui.turn import Turn, reduce
@@ -30,7 +31,7 @@ _NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 class Stream:
     """One turn of a user: each ``(seconds, text)`` is all that was understood by then, the last one final.
     ``right`` tells whether a reply answers it; None where no answer is known. ``growing``: the last word of a partial
-    may not be whole yet, and is held back."""
+    that no space follows may not be whole yet, and is held back."""
 
     partials: tuple[tuple[float, str], ...]
     right: Right | None = None
@@ -50,11 +51,11 @@ class Dialogue:
 
 
 def typed(text: str, rate: float = CHARACTERS_A_MINUTE, right: Right | None = None) -> Stream:
-    """``text`` at ``rate`` characters a minute: a word counts when the space after it is there, the last one at the
-    end."""
-    ends = [match.start() for match in re.finditer(r"(?<=\S)\s", text.strip())]
-    partials = [((end + 1) * 60 / rate, text.strip()[:end]) for end in ends]
-    return Stream((*partials, (len(text.strip()) * 60 / rate, text.strip())), right)
+    """``text`` at ``rate`` characters a minute, as the input line of the app gets it: a word counts when the space
+    after it is there, and the key that ends the input takes as long as any other."""
+    text = text.strip()
+    keys = [(count * 60 / rate, text[:count]) for count in range(1, len(text) + 1)]
+    return Stream((*keys, ((len(text) + 1) * 60 / rate, text)), right, growing=True)
 
 
 def dialogues(source: str, recording: Path | None, limit: int, seed: int, rate: float) -> list[Dialogue]:
@@ -104,26 +105,38 @@ def recorded(path: Path, limit: int) -> list[Dialogue]:
     return [Dialogue((Stream(tuple(partials), growing=True),)) for partials in streams[: limit or None]]
 
 
-def events(stream: Stream, history: Sequence[Message], speculates: bool = True) -> list[Event]:
+def events(stream: Stream, history: Sequence[Message], speculates: bool = True, pause_s: float = 0.0) -> list[Event]:
     """The stream as the "llm" stage receives it, times in seconds from its beginning; without speculation, of all the
-    transcripts the final one only. Numbered and sifted as in the app: what leaves the prompt as it was is no news."""
+    transcripts the final one only. Numbered and sifted as in the app: what leaves the prompt as it was is no news, and
+    a pause of ``pause_s`` (0: none) makes the unfinished word count."""
     started = TurnStarted(turn=1, history=tuple(history))
     turn = reduce(Turn(), started)
     sifted: list[Event] = [started]
-    last = len(stream.partials) - 1
-    for index, (seconds, text) in enumerate(stream.partials):
-        final = index == last
-        if not (final or speculates):
-            continue
-        event = Transcript(
-            turn=1, time=seconds, tentative=text.strip(), unfinished=stream.growing and not final, final=final
-        )
+    for event in _paused(_transcripts(stream), pause_s) if speculates else [*_transcripts(stream)][-1:]:
         admitted = admit(turn, event)
         if admitted is not None:
             if news(turn, admitted):
                 sifted.append(admitted)
             turn = reduce(turn, admitted)
     return sifted
+
+
+def _transcripts(stream: Stream) -> Iterator[Transcript]:
+    last = len(stream.partials) - 1
+    for index, (seconds, text) in enumerate(stream.partials):
+        growing = stream.growing and index < last and not text[-1:].isspace()
+        yield Transcript(turn=1, time=seconds, tentative=text.strip(), unfinished=growing, final=index == last)
+
+
+def _paused(heard: Iterator[Transcript], pause_s: float) -> Iterator[Transcript]:
+    """``heard`` with what is anticipated wherever nothing comes for so long."""
+    for event, following in itertools.pairwise([*heard, None]):
+        if event is None:
+            return
+        yield event
+        whole = anticipated(event) if pause_s else None
+        if whole is not None and following is not None and following.time > event.time + pause_s:
+            yield replace(whole, time=event.time + pause_s)
 
 
 def _dialogue(line: str, rate: float, where: str) -> Dialogue:

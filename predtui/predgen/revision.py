@@ -91,8 +91,10 @@ class Revision:
         )
 
     def _judge(self, progress: Progress, text: str) -> Outcome:
-        """Accept: the first sentence held before it could be generated again. Partial: some tokens did."""
-        if self._previous_sentence and first_sentence(text, progress.ended) == self._previous_sentence:
+        """Accept: the first sentence held, or was recalled, before it could be generated again. Partial: some tokens
+        did."""
+        sentence = first_sentence(text, progress.ended)
+        if sentence and (sentence == self._previous_sentence or not self._forwards()):
             return "accept"
         return "partial" if progress.kept else "reject"
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from predtui.decoding.base import Decoder, Verifier
-from predtui.llm.base import LoadedModel, Stale, never
+from predtui.llm.base import LoadedModel, Stale, common_prefix, never
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,15 +32,19 @@ class Progress:
 
 
 class Speculator:
-    """Holds one candidate reply from revision to revision."""
+    """Holds a candidate reply from revision to revision, and those that it had for the last few prompts before."""
 
-    def __init__(self, loaded: LoadedModel, decoder: Decoder, verifier: Verifier, reply_limit: int = 256) -> None:
-        """``decoder``: what regenerates the rest of a reply. ``reply_limit``: the most tokens of a reply."""
+    def __init__(
+        self, loaded: LoadedModel, decoder: Decoder, verifier: Verifier, reply_limit: int = 256, memory: int = 4
+    ) -> None:
+        """``decoder``: what regenerates the rest of a reply. ``reply_limit``: the most tokens of a reply.
+        ``memory``: how many candidates are kept, the present one included."""
         self._model = loaded.model
         self._is_end = loaded.tokenizer.is_end
         self._decoder = decoder
         self._reply_limit = reply_limit
-        self.verifier = verifier
+        self._verifier = verifier
+        self._memory = memory
         self.reset()
 
     @property
@@ -48,25 +52,33 @@ class Speculator:
         return tuple(self._candidate)
 
     def reset(self) -> None:
-        """Forget the candidate: a new turn."""
+        """Forget all candidates: a new turn."""
         self._candidate: list[int] = []
+        self._former: dict[tuple[int, ...], tuple[list[int], bool]] = {}
         self._holds_for: list[int] | None = None
         self._lossless = True
         self._generated = 0
 
+    def verify_by(self, verifier: Verifier) -> None:
+        """Verify with ``verifier`` from now on; what another one let pass is verified again."""
+        self._verifier = verifier
+        self._former.clear()
+        self._holds_for = None
+
     def advance(self, prompt: Sequence[int], stale: Stale = never) -> Iterator[Progress]:
         """Once after the verification, then after each new token, until the reply ends or the work is stale.
 
-        A prompt equal to the last one verified costs no verification, since each token of the candidate was chosen
-        for it: then even zero forwards may bring the first sentence. ``prompt`` is shorter than the model's context.
+        A prompt equal to one of the last few costs no verification, since each token of its candidate was chosen for
+        it: then even zero forwards may bring the first sentence. ``prompt`` is shorter than the model's context.
         Raises Preempted as the model does, with the candidate as it was.
         """
         if stale():
             return
         limit = min(self._reply_limit, self._model.context_size - len(prompt))
         previous = self._candidate[:limit]
+        self._recall(prompt)
         verified = list(prompt) == self._holds_for
-        kept = len(previous) if verified else self._verify(prompt, previous, limit)
+        kept = common_prefix(previous, self._candidate) if verified else self._verify(prompt, previous, limit)
         struck = tuple(previous[kept:])
         yield self._progress(kept, struck, limit)
         context = [*prompt, *self._candidate]
@@ -78,9 +90,21 @@ class Speculator:
             self._choose(token)
             yield self._progress(kept, struck, limit)
 
+    def _recall(self, prompt: Sequence[int]) -> None:
+        """Recognisers flip back and forth: take up the candidate of ``prompt`` where there is one."""
+        if self._holds_for is None or list(prompt) == self._holds_for:
+            return
+        self._former.pop(tuple(self._holds_for), None)
+        self._former[tuple(self._holds_for)] = self._candidate, self._lossless
+        if (found := self._former.pop(tuple(prompt), None)) is not None:
+            self._candidate, self._lossless = found
+            self._holds_for = list(prompt)
+        while len(self._former) >= max(1, self._memory):
+            del self._former[next(iter(self._former))]
+
     def _verify(self, prompt: Sequence[int], candidate: Sequence[int], limit: int) -> int:
         """Cut the candidate back to what holds, add the token after it; how many tokens were kept."""
-        verification = self.verifier.verify(prompt, candidate)
+        verification = self._verifier.verify(prompt, candidate)
         self._candidate = list(verification.accepted)
         if verification.next_token is not None and len(self._candidate) < limit:
             self._choose(verification.next_token)

@@ -26,7 +26,7 @@ from predtui.events import (
     Transcript,
     TurnStarted,
 )
-from predtui.llm.base import LoadedModel, Preempted, Stale
+from predtui.llm.base import LoadedModel, Preempted, Stale, never
 from predtui.llm.load import POCKET, load
 from predtui.predgen.baseline import measure
 from predtui.predgen.prompts import SYSTEM_PROMPT
@@ -62,6 +62,10 @@ class SpeculationOptions:
     """A candidate grows no longer while input goes on ..."""
     beyond_sentence: int = 6
     """... or than so many tokens beyond its first sentence, which show that the sentence is over."""
+    memory: int = 4
+    """Candidates kept, the present one included."""
+    preempts: bool = True
+    """Whether new input stops the work on older input; a reply to the end of input is never waited for."""
 
     @classmethod
     def of(cls, settings: LlmSettings) -> SpeculationOptions:
@@ -72,6 +76,7 @@ class SpeculationOptions:
             verifier=settings.verifier,
             temperature=settings.temperature,
             seed=settings.seed,
+            memory=settings.memory,
             decoding=DecodingOptions(settings.decoder, settings.drafter, settings.draft),
         )
 
@@ -114,7 +119,9 @@ class SpeculationStage:
         verifier = make_verifier(self._verifier, self._loaded, self._sampler)
         self._decoding = assemble(options.decoding, self._loaded, self._sampler, context.clock, context.stale)
         self._told = DecodingStatistics()
-        self._speculator = Speculator(self._loaded, self._decoding.decoder, verifier, options.reply_tokens)
+        self._speculator = Speculator(
+            self._loaded, self._decoding.decoder, verifier, options.reply_tokens, options.memory
+        )
         yield StageStatus(stage="llm", message="reading the system prompt", progress=0.9)
         self._prefill()
         yield StageStatus(stage="llm", message=_described(self._loaded), progress=1.0)
@@ -164,8 +171,9 @@ class SpeculationStage:
         revision = self._revision(prompt, final)
         self._unfinished = (revision, Progress((), (), (), False, True)) if final else None
         progress: Progress | None = None
-        for progress in self._speculator.advance(self._window.tokens(self._history, prompt), self._context.stale):
-            if self._context.stale():
+        stale = self._context.stale if self._options.preempts or final else never
+        for progress in self._speculator.advance(self._window.tokens(self._history, prompt), stale):
+            if stale():
                 return
             if final:
                 self._unfinished = (revision, progress)
@@ -175,7 +183,7 @@ class SpeculationStage:
             self._ahead = revision.ahead
             if not final and self._enough(revision, progress):
                 break
-        if progress is not None and not self._context.stale():
+        if progress is not None and not stale():
             self._unfinished = None
             yield from revision.finish(progress)
 
@@ -224,7 +232,7 @@ class SpeculationStage:
         if not event.verifier:
             return
         try:
-            self._speculator.verifier = make_verifier(event.verifier, self._loaded, self._sampler)
+            self._speculator.verify_by(make_verifier(event.verifier, self._loaded, self._sampler))
             self._verifier = event.verifier
         except PredtuiError as error:
             yield Notice(text=str(error), severity="error")

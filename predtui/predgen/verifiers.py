@@ -6,11 +6,16 @@ stages, or of how the rest of the reply is generated.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from predtui.decoding.base import Sampler, Verification, Verifier
 from predtui.errors import PredtuiError
-from predtui.llm.base import LoadedModel
+from predtui.llm.base import LoadedModel, Logits
+from predtui.predgen.reflection import ReflectionVerifier
+
+_TOP_K = re.compile(r"top([1-9]\d*)")
 
 
 class GreedyVerifier:
@@ -30,20 +35,54 @@ class GreedyVerifier:
         ended = bool(candidate) and self._is_end(candidate[-1])
         followed = candidate[:-1] if ended else candidate
         rows = self._model.logits([*prompt, *followed], last=len(followed) + 1)
+        lossless = True
         for position, row in enumerate(rows):
             choice = self._sampler.choose(row, position)
-            if position == len(candidate) or choice != candidate[position]:
-                return Verification(tuple(candidate[:position]), choice, lossless=True)
-        return Verification(tuple(candidate), None, lossless=True)
+            if position == len(candidate) or not self._passes(candidate[position], choice, row):
+                return Verification(tuple(candidate[:position]), choice, lossless)
+            lossless = lossless and candidate[position] == choice
+        return Verification(tuple(candidate), None, lossless)
+
+    def _passes(self, token: int, choice: int, row: Logits) -> bool:
+        return token == choice
+
+
+class TopKVerifier(GreedyVerifier):
+    """Accepts, in one forward, tokens among the ``k`` likeliest or of the sampler's choice (PredGen, section 3.1.1).
+
+    Lossy, unless every token that it accepts is the sampler's choice; its verification says which.
+    """
+
+    def __init__(self, k: int, loaded: LoadedModel, sampler: Sampler) -> None:
+        super().__init__(loaded, sampler)
+        self._k = k
+
+    def _passes(self, token: int, choice: int, row: Logits) -> bool:
+        return token == choice or int((row > row[token]).sum()) < self._k
+
+
+def _reflection(loaded: LoadedModel, sampler: Sampler) -> Verifier:
+    return ReflectionVerifier(loaded, sampler, GreedyVerifier(loaded, sampler))
 
 
 VERIFIERS: dict[str, Callable[[LoadedModel, Sampler], Verifier]] = {
     "greedy": GreedyVerifier,
+    "top3": partial(TopKVerifier, 3),
+    "reflection": _reflection,
 }
+"""By name; ``top`` with any other number is known as well."""
 
 
 def make_verifier(name: str, loaded: LoadedModel, sampler: Sampler) -> Verifier:
-    """Raises PredtuiError for a name that is not in ``VERIFIERS``."""
-    if name not in VERIFIERS:
-        raise PredtuiError(f"There is no verifier {name!r}.", f"Choose one of {', '.join(sorted(VERIFIERS))}.")
-    return VERIFIERS[name](loaded, sampler)
+    """Raises PredtuiError for a name that is none."""
+    return verifier_named(name)(loaded, sampler)
+
+
+def verifier_named(name: str) -> Callable[[LoadedModel, Sampler], Verifier]:
+    """What makes the verifier ``name``. Raises PredtuiError for a name that is none."""
+    if name in VERIFIERS:
+        return VERIFIERS[name]
+    if matched := _TOP_K.fullmatch(name):
+        return partial(TopKVerifier, int(matched[1]))
+    known = ", ".join(sorted(VERIFIERS))
+    raise PredtuiError(f"There is no verifier {name!r}.", f"Choose one of {known}, or top and any number.")

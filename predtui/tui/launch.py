@@ -15,7 +15,7 @@ from predtui.tui.app import PredtuiApp
 from predtui.tui.themes import load_themes
 from predtui.wiring import make_pipeline
 
-VERIFIERS = ("greedy",)
+VERIFIERS = ("greedy", "top3", "reflection")
 """What F3 goes through, in order; predgen's registry has them under these names."""
 
 

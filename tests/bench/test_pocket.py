@@ -58,7 +58,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
         tokenizer_examples=300,
         shapes=shapes,
     )
-    train_pair(out, plan, pocket_toy.sample, Console(file=io.StringIO()))
+    train_pair(out, plan, (pocket_toy.sample, pocket_toy.sample), Console(file=io.StringIO()))
     return out
 
 

@@ -10,13 +10,42 @@ import pytest
 from predtui.bench import streams
 from predtui.bench.streams import Dialogue, Stream
 from predtui.errors import PredtuiError
-from predtui.events import Message, Transcript, TurnStarted
+from predtui.events import Event, Message, Transcript, TurnStarted
 
 
-def test_a_word_counts_with_the_space_after_it_and_the_last_one_at_the_end() -> None:
-    stream = streams.typed(" how far  is it ", rate=600)
-    assert stream.partials == ((0.4, "how"), (0.8, "how far"), (1.2, "how far  is"), (1.4, "how far  is it"))
-    assert streams.typed("why", rate=60).partials == ((3.0, "why"),)
+def prompts_of(events: list[Event]) -> list[tuple[float, str, bool]]:
+    return [(round(e.time, 3), e.prompt, e.final) for e in events if isinstance(e, Transcript)]
+
+
+def test_a_word_counts_with_the_space_after_it_and_the_last_one_with_the_key_that_ends_the_input() -> None:
+    events = streams.events(streams.typed(" how far  is it ", rate=600), ())
+    assert prompts_of(events) == [
+        (0.4, "how", False),
+        (0.8, "how far", False),
+        (1.2, "how far is", False),
+        (1.5, "how far is it", True),
+    ]
+    assert prompts_of(streams.events(streams.typed("why", rate=60), ())) == [(4.0, "why", True)]
+
+
+def test_in_a_pause_the_unfinished_word_counts_until_it_grows() -> None:
+    said = Stream(((0.0, "a b"), (1.0, "a bc"), (1.1, "a bcd"), (2.0, "a bcd"), (2.2, "a bcd")), growing=True)
+    assert prompts_of(streams.events(said, (), pause_s=0.5)) == [
+        (0.0, "a", False),
+        (0.5, "a b", False),
+        (1.6, "a bcd", False),
+        (2.2, "a bcd", True),
+    ]
+
+
+def test_words_that_come_at_once_after_a_pause_are_heard() -> None:
+    said = Stream(((0.0, "what"), (1.0, "what is the ca"), (5.0, "what is the cat")), growing=True)
+    assert prompts_of(streams.events(said, (), pause_s=0.5)) == [
+        (0.5, "what", False),
+        (1.0, "what is the", False),
+        (1.5, "what is the ca", False),
+        (5.0, "what is the cat", True),
+    ]
 
 
 def test_events_are_numbered_and_sifted_as_in_the_app() -> None:
@@ -35,7 +64,7 @@ def test_events_are_numbered_and_sifted_as_in_the_app() -> None:
 def test_without_speculation_only_the_end_is_heard() -> None:
     _, only = streams.events(streams.typed("how far is it"), (), speculates=False)
     assert isinstance(only, Transcript)
-    assert (only.final, only.prompt, only.time) == (True, "how far is it", 1.3)
+    assert (only.final, only.prompt, only.time) == (True, "how far is it", 1.4)
 
 
 def test_pocket_dialogues_come_with_their_history_and_oracle() -> None:

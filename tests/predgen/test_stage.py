@@ -292,8 +292,38 @@ def test_a_verifier_is_chosen_by_name() -> None:
 @given(st.lists(said.filter(bool), min_size=1, max_size=4))
 @settings(max_examples=25, deadline=None)
 def test_every_token_chosen_in_a_turn_was_committed_or_struck(prompts: list[str]) -> None:
-    outs = Rig().turn(*prompts)
+    outs = Rig(replace(OPTIONS, memory=1)).turn(*prompts)
     struck = sum(verdict.of - verdict.accepted for verdict in of(Verdict, outs) if isinstance(verdict, Verdict))
     reply = one(ReplyFinished, outs)
     assert isinstance(reply, ReplyFinished)
     assert reply.generated == reply.tokens + struck
+
+
+def test_a_candidate_comes_back_with_its_prompt_at_no_forward() -> None:
+    rig = Rig()
+    rig.send(TurnStarted(turn=1))
+    first, *_, again = [
+        one(Verdict, rig.send(Transcript(tentative=prompt, unfinished=False)))
+        for prompt in ("what is", "what is the", "the sun", "what is")
+    ]
+    assert isinstance(first, Verdict)
+    assert isinstance(again, Verdict)
+    assert first.forwards > 0
+    assert (again.outcome, again.forwards) == ("accept", 0)
+
+
+def test_a_change_of_verifier_verifies_again() -> None:
+    rig = Rig(replace(OPTIONS, verifier="top5"))
+    rig.send(TurnStarted(turn=1), *(Transcript(tentative=said, unfinished=False) for said in ("what", "what is")))
+    outs = rig.send(Configure(verifier="greedy"), Transcript(stable="what is", final=True))
+    reply = one(ReplyFinished, outs)
+    assert isinstance(reply, ReplyFinished)
+    assert reply.lossless
+    assert reply.forwards > 0
+
+
+def test_without_preemption_old_input_is_worked_off() -> None:
+    outs = Rig(replace(OPTIONS, preempts=False)).send(
+        TurnStarted(turn=1), Transcript(tentative="what is", unfinished=False), stale=stale_after(3)
+    )
+    assert of(Verdict, outs)

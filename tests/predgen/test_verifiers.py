@@ -1,11 +1,17 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import pytest
 
 from predtui.decoding.autoregressive import generate
+from predtui.decoding.base import Verification
 from predtui.decoding.sampler import Greedy, Seeded
 from predtui.errors import PredtuiError
+from predtui.llm.base import LoadedModel, Logits
 from predtui.llm.load import load
+from predtui.predgen.prompts import JUDGE_QUESTION
 from predtui.predgen.verifiers import VERIFIERS, make_verifier
 
 PROMPT = [5, 9, 14, 30]
@@ -43,3 +49,82 @@ def test_an_unknown_name_lists_the_known_ones() -> None:
     with pytest.raises(PredtuiError, match="greedy"):
         make_verifier("psychic", load("1", engine="scripted"), Greedy())
     assert "greedy" in VERIFIERS
+
+
+@pytest.mark.parametrize("k", [1, 2, 5])
+def test_top_k_accepts_what_is_among_the_k_likeliest_and_says_whether_that_cost_the_guarantee(k: int) -> None:
+    loaded = load("3", engine="scripted")
+    verifier = make_verifier(f"top{k}", loaded, Greedy())
+    for rank in range(7):
+        row = loaded.model.logits(PROMPT)[-1]
+        token = int((-row).argsort(kind="stable")[rank])
+        result = verifier.verify(PROMPT, [token])
+        assert result.accepted == ((token,) if rank < k else ())
+        assert result.lossless == (rank == 0 or rank >= k)
+
+
+def test_top_1_is_greedy() -> None:
+    loaded = load("3", engine="scripted")
+    plain = list(generate(loaded.model, PROMPT, Greedy(), 8, lambda token: False))
+    for candidate in (plain, plain[:3], [*plain[:3], 40, 41], []):
+        wanted = make_verifier("greedy", loaded, Greedy()).verify(PROMPT, candidate)
+        assert make_verifier("top1", loaded, Greedy()).verify(PROMPT, candidate) == wanted
+
+
+class Judging:
+    """A model that is another one, but for what it says to the judge's question."""
+
+    def __init__(self, loaded: LoadedModel, verdict: str) -> None:
+        self._loaded, self._verdict = loaded, verdict
+        self.counters = loaded.model.counters
+        self.vocab_size, self.context_size = loaded.model.vocab_size, loaded.model.context_size
+
+    def logits(self, tokens: Sequence[int], last: int = 1) -> Logits:
+        rows = self._loaded.model.logits(tokens, last)
+        if JUDGE_QUESTION in self._loaded.tokenizer.decode(tokens):
+            for word in ("yes", "no"):
+                rows[-1, self._loaded.tokenizer.encode(word)[0]] = 50.0 if word == self._verdict else -50.0
+        return rows
+
+    def forget(self, keep: int = 0) -> None: ...
+
+    def close(self) -> None: ...
+
+
+def judged(verdict: str, candidate_text: str) -> tuple[LoadedModel, Verification, Verification]:
+    plain = load("3", engine="scripted")
+    loaded = replace(plain, model=Judging(plain, verdict))
+    candidate = plain.tokenizer.encode(candidate_text)
+    return (
+        loaded,
+        make_verifier("reflection", loaded, Greedy()).verify(PROMPT, candidate),
+        make_verifier("greedy", plain, Greedy()).verify(PROMPT, candidate),
+    )
+
+
+def test_reflection_takes_the_first_sentence_whole_where_the_model_says_yes() -> None:
+    loaded, result, _ = judged("yes", "It is so. And then some")
+    assert loaded.tokenizer.decode(result.accepted).strip() == "It is so."
+    assert result.next_token is not None
+    assert not result.lossless
+
+
+def test_reflection_judges_an_unfinished_sentence_as_far_as_it_goes() -> None:
+    loaded, result, _ = judged("yes", "It is")
+    assert loaded.tokenizer.decode(result.accepted) == "It is"
+
+
+def test_reflection_is_greedy_where_the_model_says_no_and_where_there_is_nothing_to_judge() -> None:
+    for text in ("It is so. And then some", ""):
+        _, result, greedy = judged("no", text)
+        assert result == greedy
+    _, result, greedy = judged("yes", "")
+    assert result == greedy
+
+
+def test_a_judgement_costs_one_forward_and_the_next_token_none() -> None:
+    plain = load("3", engine="scripted")
+    verifier = make_verifier("reflection", replace(plain, model=Judging(plain, "yes")), Greedy())
+    before = plain.model.counters.forwards
+    verifier.verify(PROMPT, plain.tokenizer.encode("It is so."))
+    assert plain.model.counters.forwards == before + 1
