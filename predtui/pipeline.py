@@ -21,6 +21,7 @@ from predtui.dispatcher import Dispatcher, guarded
 from predtui.hosts.base import Host, HostFactory
 from predtui.hosts.process import process_host
 from predtui.monitor import Monitor
+from predtui.predgen.policy import pause_seconds
 from predtui.recovery import Memory
 from predtui.stage import StageSpec
 from predtui.supervisor import Supervisor
@@ -53,13 +54,15 @@ class Pipeline:
         background: bool = True,
     ) -> None:
         """``make_host`` defaults to a process a stage. Without ``background`` there is no thread: call ``pump``.
-        ``pause_s``: after so long without a change the input is speculated on as if it ended there; 0: never."""
+        ``pause_s``: after so long without a change, or longer where the model is slow, the input is speculated on as
+        if it ended there; 0: never."""
         self._clock: Clock = clock or RealClock()
         self._log_path = log_path
         self._make_host = make_host or process_host(self._clock, log_path)
         self._measure_baseline = measure_baseline
         self._hands_free = hands_free
         self._pause_s = pause_s
+        self._forward_s = 0.0
         self._background = background
         self._dispatcher = Dispatcher(self._clock)
         self._listeners: list[Listener] = []
@@ -225,7 +228,10 @@ class Pipeline:
             case ev.Transcript(final=True):
                 self._input_ended(event)
             case ev.Transcript(unfinished=True) if self._pause_s:
-                self._dispatcher.after(self._pause_s, partial(self._anticipate, event))
+                pause = pause_seconds(self._pause_s, self._forward_s)
+                self._dispatcher.after(pause, partial(self._anticipate, event))
+            case ev.Verdict(forwards=forwards) if forwards:
+                self._forward_s = event.ms / 1000 / forwards
             case ev.ReplyFinished():
                 self._dispatcher.after(IDLE_S, self._measure)
             case ev.Playback(state="finished"):
