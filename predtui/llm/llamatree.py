@@ -63,6 +63,7 @@ class LlamaTreeModel(LlamaCppModel):
         if len(tree) != len(parents) or sequences > SEQUENCES or len(tree) >= CHUNK:
             raise ValueError(f"a tree of {len(tree)} nodes and {sequences} leaves; at most {CHUNK - 1} and {SEQUENCES}")
         self._settle(tokens)
+        forwards = self.counters.forwards
         if len(tokens) > 1:
             self._remember(tokens[:-1])
         check_vocabulary(tokens[-1:], self._vocab_size)
@@ -70,8 +71,8 @@ class LlamaTreeModel(LlamaCppModel):
         for sequence in range(1, sequences):
             llama_cpp.llama_memory_seq_cp(self._kv, 0, sequence, 0, start)
         batch = _TreeBatch([tokens[-1], *tree], _depths(parents, start), [tuple(range(sequences)), *homes])
-        self.counters.forwards += 1
         self._decode(batch.struct)
+        self.counters.forwards = forwards + 1  # what is evaluated of the prompt is a chunk of the same forward
         self._memory.append(tokens[-1])
         self._tree = _Tree(tuple(tree), tuple(parents), homes, sequences)
         return self._rows(1 + len(tree))
@@ -118,7 +119,7 @@ def _homes(parents: Sequence[int]) -> tuple[tuple[tuple[int, ...], ...], int]:
     """The sequences of each node, and how many there are in all, at least 1. Raises ValueError for a parent that does
     not come before its child."""
     if any(not -1 <= parent < node for node, parent in enumerate(parents)):
-        raise ValueError("a parent must come before its children")
+        raise ValueError("parents must come before their children")
     homes: list[list[int]] = [[] for _ in parents]
     leaves = sorted(set(range(len(parents))) - set(parents))
     for sequence, leaf in enumerate(leaves):

@@ -54,7 +54,7 @@ def test_each_node_has_the_logits_of_its_path_and_a_branch_goes_on(
 ) -> None:
     before = model.counters.forwards
     rows = model.tree_logits(context, *tree)
-    assert 1 <= model.counters.forwards - before <= 2
+    assert model.counters.forwards - before == 1
     assert rows.shape == (1 + len(tree[0]), model.vocab_size)
     path = path_to(tree, data.draw(st.integers(-1, len(tree[0]) - 1)))
     going_on = [*context, *path, *data.draw(st.lists(TOKENS, max_size=3))]
@@ -96,6 +96,6 @@ def test_llama_cpp_refuses_what_it_cannot_hold(request: pytest.FixtureRequest) -
     assert isinstance(model, TreeModel)
     with pytest.raises(ValueError, match="leaves"):
         model.tree_logits([5], [6] * (SEQUENCES + 1), [-1] * (SEQUENCES + 1))
-    with pytest.raises(ValueError, match="parent"):
+    with pytest.raises(ValueError, match="parents"):
         model.tree_logits([5], [6, 7], [1, -1])
     model.close()
