@@ -366,6 +366,18 @@ def bench_predgen(
     measure(plan, json, plot)
 
 
+@bench.command("fuzz")
+def bench_fuzz(
+    histories: Annotated[int, typer.Option(help="Random histories of revisions.", min=1)] = 10_000,
+    seed: Annotated[int, typer.Option(help="Seed of the histories.")] = 0,
+    json: Annotated[Path | None, typer.Option(help="Write the figures here.")] = None,
+) -> None:
+    """Is what speculation commits plain decoding's reply, whatever is said, taken back and interrupted before?"""
+    from predtui.bench.fuzz import main as measure
+
+    raise typer.Exit(measure(histories, seed, json))
+
+
 @bench.command("decoding")
 def bench_decoding(
     methods: Annotated[

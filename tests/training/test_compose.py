@@ -69,7 +69,7 @@ def test_held_out_examples_are_of_their_split() -> None:
 
 def test_the_mixture_has_its_shares(many: list[Example]) -> None:
     kinds = Counter(example.kind for example in many)
-    assert 0.28 < kinds["judge"] / len(many) < 0.32
+    assert 0.08 < kinds["judge"] / len(many) < 0.12
     asked = [example for example in many if example.kind != "judge"]
     assert 0.13 < kinds["truncated"] / len(asked) < 0.17
     assert 0.22 < sum(len(example.messages) > 2 for example in asked) / len(asked) < 0.28

@@ -1,0 +1,27 @@
+"""The fuzz of the speculator finds nothing, and would find something."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from predtui.bench import fuzz
+from predtui.decoding.base import Verification
+from predtui.predgen.verifiers import GreedyVerifier
+
+
+def test_nothing_fails(tmp_path: Path) -> None:
+    assert fuzz.main(150, 5, tmp_path / "f.json") == 0
+    (row,) = json.loads((tmp_path / "f.json").read_text())["rows"]
+    assert (row["histories"], row["failed"]) == (150, 0)
+
+
+def test_a_verifier_that_lets_everything_pass_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def careless(self: GreedyVerifier, prompt: list[int], candidate: list[int]) -> Verification:
+        row = self._model.logits([*prompt, *candidate])[-1]
+        return Verification(tuple(candidate), self._sampler.choose(row, len(candidate)), True)
+
+    monkeypatch.setattr(GreedyVerifier, "verify", careless)
+    assert fuzz.run(150, 5)
