@@ -8,6 +8,7 @@ the flutter of eSpeak NG's voices is its own. Knows nothing of tokens.
 
 from __future__ import annotations
 
+import itertools
 import json
 import multiprocessing
 from collections.abc import Iterator
@@ -96,12 +97,13 @@ def _make(folder: Path, facts: dict[str, int], workers: int) -> None:
 def _chunk(job: tuple[int, int, int]) -> list[Utterance]:
     seed, chunk, count = job
     texts = sentences(hash((seed, chunk)))
-    rng = np.random.default_rng([seed, chunk])
-    return list(islice(_utterances(texts, rng), count))
+    return list(islice(_utterances(texts, seed, chunk), count))
 
 
-def _utterances(texts: Iterator[str], rng: np.random.Generator) -> Iterator[Utterance]:
-    while True:
+def _utterances(texts: Iterator[str], seed: int, chunk: int) -> Iterator[Utterance]:
+    """Each from chances of its own: how long eSpeak NG's flutter makes one must not change what is said after it."""
+    for number in itertools.count():
+        rng = np.random.default_rng([seed, chunk, number])
         if rng.random() < WORDLESS:
             yield Utterance(compact(wordless(float(rng.uniform(1.0, 5.5)), rng)), ())
             continue
