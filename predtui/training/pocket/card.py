@@ -77,6 +77,8 @@ def card(name: str, folder: Path, bench: Mapping[str, Any] | None) -> str:
         raise FileNotFoundError(f"{folder} holds no trained model")
     text = HEAD.format(name=name, role=ROLES[name], parameters=training["parameters"], **config)
     text += TRAINING.format(minutes=training["seconds"] / 60, **training)
+    if "note" in training:
+        text += f"\n{training['note']}\n"
     if bench is None:
         return text + "\n## Figures\n\nNot measured yet: `python -m predtui.bench.pocket --save`.\n"
     return text + FIGURES.format(command=bench["command"], machine=bench["machine"]) + _table(bench["rows"])
