@@ -77,11 +77,12 @@ def _settings(_: Settings) -> Iterator[Finding]:
 
 
 def _language_model(settings: Settings) -> Iterator[Finding]:
-    yield _package("llama.cpp", "llama-cpp-python", "llama_cpp", needed=True)
+    if settings.llm.engine == "llamacpp":
+        yield _package("llama.cpp", "llama-cpp-python", "llama_cpp", needed=True)
     from predtui.llm.load import inspect
 
     try:
-        yield Finding("language model", "found", inspect(settings.llm.model), needed=True)
+        yield Finding("language model", "found", inspect(settings.llm.model, settings.llm.engine), needed=True)
     except PredtuiError as error:
         yield Finding("language model", "broken", error.message, error.remedy, needed=True)
 
@@ -137,8 +138,10 @@ def _gpu(_: Settings) -> Iterator[Finding]:
         yield Finding("gpu", "missing", "no NVIDIA GPU; the CPU does all the work", "None needed for the pocket model.")
 
 
-def _torch(_: Settings) -> Iterator[Finding]:
-    yield _package("torch", "torch", "torch", remedy="Only training needs it: pip install 'predtui[torch]'")
+def _torch(settings: Settings) -> Iterator[Finding]:
+    needed = settings.llm.engine == "torch"
+    wants = "The torch engine needs it" if needed else "Only the torch engine and training need it"
+    yield _package("torch", "torch", "torch", f"{wants}: pip install 'predtui[torch]'", needed)
 
 
 def _package(subject: str, distribution: str, module: str, remedy: str = "", needed: bool = False) -> Finding:

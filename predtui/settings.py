@@ -26,7 +26,10 @@ def option(default: Any, meaning: str, choices: tuple[str, ...] = (), flag: str 
 
 @dataclass(frozen=True, slots=True)
 class LlmSettings:
-    model: str = option("pocket", "the language model: pocket, or the path of a GGUF file", flag="model")
+    model: str = option("pocket", "the language model: pocket, or the path of a GGUF file or folder", flag="model")
+    engine: str = option(
+        "llamacpp", "what runs it: llamacpp reads GGUF files, torch folders", ("llamacpp", "torch"), flag="engine"
+    )
     folder: str = option("", "a folder of GGUF files that F4 offers")
     threads: int = option(0, "CPU threads of the language model; 0 suits its size")
     context: int = option(0, "context length in tokens; 0 takes the model's own, at most 4096")

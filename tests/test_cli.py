@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from tests import tiny_folder
+
 PROMPT = "what is the capital of france"
 
 
@@ -78,6 +80,20 @@ def test_a_model_that_is_not_there_is_named_with_a_remedy(run: Any, tmp_path: Pa
     done = run("turn", "--text", "hello", "--model", str(tmp_path / "absent.gguf"))
     assert done.returncode == 1
     assert "absent.gguf" in done.stdout
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_a_turn_runs_on_either_engine(run: Any, tmp_path: Path) -> None:
+    pytest.importorskip("transformers")
+    folder = tiny_folder.write(tmp_path / "tiny")
+    done = run("turn", "--text", "why", "--engine", "torch", "--model", str(folder), "--tts", "none", "--json")
+    assert done.returncode == 0, done.stderr
+    lines = events(done)
+    assert any(line.get("message", "").endswith("torch · cpu") for line in lines)
+    assert lines[-1]["summary"]["lossless"]
+    assert "tiny (llama, " in run("doctor", PREDTUI_LLM_ENGINE="torch", PREDTUI_LLM_MODEL=str(folder)).stdout
+    done = run("turn", "--text", "why", "--engine", "torch", "--model", str(tmp_path / "absent"))
+    assert "absent" in done.stdout
     assert "Traceback" not in done.stdout + done.stderr
 
 

@@ -96,6 +96,12 @@ def find(model: str) -> Path:
     return folder
 
 
+def describe(model: str) -> str:
+    """A line on a model's folder: its kind, the size of its weights, where it is. Raises PredtuiError."""
+    folder = find(model)
+    return f"{folder.name} ({_kind(folder)}, {weights_of(folder) / 1e6:.1f}M parameters), {folder}"
+
+
 def load_network(folder: Path, device: str, dtype: torch.dtype, attention: str | None = None) -> Any:
     """The network of a checked folder, in evaluation mode. Raises PredtuiError for one that cannot be loaded."""
     _check_memory(folder, weights_of(folder) * dtype.itemsize, device)
@@ -178,13 +184,21 @@ def _check_memory(folder: Path, needed: int, device: str) -> None:
 
 def _unloadable(folder: Path, error: Exception) -> PredtuiError:
     try:
-        kind = json.loads((folder / "config.json").read_text(encoding="utf-8")).get("model_type", "unknown")
-    except (OSError, ValueError, AttributeError):
-        return PredtuiError(f"The file {folder / 'config.json'} is damaged.", _FETCH)
+        kind = _kind(folder)
+    except PredtuiError as damaged:
+        return damaged
     return PredtuiError(
         f"transformers cannot load {folder} (architecture {kind}): {_first_line(error)}.",
         "Choose another model with --model, or update transformers.",
     )
+
+
+def _kind(folder: Path) -> str:
+    """The architecture that a checked folder names. Raises PredtuiError for a damaged configuration."""
+    try:
+        return str(json.loads((folder / "config.json").read_text(encoding="utf-8")).get("model_type", "unknown"))
+    except (OSError, ValueError, AttributeError) as error:
+        raise PredtuiError(f"The file {folder / 'config.json'} is damaged.", _FETCH) from error
 
 
 def _first_line(error: Exception) -> str:

@@ -38,21 +38,31 @@ def load(
     """
     if engine not in ENGINES:
         raise PredtuiError(f"There is no engine {engine!r}.", f"Choose one of {', '.join(sorted(ENGINES))}.")
-    if engine == "torch" and importlib.util.find_spec("torch") is None:
-        raise PredtuiError("The torch engine needs PyTorch.", "Install it: pip install 'predtui[torch]'")
+    if engine == "torch":
+        _need_torch()
     module, function = ENGINES[engine].split(":")
     loaded = getattr(importlib.import_module(module), function)(model, threads, context, stale)
     assert isinstance(loaded, LoadedModel)
     return loaded
 
 
-def inspect(model: str = POCKET) -> str:
-    """A line on a model's file, read from its header alone. Raises PredtuiError for a file that cannot be loaded."""
+def inspect(model: str = POCKET, engine: str = "llamacpp") -> str:
+    """A line on a model's file or folder, without its weights. Raises PredtuiError for one that cannot be loaded."""
+    if engine == "torch":
+        _need_torch()
+        from predtui.llm.huggingface import describe
+
+        return describe(model)
     path = _path(model)
     header = read_header(path)
     name = header.metadata.get("general.name", path.stem)
     kind = header.metadata.get("general.architecture", "unknown")
     return f"{name} ({kind}, {header.size / 2**20:.1f} MB), {path}"
+
+
+def _need_torch() -> None:
+    if importlib.util.find_spec("torch") is None:
+        raise PredtuiError("The torch engine needs PyTorch.", "Install it: pip install 'predtui[torch]'")
 
 
 def load_llamacpp(model: str, threads: int | None, context: int, stale: Stale) -> LoadedModel:

@@ -71,6 +71,7 @@ class SpeculationOptions:
     def of(cls, settings: LlmSettings) -> SpeculationOptions:
         return cls(
             model=settings.model,
+            engine=settings.engine,
             threads=settings.threads,
             context=settings.context,
             verifier=settings.verifier,

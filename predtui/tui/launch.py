@@ -30,7 +30,8 @@ def open_screen(settings: Settings, record: Path | None = None) -> int:
         pipeline.subscribe(recorder)
 
     def with_model(path: str) -> Any:
-        return replace(settings.llm, model=path)
+        engine = "llamacpp" if path.endswith(".gguf") else "torch" if Path(path).is_dir() else settings.llm.engine
+        return replace(settings.llm, model=path, engine=engine)
 
     shelf = load_themes((themes_folder(), user_folder() / "themes"))
     app = PredtuiApp(pipeline, settings, shelf, verifiers=VERIFIERS, model_options=with_model)

@@ -41,7 +41,7 @@ class ModelScreen(ModalScreen[str]):
             page.border_title = "MODEL"
             page.border_subtitle = "Enter chooses · Tab moves · Esc closes"
             yield OptionList(*(Option(self._line(choice), id=str(n)) for n, choice in enumerate(self._choices)))
-            yield Static("or the path of a GGUF file:", classes="section")
+            yield Static("or the path of a GGUF file, or of a folder for the torch engine:", classes="section")
             yield Input(placeholder="/path/to/model.gguf", compact=True)
             yield Static("", id="wrong")
 
@@ -60,7 +60,7 @@ class ModelScreen(ModalScreen[str]):
         path = Path(event.value.strip()).expanduser()
         if event.value.strip() == EMBEDDED:
             self.dismiss(EMBEDDED)
-        elif path.is_file():
+        elif path.exists():
             self.dismiss(str(path))
         else:
-            self.query_one("#wrong", Static).update(f"✗ {path}: no such file")
+            self.query_one("#wrong", Static).update(f"✗ {path}: no such file or folder")
