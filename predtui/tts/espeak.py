@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import queue
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +20,7 @@ _SYNCHRONOUS = 2  # AUDIO_OUTPUT_SYNCHRONOUS: samples come through the callback
 _CHARS_UTF8 = 1
 _DONT_EXIT = 0x8000  # espeakINITIALIZE_DONT_EXIT: a missing data folder is an error code, not exit()
 _RATE, _PITCH = 1, 3  # espeak_PARAMETER
+_IPA = 2  # espeak_TextToPhonemes: International Phonetic Alphabet
 _CHUNK_MS = 60
 _SILENCE = 64  # amplitude under which leading samples are not worth waiting for
 
@@ -51,6 +52,30 @@ def open_library() -> tuple[ctypes.CDLL, int]:
     return _library, _library_rate
 
 
+def select_voice(library: ctypes.CDLL, voice: str) -> None:
+    """Make ``voice`` the library's. Raises PredtuiError for one it does not have."""
+    if library.espeak_SetVoiceByName(voice.encode()) != 0:
+        raise PredtuiError(f"eSpeak NG has no voice {voice!r}.", "Try en-us, en-gb, de, fr-fr or es.")
+
+
+def transcribe(texts: Iterable[str], voice: str) -> list[str]:
+    """Each of the texts in IPA, stress marked, as ``voice`` says it alone. Raises PredtuiError for an unknown voice."""
+    library, _ = open_library()
+    clause = library.espeak_TextToPhonemes
+    clause.restype = ctypes.c_char_p
+    with _lock:
+        select_voice(library, voice)
+        return [_transcribed(clause, text) for text in texts]
+
+
+def _transcribed(clause: Callable[..., bytes | None], text: str) -> str:
+    rest = ctypes.c_char_p(text.replace("\0", " ").encode("utf-8", errors="replace"))
+    clauses = []
+    while rest.value is not None:  # the library moves it on by a clause, to nothing at the end
+        clauses.append((clause(ctypes.byref(rest), _CHARS_UTF8, _IPA) or b"").decode("utf-8", errors="replace"))
+    return " ".join(clauses).strip()
+
+
 class EspeakSynthesizer:
     """Synthesizer over eSpeak NG. ``voice`` as `espeak-ng --voices` names them, ``rate`` in words per minute,
     ``pitch`` 0..100. Raises PredtuiError for an unknown voice or a missing library."""
@@ -62,8 +87,7 @@ class EspeakSynthesizer:
             self._configure()
 
     def _configure(self) -> None:
-        if self._library.espeak_SetVoiceByName(self._voice.encode()) != 0:
-            raise PredtuiError(f"eSpeak NG has no voice {self._voice!r}.", "Try en-us, en-gb, de, fr-fr or es.")
+        select_voice(self._library, self._voice)
         self._library.espeak_SetParameter(_RATE, self._words_per_minute, 0)
         self._library.espeak_SetParameter(_PITCH, self._pitch, 0)
 

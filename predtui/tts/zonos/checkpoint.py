@@ -1,0 +1,123 @@
+"""A Zonos checkpoint out of a folder or the local hub cache: every tensor by name and shape, or an error that names it.
+
+Reads safetensors only and downloads nothing. Must not know what the network does.
+"""
+
+from __future__ import annotations
+
+import logging
+from math import prod
+from pathlib import Path
+
+import psutil
+import torch
+from safetensors import SafetensorError, safe_open
+from torch import Tensor, nn
+
+from predtui.errors import PredtuiError
+from predtui.tts.zonos.config import FOLDER_HINT, read_config
+from predtui.tts.zonos.model import ZonosModel
+
+WEIGHTS = "model.safetensors"
+_FETCH = "Fetch or copy the file again."
+_NAMED = 3
+"""Tensors named in an error; more are counted."""
+
+Shapes = dict[str, tuple[int, ...]]
+
+
+def find(name: str, *files: str) -> Path:
+    """The folder ``name``, or the local cache's folder of the hub repository ``name``, which holds all of ``files``.
+    Raises PredtuiError with what to do."""
+    folder = Path(name).expanduser()
+    if not folder.is_dir():
+        folder = _cached(name)
+    for file in files:
+        if not (folder / file).is_file():
+            pickled = any(folder.glob("*.pt")) or any(folder.glob("*.pth")) or any(folder.glob("*.bin"))
+            why = ", only pickles, which can run any code and are not opened" if pickled else ""
+            raise PredtuiError(f"The folder {folder} holds no {file}{why}.", FOLDER_HINT)
+    return folder
+
+
+def load_model(folder: Path, device: str, dtype: torch.dtype) -> ZonosModel:
+    """The network of a folder, in evaluation mode. Raises PredtuiError where the configuration cannot be run, and as
+    ``fill`` does."""
+    with torch.device("meta"):
+        model = ZonosModel(read_config(folder / "config.json"))
+    fill(model, folder, device, dtype)
+    return model
+
+
+def fill(network: nn.Module, folder: Path, device: str, dtype: torch.dtype) -> None:
+    """Give ``network`` the tensors of the folder's ``model.safetensors``, each of which it must have, and no other, in
+    its shape; in evaluation mode. Raises PredtuiError with the names of those that do not fit, and where the file is
+    damaged or memory does not suffice."""
+    wanted = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
+    path = folder / WEIGHTS
+    _check(path, wanted, shapes(path))
+    check_memory(folder, sum(map(prod, wanted.values())) * dtype.itemsize, device)
+    network.load_state_dict(read(path, device, dtype), strict=True, assign=True)
+    network.eval().requires_grad_(False)
+
+
+def shapes(path: Path) -> Shapes:
+    """The shape of every tensor in ``path``. Raises PredtuiError for a file that is missing, damaged or cut short."""
+    try:
+        with safe_open(str(path), framework="pt") as file:
+            return {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError) as error:
+        raise PredtuiError(f"{path} is damaged or cut short ({_first_line(error)}).", _FETCH) from error
+
+
+def read(path: Path, device: str, dtype: torch.dtype) -> dict[str, Tensor]:
+    """Every tensor in ``path``, as ``dtype`` on ``device``. Raises PredtuiError as ``shapes`` does."""
+    try:
+        with safe_open(str(path), framework="pt", device=device) as file:
+            return {name: file.get_tensor(name).to(dtype) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError) as error:
+        raise PredtuiError(f"{path} is damaged or cut short ({_first_line(error)}).", _FETCH) from error
+
+
+def check_memory(folder: Path, needed: int, device: str) -> None:
+    """Raises PredtuiError where fewer than ``needed`` bytes are free."""
+    free = torch.cuda.mem_get_info()[0] if device == "cuda" else psutil.virtual_memory().available
+    if needed > free:
+        raise PredtuiError(
+            f"{folder} needs {needed / 2**20:,.0f} MB of memory and {free / 2**20:,.0f} MB are free.",
+            "Choose --tts espeak, or close other programs.",
+        )
+
+
+def _check(path: Path, wanted: Shapes, found: Shapes) -> None:
+    missing, extra = sorted(wanted.keys() - found.keys()), sorted(found.keys() - wanted.keys())
+    misshapen = sorted(name for name in wanted.keys() & found.keys() if wanted[name] != found[name])
+    faults = [
+        *([f"lacks {_listed(missing)}"] if missing else []),
+        *([f"has {_listed(extra)}, which the configuration does not know"] if extra else []),
+        *(f"has {name} in the shape {list(found[name])} for {list(wanted[name])}" for name in misshapen[:_NAMED]),
+    ]
+    if faults:
+        raise PredtuiError(f"{path} does not fit its config.json: it {'; it '.join(faults)}.", FOLDER_HINT)
+
+
+def _listed(names: list[str]) -> str:
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _cached(name: str) -> Path:
+    from huggingface_hub import snapshot_download
+
+    try:
+        return Path(snapshot_download(name, local_files_only=True))
+    except Exception as error:
+        logging.getLogger(__name__).debug("%s is not in the cache: %s", name, error)
+        raise PredtuiError(
+            f"There is no folder {name}, nor is there such a name in the local cache.", FOLDER_HINT
+        ) from None
+
+
+def _first_line(error: Exception) -> str:
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return lines[0].rstrip(".:")

@@ -1,0 +1,157 @@
+"""One sentence on its way from prefix to sound: a column of codes a forward, a chunk as soon as its frames are there.
+
+A ``Speech`` is an iterator that can be saved between any two steps and resumed from what was saved, in the same
+process; the sound is the same. Must not know of text, voices or turns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from predtui.errors import PredtuiError
+from predtui.tts.zonos.backbone import KeyValueCache
+from predtui.tts.zonos.codec import Codec, pcm
+from predtui.tts.zonos.config import EOS
+from predtui.tts.zonos.model import ZonosModel
+from predtui.tts.zonos.pattern import DELAY, audible, forced, undelayed
+from predtui.tts.zonos.sampling import SamplingOptions, guided, sample
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What the sentence ``text`` starts from: ``prefix`` [2, length, d_model], and the frames ``known`` [9, frames]
+    before its own. It ends after ``limit`` frames of its own at the latest."""
+
+    text: str
+    prefix: Tensor
+    known: Tensor
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class ZonosState:
+    """A sentence in the middle. ``columns`` [9, columns] so far, the keys and values of all but the last (None before
+    the first forward and after the last), the column of its EOS (None: not yet), the frames given as sound so far."""
+
+    prompt: Prompt
+    columns: Tensor
+    cache: Tensor | None
+    end: int | None
+    given: int
+
+    @property
+    def nbytes(self) -> int:
+        """Memory it holds."""
+        held = [self.prompt.prefix, self.prompt.known, self.columns, *([] if self.cache is None else [self.cache])]
+        return sum(tensor.nbytes for tensor in held)
+
+    @property
+    def finished(self) -> bool:
+        """Whether all of the sentence has been given as sound."""
+        return self.end is not None and self.given == self.end - 1
+
+    @property
+    def frames(self) -> Tensor:
+        """The sentence's own frames that are complete, without those known before: [9, frames]."""
+        total = None if self.end is None else self.end - 1
+        return audible(undelayed(self.columns))[:, self.prompt.known.shape[1] : total]
+
+
+class Speech(Iterator[bytes]):
+    """The sound of one sentence. Each ``next`` costs one forward at most and gives a chunk of PCM, or empty bytes where
+    none is complete yet."""
+
+    def __init__(
+        self, model: ZonosModel, codec: Codec, options: SamplingOptions, chunk: int, start: Prompt | ZonosState
+    ) -> None:
+        """``chunk``: frames a chunk; ``start``: from a prompt, or on from a saved state."""
+        self._model, self._codec, self._options, self._chunk = model, codec, options, chunk
+        state = start if isinstance(start, ZonosState) else _fresh(start)
+        self._prompt = state.prompt
+        self._columns = list(state.columns.unbind(1))
+        self._cache = None if state.cache is None else KeyValueCache.restored(state.cache)
+        self._end = state.end
+        self._given = state.given
+        self.forwards = 0
+        """Forwards of the network by this object."""
+
+    def save(self) -> ZonosState:
+        """What ``Speech(..., start=state)`` goes on from; this object may go on as well."""
+        over = self._cache is None or self._given == self._total
+        cache = None if over or self._cache is None else self._cache.saved()
+        return ZonosState(self._prompt, torch.stack(self._columns, 1), cache, self._end, self._given)
+
+    @property
+    def codes(self) -> Tensor:
+        """The complete frames so far, those known before included, up to the end of the sentence: [9, frames]."""
+        return audible(undelayed(torch.stack(self._columns, 1))[:, : self._total])
+
+    def __next__(self) -> bytes:
+        """Raises PredtuiError where the network or the codec fails, as for want of memory."""
+        try:
+            return self._next()
+        except (RuntimeError, MemoryError) as error:
+            raise failure(error) from error
+
+    def _next(self) -> bytes:
+        stop = self._given + self._chunk
+        complete = len(self._columns) - DELAY
+        wanted = stop + self._codec.context if self._total is None else min(stop + self._codec.context, self._total)
+        if complete < wanted:
+            self._advance()
+            return b""
+        codes = self.codes
+        start, stop = self._given, min(stop, codes.shape[1])
+        if start == stop:
+            raise StopIteration
+        self._given = stop
+        with torch.inference_mode():
+            return pcm(self._codec.between(codes, start, stop))
+
+    @property
+    def _total(self) -> int | None:
+        """Frames of the sentence, those known before included, once its end is known: EOS stands in the next."""
+        return None if self._end is None else self._end - 1
+
+    @torch.inference_mode()
+    def _advance(self) -> None:
+        """Evaluate the last column and choose the next."""
+        column = len(self._columns)
+        if self._end is None and column > self._prompt.known.shape[1] + self._prompt.limit:
+            self._end = column
+        fixed = forced(column, self._prompt.known, self._end)
+        logits = guided(self._logits(), self._options.guidance)
+        recent = torch.stack(self._columns[max(0, column - self._options.window) :], 1)
+        sampled = sample(logits, recent.to(logits.device), column, self._options).cpu()
+        chosen = torch.where(fixed < 0, sampled, fixed)
+        if self._end is None and chosen[0] == EOS:
+            self._end = column
+        self._columns.append(chosen)
+
+    def _logits(self) -> Tensor:
+        self.forwards += 1
+        device = self._model.weight.device
+        if self._cache is None:
+            self._cache = self._model.cache()
+            columns = torch.stack(self._columns, 1)
+            return self._model.prefill(self._prompt.prefix, columns.to(device), self._cache)
+        return self._model.step(self._columns[-1].to(device), self._cache)
+
+
+def _fresh(prompt: Prompt) -> ZonosState:
+    """Before the first forward: the columns whose every place is known."""
+    frames = prompt.known.shape[1]
+    columns = [forced(column, prompt.known, None) for column in range(frames + 1)]
+    return ZonosState(prompt, torch.stack(columns, 1), None, None, frames)
+
+
+def failure(error: Exception) -> PredtuiError:
+    """What a person is told of an exception out of torch."""
+    said = (str(error).strip().splitlines() or [""])[0]
+    if isinstance(error, torch.OutOfMemoryError | MemoryError) or "allocate memory" in said:
+        return PredtuiError("Zonos has no memory left.", "Lower tts.memory, set tts.int8, or choose --tts espeak.")
+    return PredtuiError(f"Zonos failed: {said.rstrip('.')}.", "Choose --tts espeak.")

@@ -1,0 +1,111 @@
+"""Zonos as a ``Synthesizer``: text and the choices of a voice in, a resumable stream of sound out.
+
+Must not know of turns, candidates or playback.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from predtui.errors import PredtuiError
+from predtui.tts.zonos.codec import Codec
+from predtui.tts.zonos.config import CODEBOOKS
+from predtui.tts.zonos.model import ZonosModel
+from predtui.tts.zonos.phonemes import phonemes
+from predtui.tts.zonos.sampling import SamplingOptions
+from predtui.tts.zonos.speech import Prompt, Speech, ZonosState
+from predtui.tts.zonos.symbols import LANGUAGES, ids
+from predtui.tts.zonos.voices import Embedding
+
+FMAX = 22050.0
+"""Highest frequency in Hz, that of 44.1 kHz sound."""
+EMOTIONS = ("happiness", "sadness", "disgust", "fear", "surprise", "anger", "other", "neutral")
+CALM = dict(zip(EMOTIONS, (0.31, 0.03, 0.03, 0.03, 0.03, 0.03, 0.26, 0.31), strict=True))
+LONGEST = 900
+"""Phonemes of a sentence, with stress marks and blanks: more than half a minute of speech."""
+CARRIED_S = 10.0
+"""A longer sentence is no audio prefix of the next: half of the room would be gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How to speak. ``speaker`` [128] None: as the checkpoint likes. ``rate`` in phonemes a second (10 slow, 30 fast),
+    ``pitch_std`` in Hz (20 to 45 is normal speech), ``emotion`` by weight."""
+
+    language: str = "en-us"
+    speaker: Embedding | None = None
+    emotion: Mapping[str, float] = field(default_factory=lambda: CALM)
+    rate: float = 15.0
+    pitch_std: float = 20.0
+    chunk: int = 8
+    """Frames a chunk of sound."""
+    seconds: float = 30.0
+    """A sentence ends there at the latest."""
+    carries: bool = True
+    """Whether a sentence takes over the prosody of the one before."""
+
+
+class ZonosSynthesizer:
+    """``Synthesizer`` over a loaded network and codec."""
+
+    def __init__(self, model: ZonosModel, codec: Codec, manner: Manner, sampling: SamplingOptions) -> None:
+        self.rate = codec.rate
+        self._model, self._codec, self._manner, self._sampling = model, codec, manner, sampling
+
+    def synthesize(self, text: str, state: ZonosState | None = None) -> Iterator[bytes]:
+        """See ``Synthesizer``. Raises PredtuiError for a text that is too long."""
+        if state is not None and state.prompt.text == text and not state.finished:
+            return self._speech(state)
+        prompt = self._prompt(text, state)
+        return iter(()) if prompt is None else self._speech(prompt)
+
+    def close(self) -> None:
+        """Memory goes with the object."""
+
+    def _speech(self, start: Prompt | ZonosState) -> Speech:
+        return Speech(self._model, self._codec, self._sampling, self._manner.chunk, start)
+
+    def _prompt(self, text: str, before: ZonosState | None) -> Prompt | None:
+        """None for a text in which there is nothing to say."""
+        said = phonemes(text, self._manner.language)
+        if not said:
+            return None
+        if len(said) > LONGEST:
+            raise PredtuiError(
+                f"A sentence of {len(said)} phonemes is too long for Zonos, which takes {LONGEST}.", "Say it in parts."
+            )
+        frame_rate = self._codec.rate / self._codec.hop
+        known = torch.empty((CODEBOOKS, 0), dtype=torch.long)
+        if before is not None and self._manner.carries and before.frames.shape[1] <= CARRIED_S * frame_rate:
+            said = f"{phonemes(before.prompt.text, self._manner.language)} {said}"
+            known = before.frames
+        with torch.inference_mode():
+            prefix = self._model.prefix_conditioner.guided(self._values(said))
+        return Prompt(text, prefix, known, round(self._manner.seconds * frame_rate))
+
+    def _values(self, said: str) -> dict[str, Tensor]:
+        """The values of the conditioners that the checkpoint has; those that it lacks are left out."""
+        manner, weight = self._manner, self._model.weight
+        weights = [manner.emotion.get(name, 0.0) for name in EMOTIONS]
+        numbers: dict[str, list[float]] = {
+            "emotion": [value / sum(weights) for value in weights],
+            "fmax": [FMAX],
+            "pitch_std": [manner.pitch_std],
+            "speaking_rate": [manner.rate],
+            "ctc_loss": [0.0],
+        }
+        if manner.speaker is not None:
+            numbers["speaker"] = manner.speaker.tolist()
+        whole = {
+            "espeak": ids(said),
+            "language_id": [LANGUAGES.index(manner.language)],
+            "speaker_noised": [0],
+        }
+        wide = torch.promote_types(weight.dtype, torch.float32)
+        values = {name: torch.tensor(given, dtype=wide, device=weight.device) for name, given in numbers.items()}
+        values |= {name: torch.tensor(given, device=weight.device) for name, given in whole.items()}
+        return {name: value for name, value in values.items() if name in self._model.names}
