@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from predtui.clock import Clock
-from predtui.llm.base import LanguageModel, LoadedModel, Logits, Stale, never
+from predtui.clock import Clock, RealClock
+from predtui.decoding.scheduler import Curve
+from predtui.events import Message
+from predtui.llm.base import LanguageModel, LoadedModel, Logits, Stale, TreeModel, never
 from predtui.llm.load import load
+from predtui.predgen.costs import measured
 from predtui.predgen.stage import SpeculationOptions, SpeculationStage
 from predtui.profile import HardwareProfile
+
+TYPICAL_CONTEXT = 200
+"""Tokens before those whose forward is the measure of a machine."""
 
 
 class PricedModel:
@@ -31,9 +37,7 @@ class PricedModel:
     def logits(self, tokens: Sequence[int], last: int = 1) -> Logits:
         before = self.counters.tokens
         rows = self._model.logits(tokens, last)
-        if self._profile is not None:
-            new = self.counters.tokens - before
-            self._clock.sleep(self._profile.forward_seconds(new, len(tokens) - new))
+        self._pay(before, len(tokens))
         return rows
 
     def forget(self, keep: int = 0) -> None:
@@ -41,6 +45,41 @@ class PricedModel:
 
     def close(self) -> None:
         """The model belongs to whoever lends it."""
+
+    def _pay(self, before: int, length: int) -> None:
+        """For what was evaluated since the counter stood at ``before``, at the end of so many tokens."""
+        if self._profile is not None:
+            new = self.counters.tokens - before
+            self._clock.sleep(self._profile.forward_seconds(new, length - new))
+
+
+class PricedTreeModel(PricedModel):
+    """The same of a ``TreeModel``."""
+
+    def __init__(self, model: TreeModel, profile: HardwareProfile | None, clock: Clock) -> None:
+        super().__init__(model, profile, clock)
+        self._trees = model
+
+    def tree_logits(self, tokens: Sequence[int], tree: Sequence[int], parents: Sequence[int]) -> Logits:
+        before = self.counters.tokens
+        rows = self._trees.tree_logits(tokens, tree, parents)
+        self._pay(before, len(tokens) + len(tree))
+        return rows
+
+
+def priced(model: LanguageModel, profile: HardwareProfile | None, clock: Clock) -> PricedModel:
+    """``model`` at the price of ``profile``, with trees where it evaluates them."""
+    if isinstance(model, TreeModel):
+        return PricedTreeModel(model, profile, clock)
+    return PricedModel(model, profile, clock)
+
+
+def costs_of(profile: HardwareProfile) -> Curve:
+    """Seconds of a forward by the tokens it evaluates, in the middle of a conversation."""
+    curve = Curve()
+    for count in profile.tokens:
+        curve.add(count, profile.forward_seconds(count, TYPICAL_CONTEXT))
+    return curve
 
 
 class Lender:
@@ -52,6 +91,7 @@ class Lender:
         self._stale: Stale = never
         threads = options.threads or None
         self.loaded = load(options.model, options.engine, threads, options.context, lambda: self._stale())
+        self.costs = costs_of(profile) if profile else measured(self.loaded.model, self._prompt(), RealClock())
 
     def stage(self, options: SpeculationOptions, clock: Clock) -> SpeculationStage:
         """A stage that borrows the model when it is opened, and finds nothing in the model's memory."""
@@ -59,9 +99,12 @@ class Lender:
         def lend(_model: str, _engine: str, _threads: int | None, _context: int, stale: Stale) -> LoadedModel:
             self._stale = stale
             self.loaded.model.forget()
-            return replace(self.loaded, model=PricedModel(self.loaded.model, self._profile, clock))
+            return replace(self.loaded, model=priced(self.loaded.model, self._profile, clock))
 
-        return SpeculationStage(options, lend)
+        return SpeculationStage(options, lend, self.costs)
+
+    def _prompt(self) -> list[int]:
+        return self.loaded.prompt_tokens([Message("user", "how long does one word take")])
 
     def close(self) -> None:
         self.loaded.model.close()

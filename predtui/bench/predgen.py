@@ -6,7 +6,6 @@ before; the system prompt is in its cache when the turn begins. Must not know ho
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -28,15 +27,11 @@ from predtui.bench.streams import Dialogue, Stream
 from predtui.bench.virtual import PricedSynthesizer
 from predtui.clock import Clock
 from predtui.events import Baseline, Event, Message, ReplyCommitted, ReplyFinished, SpeechChunk
-from predtui.llm.base import LoadedModel
 from predtui.predgen.policy import pause_seconds
 from predtui.predgen.stage import SpeculationOptions
 from predtui.profile import HardwareProfile
 from predtui.settings import TtsSettings
 from predtui.tts import stage as tts
-
-TYPICAL_CONTEXT = 200
-"""Tokens before the one whose forward is the measure of a machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +70,7 @@ def run(
     lender = Lender(options, profile)
     play = rig.play_virtual if profile else rig.play_real
     voice = partial(_voice, profile)
-    forward_s = profile.forward_seconds(1, TYPICAL_CONTEXT) if profile else _forward_seconds(lender.loaded)
+    forward_s = lender.costs.seconds(1)
     records: list[Record] = []
     try:
         for dialogue in dialogues:
@@ -133,17 +128,6 @@ def _turn(
         tokens=reply.tokens,
         generated=reply.generated,
     )
-
-
-def _forward_seconds(loaded: LoadedModel) -> float:
-    """Median of a few forwards over one token."""
-    tokens = loaded.prompt_tokens([Message("user", "how long does one word take")])
-    took = []
-    for count in range(1, len(tokens) + 1):
-        start = time.perf_counter()
-        loaded.model.logits(tokens[:count])
-        took.append(time.perf_counter() - start)
-    return median(took)
 
 
 def _first_ms(outs: Sequence[Event], since: float, wanted: Callable[[Event], bool]) -> float | None:

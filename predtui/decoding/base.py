@@ -97,9 +97,12 @@ class Verification:
 class Verifier(Protocol):
     """Decides how much of a candidate holds."""
 
-    def verify(self, prompt: Sequence[int], candidate: Sequence[int]) -> Verification:
-        """``prompt`` and ``candidate`` together fit the model's context; an empty candidate is allowed, and costs the
-        forward that chooses the reply's first token."""
+    def verify(
+        self, prompt: Sequence[int], candidate: Sequence[int], others: Sequence[Sequence[int]] = ()
+    ) -> Verification:
+        """How much of ``candidate`` holds, or of that one of ``others`` of which more does, where the verifier judges
+        several at once. ``prompt`` and each of them together fit the model's context; an empty candidate is allowed,
+        and costs the forward that chooses the reply's first token."""
         ...
 
 

@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
+from predtui.decoding.scheduler import Curve
+
 FORWARDS_A_PAUSE = 10
 """About half a first sentence: a pause must leave time for so much work to be worth what it displaces."""
+MOST_NODES = 128
+"""Tokens that one forward verifies at most where there are several candidates."""
+_ALMOST = 0.999
+_DECAY = 0.95
+_HELD, _FELL = 8.0, 1.0
+"""Tokens of a candidate that hold, and one that does not, taken for seen at the beginning: first sentences have some
+15 tokens, and about half of them hold as a whole (bench predgen)."""
+_WON, _LOST = 1.0, 3.0
+"""The same for former candidates, where the present one falls."""
 
 
 def pause_seconds(shortest: float, forward: float) -> float:
@@ -13,3 +27,39 @@ def pause_seconds(shortest: float, forward: float) -> float:
     every key leaves such a pause; a slow one is left to work on the words that are whole.
     """
     return max(shortest, FORWARDS_A_PAUSE * forward) if shortest else 0.0
+
+
+class Expectation:
+    """How likely a token of a candidate holds, out of the verifications before."""
+
+    def __init__(self) -> None:
+        self._held, self._fell = _HELD, _FELL
+        self._won, self._lost = _WON, _LOST
+
+    def chance(self, rank: int, depth: int) -> float:
+        """Of the token at ``depth`` (from 0) of the candidate at ``rank``, 0 being the present one."""
+        rate = min(_ALMOST, self._held / (self._held + self._fell))
+        share = self._won / (self._won + self._lost) if rank else 1.0
+        return share * math.pow(rate, depth + 1)
+
+    def observe(self, held: int, fell: bool) -> None:
+        """So many tokens of a candidate held, and then one ``fell``, or there was none left."""
+        self._held = self._held * _DECAY + held
+        self._fell = self._fell * _DECAY + fell
+
+    def rescued(self, won: bool) -> None:
+        """Whether a former candidate went on where the present one fell."""
+        self._won = self._won * _DECAY + won
+        self._lost = self._lost * _DECAY + (not won)
+
+
+def worth(chances: Sequence[float], before: int, costs: Curve) -> int:
+    """How many tokens, in the order of their falling ``chances`` to hold, one forward should verify beside the
+    ``before`` that it evaluates anyway: as many as save the most time, each that holds saving a forward of its own."""
+    one, base = costs.seconds(1), costs.seconds(before)
+    saved, best, count = 0.0, 0.0, 0
+    for number, chance in enumerate(chances, 1):
+        saved += chance * one
+        if (gain := saved - (costs.seconds(before + number) - base)) >= best:
+            best, count = gain, number
+    return count

@@ -31,14 +31,16 @@ class ReflectionVerifier:
         self._question = _question(loaded)
         self._yes, self._no = ([*_openings(loaded, word)] for word in ("yes", "no"))
 
-    def verify(self, prompt: Sequence[int], candidate: Sequence[int]) -> Verification:
+    def verify(
+        self, prompt: Sequence[int], candidate: Sequence[int], others: Sequence[Sequence[int]] = ()
+    ) -> Verification:
         judged = self._first_sentence(candidate)
         asked = [*prompt, *judged, *self._question]
         if not judged or len(asked) > self._model.context_size:
-            return self._otherwise.verify(prompt, candidate)
+            return self._otherwise.verify(prompt, candidate, others)
         rows = self._model.logits(asked, last=len(self._question) + 1)
         if rows[-1][self._yes].max() <= rows[-1][self._no].max():
-            return self._otherwise.verify(prompt, candidate)
+            return self._otherwise.verify(prompt, candidate, others)
         return Verification(tuple(judged), self._sampler.choose(rows[0], len(judged)), lossless=False)
 
     def _first_sentence(self, candidate: Sequence[int]) -> list[int]:

@@ -28,7 +28,6 @@ class Revision:
         self,
         prompt: str,
         tokenizer: Tokenizer,
-        previous: Sequence[int],
         verifier: str,
         elapsed_ms: Callable[[], float],
         forwards: Callable[[], int],
@@ -43,8 +42,6 @@ class Revision:
         """Tokens of the candidate when its first sentence stood; 0 before."""
         self._tokenizer, self._verifier = tokenizer, verifier
         self._elapsed_ms, self._forwards = elapsed_ms, forwards
-        complete = bool(previous) and tokenizer.is_end(previous[-1])
-        self._previous_sentence = first_sentence(tokenizer.decode(previous), complete)
         self._outcome: Outcome | None = None
         self._verdict: Verdict | None = None
         self._end = 0
@@ -91,12 +88,15 @@ class Revision:
         )
 
     def _judge(self, progress: Progress, text: str) -> Outcome:
-        """Accept: the first sentence held, or was recalled, before it could be generated again. Partial: some tokens
-        did."""
+        """Accept: the first sentence of a candidate held, or was recalled. Partial: some tokens did."""
         sentence = first_sentence(text, progress.ended)
-        if sentence and (sentence == self._previous_sentence or not self._forwards()):
+        if sentence and sentence == self._sentence_of(progress.kept + progress.struck):
             return "accept"
         return "partial" if progress.kept else "reject"
+
+    def _sentence_of(self, candidate: Sequence[int]) -> str | None:
+        complete = bool(candidate) and self._tokenizer.is_end(candidate[-1])
+        return first_sentence(self._tokenizer.decode(candidate), complete)
 
     def _first_sentence(self, progress: Progress, text: str) -> Iterator[Event]:
         """The first sentence stands: told at once, before what only describes it."""

@@ -10,12 +10,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from predtui.decoding.base import Decoder, Verifier
-from predtui.llm.base import LoadedModel, Stale, common_prefix, never
+from predtui.llm.base import LoadedModel, Stale, never
+from predtui.predgen.memory import Held, Memory
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The candidate for the present prompt is ``kept + new``; ``struck`` is what fell from the one before it."""
+    """The candidate for the present prompt is ``kept + new``; ``kept + struck`` is the one that it came out of."""
 
     kept: tuple[int, ...]
     new: tuple[int, ...]
@@ -44,7 +45,7 @@ class Speculator:
         self._decoder = decoder
         self._reply_limit = reply_limit
         self._verifier = verifier
-        self._memory = memory
+        self._memory = Memory(memory - 1)
         self.reset()
 
     @property
@@ -54,7 +55,7 @@ class Speculator:
     def reset(self) -> None:
         """Forget all candidates: a new turn."""
         self._candidate: list[int] = []
-        self._former: dict[tuple[int, ...], tuple[list[int], bool]] = {}
+        self._memory.clear()
         self._holds_for: list[int] | None = None
         self._lossless = True
         self._generated = 0
@@ -62,24 +63,21 @@ class Speculator:
     def verify_by(self, verifier: Verifier) -> None:
         """Verify with ``verifier`` from now on; what another one let pass is verified again."""
         self._verifier = verifier
-        self._former.clear()
+        self._memory.clear()
         self._holds_for = None
 
     def advance(self, prompt: Sequence[int], stale: Stale = never) -> Iterator[Progress]:
         """Once after the verification, then after each new token, until the reply ends or the work is stale.
 
         A prompt equal to one of the last few costs no verification, since each token of its candidate was chosen for
-        it: then even zero forwards may bring the first sentence. ``prompt`` is shorter than the model's context.
-        Raises Preempted as the model does, with the candidate as it was.
+        it: then even zero forwards may bring the first sentence. Any other is verified against all candidates, and the
+        one of which most holds is gone on with. ``prompt`` is shorter than the model's context. Raises Preempted as
+        the model does, with the candidate as it was.
         """
         if stale():
             return
         limit = min(self._reply_limit, self._model.context_size - len(prompt))
-        previous = self._candidate[:limit]
-        self._recall(prompt)
-        verified = list(prompt) == self._holds_for
-        kept = common_prefix(previous, self._candidate) if verified else self._verify(prompt, previous, limit)
-        struck = tuple(previous[kept:])
+        kept, struck = (len(self._candidate), ()) if self._recall(prompt) else self._verify(prompt, limit)
         yield self._progress(kept, struck, limit)
         context = [*prompt, *self._candidate]
         position = len(self._candidate)
@@ -90,27 +88,36 @@ class Speculator:
             self._choose(token)
             yield self._progress(kept, struck, limit)
 
-    def _recall(self, prompt: Sequence[int]) -> None:
+    def _recall(self, prompt: Sequence[int]) -> bool:
         """Recognisers flip back and forth: take up the candidate of ``prompt`` where there is one."""
-        if self._holds_for is None or list(prompt) == self._holds_for:
-            return
-        self._former.pop(tuple(self._holds_for), None)
-        self._former[tuple(self._holds_for)] = self._candidate, self._lossless
-        if (found := self._former.pop(tuple(prompt), None)) is not None:
-            self._candidate, self._lossless = found
+        if self._holds_for == list(prompt):
+            return True
+        found = self._memory.take(prompt)
+        if found is not None:
+            self._remember()
+            self._candidate, self._lossless = list(found.tokens), found.lossless
             self._holds_for = list(prompt)
-        while len(self._former) >= max(1, self._memory):
-            del self._former[next(iter(self._former))]
+        return found is not None
 
-    def _verify(self, prompt: Sequence[int], candidate: Sequence[int], limit: int) -> int:
-        """Cut the candidate back to what holds, add the token after it; how many tokens were kept."""
-        verification = self._verifier.verify(prompt, candidate)
+    def _remember(self) -> None:
+        """Keep the present candidate as a former one."""
+        if self._holds_for is not None:
+            self._memory.keep(self._holds_for, Held(self.candidate, self._lossless))
+
+    def _verify(self, prompt: Sequence[int], limit: int) -> tuple[int, tuple[int, ...]]:
+        """Go on with what holds of one of the candidates and the token after it: how many tokens were kept, and what
+        fell of that candidate."""
+        candidates = [tuple(tokens[:limit]) for tokens in (self._candidate, *self._memory.candidates())]
+        verification = self._verifier.verify(prompt, candidates[0], candidates[1:])
+        self._remember()
+        held = len(verification.accepted)
+        source = next((one for one in candidates if one[:held] == verification.accepted), candidates[0])
         self._candidate = list(verification.accepted)
-        if verification.next_token is not None and len(self._candidate) < limit:
+        if verification.next_token is not None and held < limit:
             self._choose(verification.next_token)
         self._holds_for = list(prompt)
         self._lossless = verification.lossless
-        return len(verification.accepted)
+        return held, source[held:]
 
     def _choose(self, token: int) -> None:
         self._candidate.append(token)

@@ -10,8 +10,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from predtui.decoding.assembly import DecodingOptions, assemble
-from predtui.decoding.base import DecodingStatistics
+from predtui.decoding.base import DecodingStatistics, Verifier
 from predtui.decoding.sampler import sampler
+from predtui.decoding.scheduler import Curve
 from predtui.errors import PredtuiError
 from predtui.events import (
     Configure,
@@ -29,6 +30,7 @@ from predtui.events import (
 from predtui.llm.base import LoadedModel, Preempted, Stale, never
 from predtui.llm.load import POCKET, load
 from predtui.predgen.baseline import measure
+from predtui.predgen.costs import measured
 from predtui.predgen.prompts import SYSTEM_PROMPT
 from predtui.predgen.revision import Revision
 from predtui.predgen.speculator import Progress, Speculator
@@ -97,9 +99,11 @@ class SpeculationStage:
     accepts: tuple[type[Event], ...] = (TurnStarted, Transcript, Interrupt, Configure, MeasureBaseline)
     tick: float | None = None
 
-    def __init__(self, options: SpeculationOptions, loader: Loader = load) -> None:
+    def __init__(self, options: SpeculationOptions, loader: Loader = load, costs: Curve | None = None) -> None:
+        """``costs``: seconds of a forward by the tokens it evaluates; None: measured when the model is opened."""
         self._options = options
         self._load = loader
+        self._costs = costs
         self._verifier = options.verifier
         self._history: tuple[Message, ...] = ()
         self._ahead = ""
@@ -117,14 +121,15 @@ class SpeculationStage:
             options.model, options.engine, options.threads or None, options.context, context.stale
         )
         self._window = Window(self._loaded, options.system, options.reply_tokens)
-        verifier = make_verifier(self._verifier, self._loaded, self._sampler)
         self._decoding = assemble(options.decoding, self._loaded, self._sampler, context.clock, context.stale)
         self._told = DecodingStatistics()
-        self._speculator = Speculator(
-            self._loaded, self._decoding.decoder, verifier, options.reply_tokens, options.memory
-        )
         yield StageStatus(stage="llm", message="reading the system prompt", progress=0.9)
         self._prefill()
+        if self._costs is None:
+            self._costs = measured(self._loaded.model, self._window.tokens((), ""), context.clock)
+        self._speculator = Speculator(
+            self._loaded, self._decoding.decoder, self._make_verifier(), options.reply_tokens, options.memory
+        )
         yield StageStatus(stage="llm", message=_described(self._loaded), progress=1.0)
 
     def handle(self, event: Event) -> Iterator[Event]:
@@ -148,6 +153,9 @@ class SpeculationStage:
     def close(self) -> None:
         self._decoding.close()
         self._loaded.model.close()
+
+    def _make_verifier(self, name: str = "") -> Verifier:
+        return make_verifier(name or self._verifier, self._loaded, self._sampler, self._costs)
 
     def _start(self, event: TurnStarted) -> None:
         self._history = event.history
@@ -208,7 +216,6 @@ class SpeculationStage:
         return Revision(
             prompt,
             self._loaded.tokenizer,
-            self._speculator.candidate,
             self._verifier,
             elapsed_ms=lambda: (now() - start) * 1000,
             forwards=lambda: counters.forwards - forwards,
@@ -233,7 +240,7 @@ class SpeculationStage:
         if not event.verifier:
             return
         try:
-            self._speculator.verify_by(make_verifier(event.verifier, self._loaded, self._sampler))
+            self._speculator.verify_by(self._make_verifier(event.verifier))
             self._verifier = event.verifier
         except PredtuiError as error:
             yield Notice(text=str(error), severity="error")

@@ -11,61 +11,125 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from predtui.decoding.base import Sampler, Verification, Verifier
+from predtui.decoding.scheduler import Curve
 from predtui.errors import PredtuiError
-from predtui.llm.base import LoadedModel, Logits
+from predtui.llm.base import LoadedModel, Logits, TreeModel, common_prefix
+from predtui.predgen.policy import Expectation
 from predtui.predgen.reflection import ReflectionVerifier
+from predtui.predgen.trie import Trie, trie
 
 _TOP_K = re.compile(r"top([1-9]\d*)")
 
 
 class GreedyVerifier:
-    """Accepts the longest prefix of the candidate that the sampler itself would have chosen, in one forward.
+    """Accepts the longest prefix of any candidate that the sampler itself would have chosen.
 
     With the greedy sampler this is PredGen's greedy verification; with a seeded one it holds as well, because the
     sampler's choice at a position depends on nothing but the logits, the seed and the position. Lossless either way.
-    The same forward leaves prompt and accepted part in the model's memory, and chooses the token after them.
+    All candidates are verified in one forward, which leaves prompt and accepted part in the model's memory and chooses
+    the token after them; in several, where ``costs`` say that a wide one would take longer than it may save.
     """
 
-    def __init__(self, loaded: LoadedModel, sampler: Sampler) -> None:
+    def __init__(self, loaded: LoadedModel, sampler: Sampler, costs: Curve | None = None) -> None:
         self._model = loaded.model
         self._is_end = loaded.tokenizer.is_end
         self._sampler = sampler
+        self._costs = costs
+        self._expectation = Expectation()
+        self._prompt: Sequence[int] = ()
 
-    def verify(self, prompt: Sequence[int], candidate: Sequence[int]) -> Verification:
-        ended = bool(candidate) and self._is_end(candidate[-1])
-        followed = candidate[:-1] if ended else candidate
-        rows = self._model.logits([*prompt, *followed], last=len(followed) + 1)
-        lossless = True
-        for position, row in enumerate(rows):
-            choice = self._sampler.choose(row, position)
-            if position == len(candidate) or not self._passes(candidate[position], choice, row):
-                return Verification(tuple(candidate[:position]), choice, lossless)
-            lossless = lossless and candidate[position] == choice
-        return Verification(tuple(candidate), None, lossless)
+    def verify(
+        self, prompt: Sequence[int], candidate: Sequence[int], others: Sequence[Sequence[int]] = ()
+    ) -> Verification:
+        trees = isinstance(self._model, TreeModel)
+        candidates = [tuple(candidate), *(map(tuple, others) if trees else ())]
+        new, self._prompt = len(prompt) - common_prefix(self._prompt, prompt), prompt
+        held: tuple[int, ...] = ()
+        lossless, live = True, candidates
+        while True:
+            taken, exact, row = self._forward([*prompt, *held], live, len(held), max(1, new))
+            held, lossless = held + taken, lossless and exact
+            if row is None:
+                choice = None
+                break
+            choice = self._sampler.choose(row, len(held))
+            live = [rest[len(taken) :] for rest in live if rest[: len(taken)] == taken and len(rest) > len(taken)]
+            live = [rest for rest in live if self._passes(rest[0], choice, row)]
+            if not live:
+                break
+            token, new = live[0][0], 1
+            held, lossless = (*held, token), lossless and token == choice
+            live = [rest[1:] for rest in live if rest[0] == token]
+        self._learn(candidates, held)
+        return Verification(held, choice, lossless)
+
+    def _forward(
+        self, context: list[int], candidates: Sequence[tuple[int, ...]], position: int, new: int
+    ) -> tuple[tuple[int, ...], bool, Logits | None]:
+        """What one forward verifies after ``context``, ``new`` tokens of which it has to evaluate: the longest run of
+        tokens that pass, whether each was the sampler's choice, and the logits after them, None after an end."""
+        room = self._model.context_size - len(context)
+        tree = trie(candidates, self._is_end, room, self._expectation, self._costs, new)
+        rows = self._evaluate(context, tree)
+        path, exact = self._deepest(tree, rows, position)
+        taken = tuple(tree.tokens[node] for node in path)
+        last = path[-1] if path else -1
+        return taken, exact, rows[last + 1] if last < tree.evaluated else None
+
+    def _evaluate(self, context: list[int], tree: Trie) -> Logits:
+        """[1 + tree.evaluated, vocab]: logits after the context, then after each node."""
+        tokens, parents = tree.tokens[: tree.evaluated], tree.parents[: tree.evaluated]
+        if not tree.is_sequence and isinstance(self._model, TreeModel):
+            return self._model.tree_logits(context, tokens, parents)
+        return self._model.logits([*context, *tokens], last=len(tokens) + 1)
+
+    def _deepest(self, tree: Trie, rows: Logits, position: int) -> tuple[list[int], bool]:
+        """The nodes of the longest path of tokens that pass, and whether each of them was the sampler's choice."""
+        choices: dict[int, int] = {}
+        reached: dict[int, tuple[list[int], bool]] = {-1: ([], True)}
+        for node, (token, parent) in enumerate(zip(tree.tokens, tree.parents, strict=True)):
+            if parent not in reached:
+                continue
+            path, exact = reached[parent]
+            if parent not in choices:
+                choices[parent] = self._sampler.choose(rows[parent + 1], position + len(path))
+            if self._passes(token, choices[parent], rows[parent + 1]):
+                reached[node] = [*path, node], exact and token == choices[parent]
+        return max(reached.values(), key=lambda one: len(one[0]))
 
     def _passes(self, token: int, choice: int, row: Logits) -> bool:
         return token == choice
 
+    def _learn(self, candidates: Sequence[tuple[int, ...]], held: tuple[int, ...]) -> None:
+        """What to expect of the next candidates."""
+        first, *others = candidates
+        shared = common_prefix(first, held)
+        if first:
+            self._expectation.observe(shared, fell=shared < len(first))
+        if others and shared < len(first):
+            self._expectation.rescued(shared < len(held))
+
 
 class TopKVerifier(GreedyVerifier):
-    """Accepts, in one forward, tokens among the ``k`` likeliest or of the sampler's choice (PredGen, section 3.1.1).
+    """Accepts tokens among the ``k`` likeliest or of the sampler's choice (PredGen, section 3.1.1).
 
     Lossy, unless every token that it accepts is the sampler's choice; its verification says which.
     """
 
-    def __init__(self, k: int, loaded: LoadedModel, sampler: Sampler) -> None:
-        super().__init__(loaded, sampler)
+    def __init__(self, k: int, loaded: LoadedModel, sampler: Sampler, costs: Curve | None = None) -> None:
+        super().__init__(loaded, sampler, costs)
         self._k = k
 
     def _passes(self, token: int, choice: int, row: Logits) -> bool:
         return token == choice or int((row > row[token]).sum()) < self._k
 
 
-def _reflection(loaded: LoadedModel, sampler: Sampler) -> Verifier:
-    return ReflectionVerifier(loaded, sampler, GreedyVerifier(loaded, sampler))
+def _reflection(loaded: LoadedModel, sampler: Sampler, costs: Curve | None = None) -> Verifier:
+    return ReflectionVerifier(loaded, sampler, GreedyVerifier(loaded, sampler, costs))
 
 
-VERIFIERS: dict[str, Callable[[LoadedModel, Sampler], Verifier]] = {
+Make = Callable[[LoadedModel, Sampler, Curve | None], Verifier]
+VERIFIERS: dict[str, Make] = {
     "greedy": GreedyVerifier,
     "top3": partial(TopKVerifier, 3),
     "reflection": _reflection,
@@ -73,12 +137,13 @@ VERIFIERS: dict[str, Callable[[LoadedModel, Sampler], Verifier]] = {
 """By name; ``top`` with any other number is known as well."""
 
 
-def make_verifier(name: str, loaded: LoadedModel, sampler: Sampler) -> Verifier:
-    """Raises PredtuiError for a name that is none."""
-    return verifier_named(name)(loaded, sampler)
+def make_verifier(name: str, loaded: LoadedModel, sampler: Sampler, costs: Curve | None = None) -> Verifier:
+    """``costs``: seconds of a forward by the tokens it evaluates; None: as if many cost no more than one. Raises
+    PredtuiError for a name that is none."""
+    return verifier_named(name)(loaded, sampler, costs)
 
 
-def verifier_named(name: str) -> Callable[[LoadedModel, Sampler], Verifier]:
+def verifier_named(name: str) -> Make:
     """What makes the verifier ``name``. Raises PredtuiError for a name that is none."""
     if name in VERIFIERS:
         return VERIFIERS[name]

@@ -4,15 +4,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from predtui.decoding.autoregressive import generate
 from predtui.decoding.base import Verification
 from predtui.decoding.sampler import Greedy, Seeded
 from predtui.errors import PredtuiError
-from predtui.llm.base import LoadedModel, Logits
+from predtui.llm.base import LoadedModel, Logits, common_prefix
 from predtui.llm.load import load
 from predtui.predgen.prompts import JUDGE_QUESTION
 from predtui.predgen.verifiers import VERIFIERS, make_verifier
+from tests.predgen.test_trie import curve
 
 PROMPT = [5, 9, 14, 30]
 
@@ -128,3 +131,21 @@ def test_a_judgement_costs_one_forward_and_the_next_token_none() -> None:
     before = plain.model.counters.forwards
     verifier.verify(PROMPT, plain.tokenizer.encode("It is so."))
     assert plain.model.counters.forwards == before + 1
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=4), st.sampled_from([None, 0.0, 0.3, 1.0]))
+@settings(max_examples=60, deadline=None)
+def test_of_several_candidates_the_one_of_which_most_holds_is_kept(
+    wrong: list[tuple[int, int]], more: float | None
+) -> None:
+    """Whatever wide forwards cost, which decides in how many of them it is verified."""
+    loaded = load("3", engine="scripted")
+    plain = list(generate(loaded.model, PROMPT, Greedy(), 10, lambda token: False))
+    many = [[*plain[:at], (plain[at] + shift) % 50 + 4, *plain[at + 1 :]] for at, shift in wrong] or [[]]
+    verifier = make_verifier("greedy", loaded, Greedy(), None if more is None else curve(1.0, more))
+    before = loaded.model.counters.forwards
+    result = verifier.verify(PROMPT, many[0], many[1:])
+    held = max(common_prefix(plain, one) for one in many)
+    assert plain[: len(result.accepted) + 1] == [*result.accepted, result.next_token]
+    assert held - 1 <= len(result.accepted) <= held
+    assert loaded.model.counters.forwards - before <= (1 if not more else max(1, held + 1))

@@ -1,0 +1,76 @@
+"""Several candidates as one tree: every candidate is in it, shared beginnings once, and costs decide how much of it."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from predtui.decoding.scheduler import Curve
+from predtui.predgen.policy import Expectation, worth
+from predtui.predgen.trie import Trie, trie
+
+END = 0
+tokens = st.lists(st.integers(1, 3), max_size=6)
+ended = st.tuples(tokens, st.booleans()).map(lambda one: [*one[0], END] if one[1] else one[0])
+candidates = st.lists(ended, min_size=1, max_size=4)
+
+
+def path(tree: Trie, node: int) -> list[int]:
+    return [] if node < 0 else [*path(tree, tree.parents[node]), tree.tokens[node]]
+
+
+def curve(one: float, more: float) -> Curve:
+    """``one`` second for a token, ``more`` for each beyond it."""
+    costs = Curve()
+    for size in (1, 2, 100):
+        costs.add(size, one + more * (size - 1))
+    return costs
+
+
+def tree_of(many: list[list[int]], room: int = 100, costs: Curve | None = None) -> Trie:
+    return trie(many, lambda token: token == END, room, Expectation(), costs)
+
+
+@given(candidates)
+def test_the_paths_of_the_tree_are_the_beginnings_of_the_candidates(many: list[list[int]]) -> None:
+    tree = tree_of(many)
+    beginnings = {tuple(one[: n + 1]) for one in many for n in range(len(one))}
+    assert {tuple(path(tree, node)) for node in range(len(tree.tokens))} == beginnings
+    assert len(tree.tokens) == len(beginnings)
+    assert all(parent < min(node, tree.evaluated) for node, parent in enumerate(tree.parents))
+    assert END not in tree.tokens[: tree.evaluated]
+    assert set(tree.tokens[tree.evaluated :]) <= {END}
+
+
+@given(candidates, st.integers(0, 30))
+def test_the_first_candidate_is_always_whole_and_the_others_fit_or_stay_out(many: list[list[int]], room: int) -> None:
+    tree = tree_of(many, room)
+    assert many[0] in [[], *(path(tree, node) for node in range(len(tree.tokens)))]
+    assert len(tree.tokens) <= max(room, len(many[0]))
+
+
+@given(candidates)
+def test_a_wide_forward_that_costs_nothing_takes_all_and_one_that_costs_a_forward_a_token_takes_none(
+    many: list[list[int]],
+) -> None:
+    assert tree_of(many, costs=curve(1.0, 0.0)) == tree_of(many)
+    assert tree_of(many, costs=curve(1.0, 1.0)).evaluated == 0
+
+
+def test_what_is_worth_verifying_is_what_saves_more_than_it_costs() -> None:
+    chances = [0.9, 0.8, 0.5, 0.2, 0.1]
+    assert worth(chances, 1, curve(1.0, 0.4)) == 3
+    assert worth(chances, 1, curve(1.0, 0.0)) == 5
+    assert worth(chances, 1, Curve()) == 5
+    assert worth([], 1, curve(1.0, 0.4)) == 0
+
+
+def test_experience_changes_what_is_expected() -> None:
+    seen = Expectation()
+    before = seen.chance(0, 0), seen.chance(1, 0)
+    assert before[0] > before[1]
+    for _ in range(50):
+        seen.observe(0, fell=True)
+        seen.rescued(won=True)
+    assert seen.chance(0, 0) < 0.1 < before[0]
+    assert seen.chance(1, 0) / seen.chance(0, 0) > before[1] / before[0]
