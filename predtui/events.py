@@ -223,6 +223,22 @@ class SpeechReady(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Synthesis(Event):
+    """How the synthesiser fares."""
+
+    ready: int = 0
+    """Chunks synthesised of the sentence that is not released yet."""
+    released: int = 0
+    """Chunks of this reply sent to playback."""
+    real_time_factor: float = 0.0
+    """Seconds of work for a second of speech, since it was loaded; above 1 playback has to wait."""
+
+    @property
+    def replaceable(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReplyCommitted(Event):
     """Sentence ``index`` (from 0) of the reply to the final prompt: verified, to be spoken and remembered."""
 

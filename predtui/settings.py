@@ -62,10 +62,21 @@ class AsrSettings:
 
 @dataclass(frozen=True, slots=True)
 class TtsSettings:
-    engine: str = option("espeak", "the synthesiser", ("espeak", "none"), flag="tts")
-    voice: str = option("en-us", "voice name of the synthesiser")
+    engine: str = option("espeak", "the synthesiser", ("espeak", "zonos", "none"), flag="tts")
+    voice: str = option("en-us", "voice name of eSpeak NG")
     rate: int = option(175, "speaking rate in words per minute (80 to 450)")
-    pitch: int = option(50, "pitch, 0 to 100")
+    pitch: int = option(50, "pitch of eSpeak NG, 0 to 100")
+    ahead: int = option(17, "chunks synthesised of a sentence before it is committed")
+    memory: int = option(512, "MB that sentences synthesised ahead may hold")
+    model: str = option("Zyphra/Zonos-v0.1-transformer", "Zonos: a folder, or a name in the local cache")
+    codec: str = option("descript/dac_44khz", "Zonos: folder or name of its codec, DAC at 44.1 kHz")
+    speaker: str = option("", "Zonos: a voice of predtui voices, or a .safetensors file; empty: the model's own")
+    language: str = option("en-us", "Zonos: language, as eSpeak NG names it")
+    emotion: str = option("", 'Zonos: weights, as "happiness=0.6 neutral=0.4"; empty: calm')
+    pitch_std: float = option(20.0, "Zonos: variation of the pitch in Hz (20 to 45 is normal speech)")
+    carries: bool = option(True, "Zonos: whether a sentence keeps the prosody of the one before")
+    seed: int = option(0, "Zonos: seed of its sampler")
+    int8: bool = option(False, "Zonos: weights in 8 bits: less memory, a little less exact")
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,6 +77,8 @@ class Turn:
     """Of this turn, oldest first, at most the last 50."""
     ahead: ev.SpeechReady = field(default_factory=ev.SpeechReady)
     """How much of the unreleased first sentence is synthesised."""
+    synthesis: ev.Synthesis | None = None
+    """How the synthesiser fares; None before its first sentence."""
 
     sentences: tuple[str, ...] = ()
     """Committed sentences of the reply."""
@@ -245,6 +247,7 @@ def summary(turn: Turn) -> dict[str, Any]:
         "baseline_audio_latency_ms": turn.baseline_audio_latency_ms,
         "breakdown_ms": turn.breakdown,
         "decoding": _drafts(turn.decoding),
+        "real_time_factor": turn.synthesis.real_time_factor if turn.synthesis else None,
         "verdicts": [
             {
                 "revision": verdict.revision,
@@ -289,6 +292,7 @@ def _turn_started(turn: Turn, event: ev.TurnStarted) -> Turn:
         request=event.history,
         verifier=turn.verifier,
         decoding=turn.decoding,
+        synthesis=turn.synthesis and replace(turn.synthesis, ready=0, released=0),
         lanes=turn.lanes,
         stages=turn.stages,
         usage=turn.usage,
@@ -393,6 +397,7 @@ _FOLDS: dict[type[ev.Event], Callable[[Turn, Any], Turn]] = {
     ev.Candidate: lambda turn, event: replace(turn, candidate=event),
     ev.Decoding: lambda turn, event: replace(turn, decoding=event),
     ev.SpeechReady: lambda turn, event: replace(turn, ahead=event),
+    ev.Synthesis: lambda turn, event: replace(turn, synthesis=event),
     ev.Baseline: lambda turn, event: replace(turn, baseline=event),
     ev.BaselineSpeech: lambda turn, event: replace(turn, baseline_speech_ms=event.ms),
     ev.StageStatus: _stage_status,

@@ -17,7 +17,7 @@ from predtui.llm.load import load
 from predtui.profile import THIS_MACHINE, HardwareProfile
 from predtui.settings import TtsSettings
 from predtui.tts.base import Synthesizer
-from predtui.tts.stage import ENGINES
+from predtui.tts.engines import ENGINES
 
 TOKENS = (1, 2, 4, 8, 16, 32, 64, 128)
 CONTEXTS = (0, 64, 256, 1024, 3072)

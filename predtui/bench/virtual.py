@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from predtui.clock import Clock, VirtualClock
 from predtui.profile import HardwareProfile
+from predtui.tts.base import SpeechState
 
 CHUNK_SECONDS = 0.1
 CHARACTERS_A_SECOND = 15.0
@@ -46,6 +48,31 @@ class Timetable(VirtualClock):
         self.advance(0.0)
 
 
+@dataclass(frozen=True, slots=True)
+class PricedState:
+    """Chunks that were given already."""
+
+    given: int
+    nbytes = 0
+
+
+class PricedSpeech(Iterator[bytes]):
+    """Silent chunks, each after its price in seconds of ``clock``."""
+
+    def __init__(self, clock: Clock, prices: Sequence[float], given: int) -> None:
+        self._clock, self._prices, self._given = clock, prices, given
+
+    def __next__(self) -> bytes:
+        if self._given == len(self._prices):
+            raise StopIteration
+        self._clock.sleep(self._prices[self._given])
+        self._given += 1
+        return bytes(2 * round(PricedSynthesizer.rate * CHUNK_SECONDS))
+
+    def save(self) -> PricedState:
+        return PricedState(self._given)
+
+
 class PricedSynthesizer:
     """Silence as long as the text would be spoken, its first chunk after the profile's ``first_audio_ms``."""
 
@@ -54,12 +81,14 @@ class PricedSynthesizer:
     def __init__(self, profile: HardwareProfile, clock: Clock) -> None:
         self._profile, self._clock = profile, clock
 
-    def synthesize(self, text: str) -> Iterator[bytes]:
-        price = self._profile.first_audio_ms / 1000
-        for _ in range(round(len(text) / CHARACTERS_A_SECOND / CHUNK_SECONDS)):
-            self._clock.sleep(price)
-            yield bytes(2 * round(self.rate * CHUNK_SECONDS))
-            price = CHUNK_SECONDS / self._profile.speech_rate
+    def synthesize(self, text: str, state: SpeechState | None = None, after: SpeechState | None = None) -> PricedSpeech:
+        chunks = round(len(text) / CHARACTERS_A_SECOND / CHUNK_SECONDS)
+        return PricedSpeech(self._clock, self._prices(chunks), state.given if isinstance(state, PricedState) else 0)
+
+    def _prices(self, chunks: int) -> list[float]:
+        """Seconds that each chunk takes."""
+        following = CHUNK_SECONDS / self._profile.speech_rate
+        return [following if number else self._profile.first_audio_ms / 1000 for number in range(chunks)]
 
     def close(self) -> None:
         """Nothing was opened."""

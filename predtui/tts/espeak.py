@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from predtui.errors import PredtuiError
+from predtui.tts.base import BufferedSpeech, Remainder, SpeechState
 
 _SYNCHRONOUS = 2  # AUDIO_OUTPUT_SYNCHRONOUS: samples come through the callback
 _CHARS_UTF8 = 1
@@ -52,9 +53,24 @@ def open_library() -> tuple[ctypes.CDLL, int]:
     return _library, _library_rate
 
 
+class _Voice(ctypes.Structure):
+    """espeak_VOICE: what is asked of a voice; nothing where it is zero."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("languages", ctypes.c_char_p),
+        ("identifier", ctypes.c_char_p),
+        ("gender_age_variant_unused", ctypes.c_ubyte * 4),
+        ("score", ctypes.c_int),
+        ("spare", ctypes.c_void_p),
+    )
+
+
 def select_voice(library: ctypes.CDLL, voice: str) -> None:
-    """Make ``voice`` the library's. Raises PredtuiError for one it does not have."""
-    if library.espeak_SetVoiceByName(voice.encode()) != 0:
+    """Make ``voice``, a name or a language, the library's. Raises PredtuiError for one it does not have."""
+    if library.espeak_SetVoiceByName(voice.encode()) == 0:
+        return
+    if library.espeak_SetVoiceByProperties(ctypes.byref(_Voice(languages=voice.encode()))) != 0:
         raise PredtuiError(f"eSpeak NG has no voice {voice!r}.", "Try en-us, en-gb, de, fr-fr or es.")
 
 
@@ -91,8 +107,13 @@ class EspeakSynthesizer:
         self._library.espeak_SetParameter(_RATE, self._words_per_minute, 0)
         self._library.espeak_SetParameter(_PITCH, self._pitch, 0)
 
-    def synthesize(self, text: str) -> Iterator[bytes]:
-        """Chunks of about 60 ms, without the leading silence."""
+    def synthesize(
+        self, text: str, state: SpeechState | None = None, after: SpeechState | None = None
+    ) -> BufferedSpeech:
+        """Chunks of about 60 ms, without the leading silence. Each sentence has a prosody of its own."""
+        return BufferedSpeech(state.chunks if isinstance(state, Remainder) else self._chunks(text))
+
+    def _chunks(self, text: str) -> Iterator[bytes]:
         if not text.strip():
             return
         chunks: queue.SimpleQueue[bytes | PredtuiError | None] = queue.SimpleQueue()

@@ -1,14 +1,12 @@
 """The "tts" stage: first sentences ahead of time, committed ones released. Must not know of language models.
 
 Nothing leaves this stage as a SpeechChunk that no ReplyCommitted has asked for: what was never verified cannot be
-spoken, because playback never receives it.
+spoken, because playback never receives it. Where the engine fails, another speaks in its place.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 
 from predtui.errors import PredtuiError
 from predtui.events import (
@@ -24,34 +22,17 @@ from predtui.events import (
     SpeechEnd,
     SpeechReady,
     StageStatus,
+    Synthesis,
 )
 from predtui.settings import TtsSettings
 from predtui.stage import StageContext
-from predtui.tts.base import Synthesizer
+from predtui.tts.base import Advising, Synthesizer
+from predtui.tts.engines import ENGINES, espeak
+from predtui.tts.kept import Kept, Utterance
 from predtui.tts.speakable import speakable
 
-KEPT_SENTENCES = 8
-"""Unreleased sentences kept with their state: recognisers flip back and forth, and so do candidates."""
-CHUNKS_AHEAD = 64
-"""Chunks synthesised ahead at most (about 4 s of speech): enough to play while the rest is made."""
-
-
-@dataclass(slots=True)
-class Utterance:
-    """One sentence with what is synthesised of it. ``source`` is the resumable state."""
-
-    source: Iterator[bytes]
-    chunks: list[bytes] = field(default_factory=list)
-    complete: bool = False
-
-    def pull(self) -> bytes | None:
-        """The next chunk, kept as well; None at the end."""
-        chunk = next(self.source, None)
-        if chunk is None:
-            self.complete = True
-        else:
-            self.chunks.append(chunk)
-        return chunk
+CHUNKS_AHEAD = TtsSettings().ahead
+MEMORY_MB = TtsSettings().memory
 
 
 class TtsStage:
@@ -60,17 +41,36 @@ class TtsStage:
     accepts: tuple[type[Event], ...] = (SentenceAhead, ReplyCommitted, ReplyFinished, Interrupt, Baseline)
     tick: float | None = None
 
-    def __init__(self, make: Callable[[], Synthesizer]) -> None:
-        self._make = make
-        self._kept: OrderedDict[str, Utterance] = OrderedDict()
+    def __init__(
+        self,
+        make: Callable[[], Synthesizer],
+        make_spare: Callable[[], Synthesizer] | None = None,
+        ahead: int = CHUNKS_AHEAD,
+        memory_mb: int = MEMORY_MB,
+    ) -> None:
+        """``make_spare`` makes the engine that speaks where the first fails. ``ahead``: chunks made of an unreleased
+        sentence at most, enough to play while the rest is made (PredGen, appendix A.5)."""
+        self._make, self._make_spare, self._limit = make, make_spare, ahead
+        self._kept = Kept(memory_mb * 2**20)
         self._silenced = 0
+        self._before: Utterance | None = None
+        """The sentence of this reply that was released last."""
+        self._work_s = self._speech_s = 0.0
+        self._released = 0
 
     def open(self, context: StageContext) -> Iterator[Event]:
         self._context = context
         yield StageStatus(stage="tts", message="loading the voice")
-        self._engine = self._make()
-        for _ in self._engine.synthesize("ready"):
-            break
+        try:
+            self._engine = self._make()
+            next(self._engine.synthesize("ready"), None)
+        except PredtuiError as error:
+            if self._make_spare is None:
+                raise
+            self._engine, self._make_spare = self._make_spare(), None
+            yield Notice(text=f"tts: {error} eSpeak NG speaks instead.", severity="warning")
+        if isinstance(self._engine, Advising) and self._engine.advice:
+            yield Notice(text=f"tts: {self._engine.advice}", severity="warning")
 
     def handle(self, event: Event) -> Iterator[Event]:
         if isinstance(event, Interrupt):
@@ -92,78 +92,100 @@ class TtsStage:
         self._kept.clear()
         self._engine.close()
 
-    def _utterance(self, text: str) -> Utterance:
-        if text not in self._kept:
-            self._kept[text] = Utterance(self._engine.synthesize(speakable(text)))
-            while len(self._kept) > KEPT_SENTENCES:
-                self._kept.popitem(last=False)
-        self._kept.move_to_end(text)
-        return self._kept[text]
-
     def _ahead(self, event: SentenceAhead) -> Iterator[Event]:
-        utterance = self._utterance(event.text)
+        utterance = self._kept.take(event.text) or Utterance(self._engine, speakable(event.text))
         try:
-            while not utterance.complete and len(utterance.chunks) < CHUNKS_AHEAD and not self._context.stale():
-                utterance.pull()
+            while not utterance.complete and len(utterance.chunks) < self._limit and not self._context.stale():
+                self._pull(utterance)
+            utterance.park()
         except PredtuiError as error:
-            del self._kept[event.text]
             yield Notice(text=f"tts: {error}", severity="warning")
-            return
-        samples = sum(map(len, utterance.chunks)) / 2
-        yield SpeechReady(text=event.text, seconds=samples / self._engine.rate, complete=utterance.complete)
+            if self._make_spare is None:
+                return
+            utterance = Utterance(self._make_spare(), speakable(event.text))
+        self._kept.put(event.text, utterance)
+        yield SpeechReady(text=event.text, seconds=utterance.seconds, complete=utterance.complete)
+        yield self._synthesis(len(utterance.chunks))
 
     def _release(self, event: ReplyCommitted) -> Iterator[Event]:
         """Buffered chunks at once, then the rest out of the saved state; an empty chunk closes the sentence."""
-        utterance = self._kept.pop(event.text, None) or Utterance(self._engine.synthesize(speakable(event.text)))
+        if event.index == 0:
+            self._before, self._released = None, 0
+        utterance = self._kept.take(event.text) or self._begun(event.text)
         try:
-            for chunk in _all_chunks(utterance):
-                if self._context.stale():
-                    return
-                yield self._chunk(event.index, chunk)
+            yield from self._spoken(utterance, event.index)
         except PredtuiError as error:
-            yield Notice(text=f"tts: {error} The sentence stays unspoken.", severity="warning")
-        yield self._chunk(event.index, b"", last=True)
+            yield from self._spoken_by_spare(event, error)
+        if not self._context.stale():
+            yield self._chunk(event.index, b"", self._engine.rate, last=True)
+            yield self._synthesis(0)
 
-    def _chunk(self, index: int, pcm: bytes, last: bool = False) -> SpeechChunk:
-        return SpeechChunk(index=index, pcm=pcm, rate=self._engine.rate, last=last)
+    def _spoken(self, utterance: Utterance, index: int) -> Iterator[Event]:
+        """Raises PredtuiError where the engine fails on the way."""
+        for chunk in self._all_chunks(utterance):
+            if self._context.stale():
+                return
+            if chunk:
+                self._released += 1
+                yield self._chunk(index, chunk, utterance.engine.rate)
+        utterance.park()
+        self._before = utterance
+
+    def _spoken_by_spare(self, event: ReplyCommitted, error: PredtuiError) -> Iterator[Event]:
+        """The whole sentence once more by the engine that stands in; a sentence broken off would mislead."""
+        try:
+            if self._make_spare is None:
+                raise error
+            yield Notice(text=f"tts: {error} eSpeak NG says this sentence.", severity="warning")
+            yield from self._spoken(Utterance(self._make_spare(), speakable(event.text)), event.index)
+        except PredtuiError as last:
+            yield Notice(text=f"tts: {last} The sentence stays unspoken.", severity="warning")
+
+    def _begun(self, sentence: str) -> Utterance:
+        """Nothing of it is made yet. It follows the sentence before where that was this engine's."""
+        before = self._before
+        carried = before.state if before and before.engine is self._engine else None
+        return Utterance(self._engine, speakable(sentence), carried)
+
+    def _all_chunks(self, utterance: Utterance) -> Iterator[bytes]:
+        yield from list(utterance.chunks)
+        while not utterance.complete and (chunk := self._pull(utterance)) is not None:
+            yield chunk
+
+    def _pull(self, utterance: Utterance) -> bytes | None:
+        """``utterance.pull``, timed."""
+        start = self._context.clock.now()
+        chunk = utterance.pull()
+        self._work_s += self._context.clock.now() - start
+        if chunk:
+            self._speech_s += len(chunk) / 2 / utterance.engine.rate
+        return chunk
+
+    def _synthesis(self, ready: int) -> Synthesis:
+        return Synthesis(
+            ready=ready,
+            released=self._released,
+            real_time_factor=self._work_s / self._speech_s if self._speech_s else 0.0,
+        )
+
+    def _chunk(self, index: int, pcm: bytes, rate: int, last: bool = False) -> SpeechChunk:
+        return SpeechChunk(index=index, pcm=pcm, rate=rate, last=last)
 
     def _measure(self, event: Baseline) -> Iterator[Event]:
         """The first sentence afresh, as a cascade without speculation would synthesise it."""
         start = self._context.clock.now()
         try:
-            for _ in self._engine.synthesize(speakable(event.first_sentence)):
-                break
+            for chunk in self._engine.synthesize(speakable(event.first_sentence)):
+                if self._context.stale():
+                    return
+                if chunk:
+                    break
         except PredtuiError:
             return
         yield BaselineSpeech(ms=(self._context.clock.now() - start) * 1000)
 
 
-def _all_chunks(utterance: Utterance) -> Iterator[bytes]:
-    yield from list(utterance.chunks)
-    while (chunk := utterance.pull()) is not None:
-        yield chunk
-
-
-class Mute:
-    """A synthesiser that says nothing: replies are read, not heard."""
-
-    rate = 22050
-
-    def synthesize(self, text: str) -> Iterator[bytes]:
-        return iter(())
-
-    def close(self) -> None:
-        pass
-
-
-def _espeak(options: TtsSettings) -> Synthesizer:
-    from predtui.tts.espeak import EspeakSynthesizer
-
-    return EspeakSynthesizer(options.voice, options.rate, options.pitch)
-
-
-ENGINES: dict[str, Callable[[TtsSettings], Synthesizer]] = {"espeak": _espeak, "none": lambda options: Mute()}
-
-
 def create(options: TtsSettings) -> TtsStage:
-    return TtsStage(lambda: ENGINES[options.engine](options))
+    """The stage of the settings; eSpeak NG stands in for any other engine."""
+    spare = (lambda: espeak(options)) if options.engine not in ("espeak", "none") else None
+    return TtsStage(lambda: ENGINES[options.engine](options), spare, options.ahead, options.memory)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 
 from predtui.errors import PredtuiError
-from predtui.tts.espeak import EspeakSynthesizer
+from predtui.tts.espeak import EspeakSynthesizer, transcribe
 
 
 def samples(chunks: Iterable[bytes]) -> npt.NDArray[np.int16]:
@@ -51,8 +51,30 @@ def test_interleaved_sentences_do_not_mix(espeak: EspeakSynthesizer) -> None:
 def test_an_abandoned_sentence_does_not_block_the_next(espeak: EspeakSynthesizer) -> None:
     long = espeak.synthesize("This goes on and on and on. " * 200)
     next(long)
-    long.close()  # type: ignore[attr-defined]
+    del long
     assert b"".join(espeak.synthesize("Short."))
+
+
+def test_a_saved_speech_is_the_sound_that_is_left(espeak: EspeakSynthesizer) -> None:
+    speech = espeak.synthesize("One two three four five.")
+    next(speech)
+    state = speech.save()
+    assert list(espeak.synthesize("One two three four five.", state)) == list(speech)
+    assert state.nbytes == sum(map(len, state.chunks)) > 0
+
+
+@pytest.mark.parametrize(
+    ("text", "voice", "ipa"),
+    [
+        ("Paris", "en-us", "pˈæɹɪs"),
+        ("Paris", "fr-fr", "paʁˈi"),
+        ("bath", "en-gb", "bˈaθ"),
+        ("", "en-us", ""),
+        ("one. two", "en-us", "wˈʌn tˈuː"),
+    ],
+)
+def test_words_are_transcribed(text: str, voice: str, ipa: str) -> None:
+    assert transcribe([text], voice) == [ipa]
 
 
 def test_a_zero_byte_or_emoji_is_survived(espeak: EspeakSynthesizer) -> None:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from predtui.clock import VirtualClock
 from predtui.errors import PredtuiError
@@ -21,39 +25,79 @@ from predtui.events import (
     SpeechChunk,
     SpeechEnd,
     SpeechReady,
+    Synthesis,
 )
 from predtui.stage import StageContext
-from predtui.tts.stage import KEPT_SENTENCES, TtsStage
+from predtui.tts.base import SpeechState
+from predtui.tts.kept import KEPT_SENTENCES
+from predtui.tts.stage import TtsStage
+
+
+@dataclass(frozen=True)
+class Place:
+    """How far into its text a speech is, and how much memory that is said to take."""
+
+    text: str
+    at: int
+    nbytes: int = 1000
+
+
+class Spelling(Iterator[bytes]):
+    def __init__(self, speller: Speller, text: str, at: int) -> None:
+        self.speller, self.text, self.at = speller, text, at
+        self.thought = False
+
+    def __next__(self) -> bytes:
+        if self.at == len(self.text):
+            raise StopIteration
+        self.thought = not self.thought
+        if self.thought:
+            return b""
+        if self.text[self.at] in self.speller.refuses:
+            raise PredtuiError("no questions.")
+        self.speller.made += 1
+        self.at += 1
+        return self.text[self.at - 1].encode() * 2
+
+    def save(self) -> Place:
+        return Place(self.text, self.at)
 
 
 class Speller:
-    """One chunk a letter; counts what it makes; fails on a question mark."""
+    """One chunk a letter, after a moment's thought; counts what it makes; fails on what it refuses."""
 
-    rate = 1000
-
-    def __init__(self) -> None:
+    def __init__(self, rate: int = 1000, refuses: str = "?") -> None:
+        self.rate, self.refuses = rate, refuses
         self.made = 0
+        self.followed: list[tuple[str, str]] = []
+        self.advice = "speak up."
 
-    def synthesize(self, text: str) -> Iterator[bytes]:
-        for letter in text:
-            if letter == "?":
-                raise PredtuiError("no questions.")
-            self.made += 1
-            yield letter.encode() * 2
+    def synthesize(self, text: str, state: SpeechState | None = None, after: SpeechState | None = None) -> Spelling:
+        if isinstance(after, Place):
+            self.followed.append((text, after.text))
+        return Spelling(self, text, state.at if isinstance(state, Place) else 0)
 
     def close(self) -> None:
         pass
 
 
 class Bench:
-    def __init__(self) -> None:
+    """A stage that opens, with what it said then. ``options`` are the stage's."""
+
+    def __init__(self, **options: Any) -> None:
         self.speller = Speller()
+        self.spare = Speller(rate=500, refuses="")
         self.stale = False
         self.stale_after: int | None = None
-        self.stage = TtsStage(lambda: self.speller)
+        self.stage = TtsStage(lambda: self.speller, **options)
         context = StageContext(VirtualClock(), self._is_stale, logging.getLogger("test"))
-        list(self.stage.open(context))
+        self.opening = list(self.stage.open(context))
         self.speller.made = 0
+
+    @classmethod
+    def spared(cls) -> Bench:
+        bench = cls(make_spare=lambda: bench.spare)
+        return bench
 
     def _is_stale(self) -> bool:
         return self.stale or (self.stale_after is not None and self.speller.made >= self.stale_after)
@@ -67,14 +111,22 @@ def bench() -> Bench:
     return Bench()
 
 
+def closed(events: list[Event]) -> bool:
+    chunks = [event for event in events if isinstance(event, SpeechChunk)]
+    return [chunk.last for chunk in chunks] == [False] * (len(chunks) - 1) + [True]
+
+
+def notices(events: list[Event]) -> str:
+    return " ".join(event.text for event in events if isinstance(event, Notice))
+
+
 def spoken(events: list[Event]) -> str:
     return b"".join(e.pcm for e in events if isinstance(e, SpeechChunk)).decode()[::2]
 
 
 def test_a_guess_makes_no_sound(bench: Bench) -> None:
     events = bench.send(SentenceAhead(turn=1, revision=1, text="abc"))
-    assert [type(e) for e in events] == [SpeechReady]
-    assert events[0] == SpeechReady(text="abc", seconds=0.003, complete=True)
+    assert events == [SpeechReady(text="abc", seconds=0.003, complete=True), Synthesis(ready=3)]
 
 
 def test_a_commit_plays_what_was_made_and_makes_nothing_again(bench: Bench) -> None:
@@ -83,8 +135,8 @@ def test_a_commit_plays_what_was_made_and_makes_nothing_again(bench: Bench) -> N
     events = bench.send(ReplyCommitted(turn=1, revision=2, index=0, text="abc"))
     assert spoken(events) == "abc"
     assert bench.speller.made == made
-    assert isinstance(events[-1], SpeechChunk)
-    assert events[-1].last
+    assert closed(events)
+    assert events[-1] == Synthesis(released=3)
 
 
 def test_a_guess_cut_short_is_resumed_by_its_commit(bench: Bench) -> None:
@@ -129,9 +181,80 @@ def test_few_guesses_are_kept(bench: Bench) -> None:
 def test_an_engine_that_fails_costs_a_notice_not_the_turn(bench: Bench) -> None:
     assert isinstance(bench.send(SentenceAhead(turn=1, revision=1, text="why?"))[0], Notice)
     events = bench.send(ReplyCommitted(turn=1, revision=2, text="why?"))
-    assert isinstance(events[-1], SpeechChunk)
-    assert events[-1].last
-    assert any(isinstance(e, Notice) for e in events)
+    assert closed(events)
+    assert any(isinstance(e, Notice) and "unspoken" in e.text for e in events)
+
+
+def test_another_engine_speaks_where_the_first_fails() -> None:
+    bench = Bench.spared()
+    assert "no questions" in notices(bench.send(SentenceAhead(turn=1, revision=1, text="why?")))
+    events = bench.send(ReplyCommitted(turn=1, revision=2, text="why?"))
+    assert spoken(events) == "why?"
+    assert not notices(events)
+    assert {event.rate for event in events if isinstance(event, SpeechChunk) and event.pcm} == {500}
+    events = bench.send(ReplyCommitted(turn=1, revision=2, index=1, text="what? else"))
+    assert spoken(events) == "whatwhat? else"  # from its beginning: words broken off would mislead
+    assert "eSpeak NG says this sentence" in notices(events)
+    assert closed(events)
+    assert spoken(bench.send(ReplyCommitted(turn=1, revision=2, index=2, text="fine"))) == "fine"
+    assert bench.spare.made == 4 + 10
+
+
+def test_an_engine_that_cannot_be_opened_is_replaced() -> None:
+    spare = Speller()
+
+    def broken() -> Speller:
+        raise PredtuiError("model.safetensors is damaged.")
+
+    stage = TtsStage(broken, lambda: spare)
+    opening = list(stage.open(StageContext(VirtualClock(), lambda: False, logging.getLogger("test"))))
+    assert "damaged. eSpeak NG speaks instead" in notices(opening)
+    assert spoken(list(stage.handle(ReplyCommitted(turn=1, text="abc")))) == "abc"
+    with pytest.raises(PredtuiError, match="damaged"):
+        list(TtsStage(broken).open(StageContext(VirtualClock(), lambda: False, logging.getLogger("test"))))
+
+
+def test_what_an_engine_has_to_say_of_itself_is_told(bench: Bench) -> None:
+    assert "speak up" in notices(bench.opening)
+
+
+def test_no_more_is_made_ahead_than_asked_for() -> None:
+    bench = Bench(ahead=2)
+    assert bench.send(SentenceAhead(turn=1, revision=1, text="abcdef"))[-1] == Synthesis(ready=2)
+    assert bench.speller.made == 2
+    assert spoken(bench.send(ReplyCommitted(turn=1, revision=2, text="abcdef"))) == "abcdef"
+    assert bench.speller.made == 6
+
+
+def test_sentences_kept_share_a_budget_of_memory() -> None:
+    bench = Bench(memory_mb=0)
+    for text in ("old", "new"):
+        bench.send(SentenceAhead(turn=1, revision=1, text=text))
+    assert bench.speller.made == 6
+    assert spoken(bench.send(ReplyCommitted(turn=1, revision=2, text="new"))) == "new"
+    assert bench.speller.made == 6
+    assert spoken(bench.send(ReplyCommitted(turn=1, revision=2, index=1, text="old"))) == "old"
+    assert bench.speller.made == 9
+
+
+def test_a_sentence_follows_the_one_before_it_in_the_reply(bench: Bench) -> None:
+    for turn in (1, 2):
+        bench.send(SentenceAhead(turn=turn, revision=1, text="one"))
+        for index, text in enumerate(["one", "two", "three"]):
+            bench.send(ReplyCommitted(turn=turn, revision=2, index=index, text=text))
+    assert bench.speller.followed == [("two", "one"), ("three", "two")] * 2
+
+
+@given(st.text("abc", min_size=1, max_size=8), st.integers(0, 9), st.lists(st.text("abc", max_size=4), max_size=4))
+def test_a_sentence_is_whole_however_its_making_was_interrupted(text: str, made: int, others: list[str]) -> None:
+    bench = Bench()
+    bench.stale_after = made
+    bench.send(SentenceAhead(turn=1, revision=1, text=text))
+    bench.stale_after = None
+    for other in others:
+        bench.send(SentenceAhead(turn=1, revision=2, text=other))
+    assert spoken(bench.send(ReplyCommitted(turn=1, revision=3, text=text))) == text
+    assert bench.speller.made == len(text) + sum(map(len, {*others} - {text}))
 
 
 def test_the_baseline_is_synthesised_afresh(bench: Bench) -> None:

@@ -18,7 +18,7 @@ from predtui.tui.widgets.stages import in_order
 from predtui.tui.widgets.timeline import TimelinePane
 from predtui.tui.widgets.utilisation import UtilisationPane
 from predtui.tui.words import finished_words
-from predtui.turn import Span, Turn
+from predtui.turn import Span, Turn, reduce
 from tests.tui.scenes import answered, first_exchange, fold, speculating
 
 
@@ -187,6 +187,14 @@ def test_the_candidate_pane_tells_how_drafts_fare_where_there_are_any() -> None:
 def drawn(turn: Turn) -> list[Content]:
     pane = CandidatePane(turn)
     return pane.draw(pane.read(turn), 70, 6)
+
+
+def test_the_timeline_tells_how_the_synthesiser_fares() -> None:
+    told = fold([ev.TurnStarted(turn=1, time=1.0), ev.Synthesis(turn=1, ready=17, released=3, real_time_factor=0.251)])
+    heading = TimelinePane(told).heading(TimelinePane(told).values)
+    assert heading == (" · seconds", " · 17 chunks ready, 3 playing · RTF 0.25")
+    after = reduce(told, ev.TurnStarted(turn=2, time=9.0))
+    assert after.synthesis == ev.Synthesis(turn=1, real_time_factor=0.251)
 
 
 def test_stages_stand_in_the_order_of_an_utterance() -> None:

@@ -5,13 +5,14 @@ Must not know of turns, candidates or playback.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
 
 from predtui.errors import PredtuiError
+from predtui.tts.base import BufferedSpeech, SpeechState
 from predtui.tts.zonos.codec import Codec
 from predtui.tts.zonos.config import CODEBOOKS
 from predtui.tts.zonos.model import ZonosModel
@@ -55,13 +56,21 @@ class ZonosSynthesizer:
     def __init__(self, model: ZonosModel, codec: Codec, manner: Manner, sampling: SamplingOptions) -> None:
         self.rate = codec.rate
         self._model, self._codec, self._manner, self._sampling = model, codec, manner, sampling
+        self.advice = ""
 
-    def synthesize(self, text: str, state: ZonosState | None = None) -> Iterator[bytes]:
+    @property
+    def frame_rate(self) -> float:
+        """Frames a second of speech."""
+        return self._codec.rate / self._codec.hop
+
+    def synthesize(
+        self, text: str, state: SpeechState | None = None, after: SpeechState | None = None
+    ) -> Speech | BufferedSpeech:
         """See ``Synthesizer``. Raises PredtuiError for a text that is too long."""
-        if state is not None and state.prompt.text == text and not state.finished:
+        if isinstance(state, ZonosState):
             return self._speech(state)
-        prompt = self._prompt(text, state)
-        return iter(()) if prompt is None else self._speech(prompt)
+        prompt = self._prompt(text, after if isinstance(after, ZonosState) else None)
+        return BufferedSpeech(()) if prompt is None else self._speech(prompt)
 
     def close(self) -> None:
         """Memory goes with the object."""
@@ -78,14 +87,13 @@ class ZonosSynthesizer:
             raise PredtuiError(
                 f"A sentence of {len(said)} phonemes is too long for Zonos, which takes {LONGEST}.", "Say it in parts."
             )
-        frame_rate = self._codec.rate / self._codec.hop
         known = torch.empty((CODEBOOKS, 0), dtype=torch.long)
-        if before is not None and self._manner.carries and before.frames.shape[1] <= CARRIED_S * frame_rate:
+        if before is not None and self._manner.carries and before.frames.shape[1] <= CARRIED_S * self.frame_rate:
             said = f"{phonemes(before.prompt.text, self._manner.language)} {said}"
             known = before.frames
         with torch.inference_mode():
             prefix = self._model.prefix_conditioner.guided(self._values(said))
-        return Prompt(text, prefix, known, round(self._manner.seconds * frame_rate))
+        return Prompt(text, prefix, known, round(self._manner.seconds * self.frame_rate))
 
     def _values(self, said: str) -> dict[str, Tensor]:
         """The values of the conditioners that the checkpoint has; those that it lacks are left out."""

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from textual.content import Content
 
+from predtui.events import Synthesis
 from predtui.tui import figures, lanes
 from predtui.tui.widgets.pane import Pane
 from predtui.turn import Span, Turn
@@ -27,6 +28,7 @@ class Course(NamedTuple):
     input_end: float | None
     first_audio: float | None
     without: float | None
+    speech: Synthesis | None
 
 
 class TimelinePane(Pane[Course]):
@@ -42,13 +44,15 @@ class TimelinePane(Pane[Course]):
             turn.input_ended,
             turn.audio_latency_ms,
             turn.baseline_audio_latency_ms,
+            turn.synthesis,
         )
 
     def heading(self, values: Course) -> tuple[str | tuple[str, str], ...]:
+        speech = _speech(values.speech)
         if values.first_audio is None:
-            return (" · seconds",)
+            return (" · seconds", *speech)
         first, without = figures.milliseconds(values.first_audio), figures.milliseconds(values.without)
-        return (" · seconds · first audio ", (first, "$success"), f" (without: {without})")
+        return (" · seconds · first audio ", (first, "$success"), f" (without: {without})", *speech)
 
     def draw(self, values: Course, width: int, height: int) -> list[Content]:
         cells = max(1, width - LABEL)
@@ -62,6 +66,12 @@ class TimelinePane(Pane[Course]):
         if end is not None and bars[end] == " ":
             bars = bars[:end] + END + bars[end + 1 :]
         return Content.assemble((f"{LANES[index]:<{LABEL}}", ".dim"), (bars, f".lane-{LANES[index]}"))
+
+
+def _speech(speech: Synthesis | None) -> tuple[str, ...]:
+    if speech is None:
+        return ()
+    return (f" · {speech.ready} chunks ready, {speech.released} playing · RTF {speech.real_time_factor:.2g}",)
 
 
 def _first_start(turn: Turn) -> float:

@@ -121,7 +121,7 @@ def test_a_sentence_takes_over_from_the_one_before(models: dict[str, ZonosModel]
     before = first.save()
     assert before.finished
     assert before.frames.shape[1] > 0
-    second = synthesizer.synthesize("And good night.", before)
+    second = synthesizer.synthesize("And good night.", after=before)
     assert isinstance(second, Speech)
     heard = b"".join(second)
     codes = second.codes
@@ -136,7 +136,7 @@ def test_prosody_is_not_carried_where_that_is_not_wanted(models: dict[str, Zonos
     first = speech(synthesizer, "Good morning.")
     steps(first, 10_000)
     alone = b"".join(synthesizer.synthesize("And good night."))
-    assert b"".join(synthesizer.synthesize("And good night.", first.save())) == alone
+    assert b"".join(synthesizer.synthesize("And good night.", after=first.save())) == alone
 
 
 @pytest.mark.parametrize("text", ["", "  ", "…", "?!"])

@@ -1,0 +1,82 @@
+"""Zonos out of the settings: checkpoint, codec and voice, and how fast they are here. Must not know of turns."""
+
+from __future__ import annotations
+
+import time
+
+import torch
+
+from predtui.errors import PredtuiError
+from predtui.settings import TtsSettings
+from predtui.tts.zonos import voices
+from predtui.tts.zonos.checkpoint import WEIGHTS, find, load_model
+from predtui.tts.zonos.codec import load_codec
+from predtui.tts.zonos.phonemes import check_language
+from predtui.tts.zonos.quantize import quantize
+from predtui.tts.zonos.sampling import SamplingOptions
+from predtui.tts.zonos.speech import failure
+from predtui.tts.zonos.synthesizer import CALM, EMOTIONS, Manner, ZonosSynthesizer
+
+PHONEMES_A_WORD = 15 * 60 / 175
+"""So that 175 words a minute are Zonos' usual 15 phonemes a second."""
+TRIED_FRAMES = 4
+"""Frames whose forwards are timed when the engine opens."""
+
+
+def load(options: TtsSettings) -> ZonosSynthesizer:
+    """The engine of the settings: in bfloat16 on a GPU where there is one, else in float32 on the CPU. Raises
+    PredtuiError, with what to do, where something is missing, does not fit or is not known."""
+    manner = manner_of(options)
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    folder = find(options.model, "config.json", WEIGHTS)
+    try:
+        model = load_model(folder, device, torch.bfloat16 if device == "cuda" else torch.float32)
+        if options.int8:
+            quantize(model.backbone)
+        engine = ZonosSynthesizer(model, load_codec(options.codec, device), manner, SamplingOptions(seed=options.seed))
+    except (RuntimeError, MemoryError) as error:
+        raise failure(error) from error
+    engine.advice = _advice(engine, device)
+    return engine
+
+
+def manner_of(options: TtsSettings) -> Manner:
+    """Raises PredtuiError for an unknown language, voice or emotion."""
+    check_language(options.language)
+    return Manner(
+        language=options.language,
+        speaker=voices.load(options.speaker) if options.speaker else None,
+        emotion=emotions(options.emotion),
+        rate=options.rate * PHONEMES_A_WORD / 60,
+        pitch_std=options.pitch_std,
+        carries=options.carries,
+    )
+
+
+def emotions(text: str) -> dict[str, float]:
+    """Weights out of "happiness=0.6 neutral=0.4"; ``CALM`` out of an empty text. Raises PredtuiError otherwise."""
+    weights: dict[str, float] = {}
+    for word in text.replace(",", " ").split():
+        name, _, value = word.partition("=")
+        try:
+            weights[name] = float(value)
+        except ValueError:
+            weights[name] = -1.0
+    if any(name not in EMOTIONS or not 0 <= value < float("inf") for name, value in weights.items()):
+        raise PredtuiError(f"tts.emotion = {text!r} cannot be read.", f'Write "neutral=1"; of {", ".join(EMOTIONS)}.')
+    if weights and not sum(weights.values()):
+        raise PredtuiError(f"tts.emotion = {text!r} has no weight above 0.", 'Write "neutral=1".')
+    return weights or dict(CALM)
+
+
+def _advice(engine: ZonosSynthesizer, device: str) -> str:
+    """A warning where the forwards alone take longer than the speech does."""
+    speech = engine.synthesize("ready")
+    next(speech)
+    start = time.perf_counter()
+    for _ in range(TRIED_FRAMES):
+        next(speech)
+    factor = (time.perf_counter() - start) / TRIED_FRAMES * engine.frame_rate
+    if factor < 1:
+        return ""
+    return f"Zonos takes {factor:.1f} s for a second of speech on this {device.upper()}. Choose --tts espeak."
