@@ -25,16 +25,25 @@ _SCALE = "_scale"
 def read(folder: Path, prefix: str = "") -> dict[str, Array]:
     """The variables under ``prefix`` in float32. Raises PredtuiError where ``model.bin`` is missing, broken or of
     another version or number type."""
+    variables, aliases = _raw(folder, prefix)
+    scaled = {name: _scaled(name, array, variables) for name, array in variables.items() if not name.endswith(_SCALE)}
+    return scaled | {alias: scaled[name] for alias, name in aliases if name in scaled}
+
+
+def _raw(folder: Path, prefix: str) -> tuple[dict[str, npt.NDArray[np.generic]], list[tuple[str, str]]]:
     path = folder / "model.bin"
     try:
         with path.open("rb") as file:
-            variables, aliases = _variables(file, prefix), _aliases(file)
+            return _variables(file, prefix), _aliases(file)
     except FileNotFoundError as error:
         raise PredtuiError(f"{folder} has no model.bin.", "Give the folder of a CTranslate2 model.") from error
     except (OSError, struct.error, KeyError, ValueError) as error:
         raise PredtuiError(f"{path} cannot be read: {error}.", "Convert the model again.") from error
-    scaled = {name: _scaled(name, array, variables) for name, array in variables.items() if not name.endswith(_SCALE)}
-    return scaled | {alias: scaled[name] for alias, name in aliases if name in scaled}
+
+
+def is_int8(folder: Path) -> bool:
+    """Whether the decoder's matrices in ``folder`` are 8-bit. Raises PredtuiError as ``read`` does."""
+    return any(name.endswith(_SCALE) for name in _raw(folder, "decoder/")[0])
 
 
 def _variables(file: BinaryIO, prefix: str) -> dict[str, npt.NDArray[np.generic]]:

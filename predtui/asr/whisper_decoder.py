@@ -7,7 +7,7 @@ how tokens are searched, nor what they mean.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,9 @@ import numpy.typing as npt
 from predtui.asr.ct2_weights import Array
 
 _EPSILON = 1e-5
+
+Linear = Callable[[Array], Array]
+"""[.., columns] to [.., rows]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +61,16 @@ class Step:
 
 
 class Decoder:
-    """The decoder of the CTranslate2 variables ``weights`` (those under "decoder/"). Counts its forwards."""
+    """The decoder of the CTranslate2 variables ``weights`` (those under "decoder/"). Counts its forwards. ``linear``:
+    what multiplies by a matrix, where it is not numpy."""
 
-    def __init__(self, weights: dict[str, Array]) -> None:
+    def __init__(self, weights: dict[str, Array], linear: Callable[[Array], Linear] | None = None) -> None:
         self._weights = {name.removeprefix("decoder/"): array for name, array in weights.items()}
         self._heads = int(self._weights["num_heads"])
         self._layers = sum(name.endswith("/ffn/linear_0/weight") for name in self._weights)
         self._embedding = self._weights["embeddings/weight"]
+        matrices = {name: array for name, array in self._weights.items() if array.ndim == 2 and _multiplies(name)}
+        self._products = {name: linear(matrix) for name, matrix in matrices.items()} if linear else {}
         self._positions = self._weights["position_encodings/encodings"]
         self._aligning = self._alignment_heads()
         self.forwards = 0
@@ -113,7 +119,7 @@ class Decoder:
             x = x + self._linear(f"{name}/attention/linear_2", _joined(weights @ memory.values[layer]))
             hidden = gelu(self._linear(f"{name}/ffn/linear_0", self._norm(f"{name}/ffn", x)))
             x = x + self._linear(f"{name}/ffn/linear_1", hidden)
-        logits = self._norm("", x) @ self._embedding.T
+        logits = self._product("embeddings/weight", self._norm("", x))
         return Step(logits, np.stack(attention), Cache(tuple(keys), tuple(values)))
 
     def _alignment_heads(self) -> dict[int, tuple[int, ...]]:
@@ -121,9 +127,14 @@ class Decoder:
         return {layer: tuple(range(self._heads)) for layer in range(self._layers // 2, self._layers)}
 
     def _linear(self, name: str, x: Array) -> Array:
-        result: Array = x @ self._weights[f"{name}/weight"].T
+        result = self._product(f"{name}/weight", x)
         bias = self._weights.get(f"{name}/bias")
         return result if bias is None else result + bias
+
+    def _product(self, name: str, x: Array) -> Array:
+        product = self._products.get(name)
+        result: Array = product(x) if product else x @ self._weights[name].T
+        return result
 
     def _norm(self, name: str, x: Array) -> Array:
         name = f"{name}/layer_norm".lstrip("/")
@@ -138,6 +149,10 @@ class Decoder:
 
     def _scaled(self, query: Array) -> Array:
         return query * np.float32(query.shape[-1] ** -0.5)
+
+
+def _multiplies(name: str) -> bool:
+    return name == "embeddings/weight" or "/linear_" in name
 
 
 def softmax(x: Array) -> Array:

@@ -6,6 +6,8 @@ or turns.
 
 from __future__ import annotations
 
+import contextlib
+import importlib.util
 import json
 import zlib
 from collections.abc import Sequence
@@ -28,6 +30,8 @@ RATE = 16_000
 LONGEST_TOKENS = 200
 LEAST_TOKENS, TOKENS_A_SECOND = 8, 16
 """More tokens than anyone speaks, however short they are: what goes on beyond is a loop."""
+CACHED_WEIGHTS = 8_000_000
+"""Numbers in a decoder's matrices that a CPU's cache has room for; beyond, 8-bit products are several times as fast."""
 PROMPT_TOKENS = 100
 """Of the text before, as much is given to the decoder."""
 
@@ -77,7 +81,7 @@ class WhisperModel:
                 f"{folder} is not a Whisper model for CTranslate2: {error}.", "Choose another."
             ) from error
         self._tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self._decoder = Decoder(ct2_weights.read(folder, "decoder/"))
+        self._decoder = _make_decoder(folder, threads)
         shapes = {name: array.shape for name, array in ct2_weights.read(folder, "encoder/").items()}
         self.mels = shapes["encoder/conv1/weight"][1]
         self.window = 2 * shapes["encoder/position_encodings/encodings"][0]
@@ -193,3 +197,19 @@ class WhisperModel:
 
     def _begins(self, token: int) -> bool:
         return bool(self._tokenizer.id_to_token(token).startswith("Ġ"))
+
+
+def _make_decoder(folder: Path, threads: int) -> Decoder:
+    """The decoder in the CTranslate2 folder ``folder``. A large one of 8-bit weights multiplies by them as they are,
+    where torch is installed and has the kernels."""
+    weights = ct2_weights.read(folder, "decoder/")
+    large = sum(array.size for array in weights.values()) > CACHED_WEIGHTS
+    if large and ct2_weights.is_int8(folder) and importlib.util.find_spec("torch") is not None:
+        import torch
+
+        from predtui.asr.int8_linear import Int8Linear
+
+        torch.set_num_threads(threads)
+        with contextlib.suppress(RuntimeError, AttributeError, NotImplementedError):
+            return Decoder(weights, Int8Linear)
+    return Decoder(weights)

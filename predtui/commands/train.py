@@ -60,12 +60,13 @@ def train_pocket_whisper(
     seed: Annotated[int, typer.Option(help="Seed of speech and weights.")] = 0,
     threads: Annotated[int, typer.Option(help="CPU threads; 0 takes all.")] = 0,
     resume: Annotated[bool, typer.Option(help="Go on from the last checkpoint.")] = True,
+    start: Annotated[Path | None, typer.Option(help="A finished pocket Whisper to train on, with a new seed.")] = None,
 ) -> None:
     """The pocket Whisper, from a seed: synthetic speech, tokenizer, training, export, card."""
     _needs_torch()
     from predtui.training.asr.train import train_asr
 
-    train_asr(out, minutes, seed, threads, resume)
+    train_asr(out, minutes, seed, threads, resume, start)
 
 
 @train.command("hush")

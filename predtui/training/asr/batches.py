@@ -121,7 +121,7 @@ def said(words: Times, begin: float, end: float) -> tuple[str, str]:
 def changed(mel: Floats, crops: Crops, rng: np.random.Generator) -> Floats:
     """``mel`` [mels, frames] at another level, of another throat, through another microphone."""
     bins = np.arange(len(mel), dtype=np.float32)
-    if rng.random() < 0.8:
+    if rng.random() < 0.6:
         warped = np.clip(bins * (1.0 + rng.uniform(-crops.warp, crops.warp)), 0, len(mel) - 1.001)
         low = warped.astype(np.int64)
         share = (warped - low)[:, None].astype(np.float32)

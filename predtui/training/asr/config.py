@@ -53,14 +53,14 @@ class Recipe:
     """
 
     batch: int = 32
-    muon_rate: float = 0.02
-    adam_rate: float = 2e-3
-    warmup_steps: int = 100
-    hold: float = 0.35
+    muon_rate: float = 0.015
+    adam_rate: float = 1.5e-3
+    warmup_steps: int = 200
+    hold: float = 0.3
     encoder_share: float = 0.4
     """Of the budget, what the CTC part takes."""
     ctc_weight: float = 0.5
-    listening_every: int = 3
+    listening_every: int = 2
     """Of the second part's steps, one in so many moves the encoder too; the others cost less than half."""
     smoothing: float = 0.05
     clip: float = 1.0
@@ -76,7 +76,7 @@ class Recipe:
 class Crops:
     """What a training example is of an utterance: all of it, or a part that begins with a word and ends anywhere."""
 
-    whole: float = 0.45
+    whole: float = 0.6
     prompted: float = 0.5
     """Of the parts that begin later than the utterance, how many are given the words before as a prompt."""
     warp: float = 0.12

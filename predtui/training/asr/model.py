@@ -29,12 +29,25 @@ class Attention(nn.Module):
         """``x`` [batch, n, d_model] attends to ``source`` [batch, m, d_model], or to itself."""
         source = x if source is None else source
         query, key, value = (self._split(one) for one in (self.q_proj(x), self.k_proj(source), self.v_proj(source)))
-        mixed = functional.scaled_dot_product_attention(query, key, value, is_causal=causal)
+        if causal:
+            mixed = functional.scaled_dot_product_attention(query, key, value, is_causal=True)
+        else:
+            mixed = attend(query, key, value)
         result: Tensor = self.out_proj(mixed.transpose(1, 2).flatten(2))
         return result
 
     def _split(self, x: Tensor) -> Tensor:
         return x.reshape(*x.shape[:2], self.heads, -1).transpose(1, 2)
+
+
+def attend(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """Attention without a mask, [batch, heads, n, d] each: two matrix products, which a CPU does in bfloat16 three
+    times as fast as torch's fused kernel does both ways; softmax stays in the type of the scores."""
+    scores = (query * query.shape[-1] ** -0.5) @ key.mT
+    with torch.autocast("cpu", enabled=False):
+        weights = scores.softmax(dim=-1)
+    mixed: Tensor = weights @ value
+    return mixed
 
 
 class Layer(nn.Module):

@@ -24,7 +24,7 @@ from predtui.training.asr.card import write_card
 from predtui.training.asr.config import FRAMES_A_SECOND, Crops, Recipe, Shape
 from predtui.training.asr.corpus import build
 from predtui.training.asr.evaluate import quality
-from predtui.training.asr.export import export
+from predtui.training.asr.export import export, load_whisper
 from predtui.training.asr.loop import CHECKPOINT, Run, Trainee, describe
 from predtui.training.asr.sentences import sentences
 from predtui.training.asr.tokenizer import TEXT_TOKENS, save_tokenizer, train_tokenizer
@@ -50,12 +50,23 @@ class Plan:
     utterances: int
     work: Path
     command: str
+    start: Path | None = None
+    """A Hugging Face folder of the same shape, whose weights and tokenizer the run begins with."""
 
 
-def train_asr(out: Path, minutes: float, seed: int, threads: int, resume: bool, utterances: int = UTTERANCES) -> None:
+def train_asr(
+    out: Path,
+    minutes: float,
+    seed: int,
+    threads: int,
+    resume: bool,
+    start: Path | None = None,
+    utterances: int = UTTERANCES,
+) -> None:
     """Train in a process of its own and write ``out``. Raises subprocess.CalledProcessError if that fails."""
     command = [sys.executable, "-m", "predtui.training.asr.train", "--out", str(out), "--minutes", str(minutes)]
     command += ["--seed", str(seed), "--threads", str(threads), "--utterances", str(utterances)]
+    command += ["--start", str(start)] if start else []
     subprocess.run([*command, *(["--resume"] if resume else [])], env=environment(threads), check=True)
 
 
@@ -71,6 +82,8 @@ def train(out: Path, plan: Plan) -> None:
     if tokenizer.get_vocab_size() != shape.vocab:
         raise RuntimeError(f"a vocabulary of {tokenizer.get_vocab_size()} tokens, not {shape.vocab}")
     trainee = Trainee(shape, TEXT_TOKENS, plan.seed)
+    if plan.start:
+        trainee.whisper.load_state_dict(load_whisper(plan.start).state_dict())
     recipe = Recipe()
     batches = Batches(corpus, tokenizer, shape.window, recipe.batch, Crops(), plan.seed)
     with bar("pocket Whisper", console, describe) as report:
@@ -89,7 +102,9 @@ def train(out: Path, plan: Plan) -> None:
 
 
 def vocabulary(plan: Plan, shape: Shape) -> Tokenizer:
-    """The run's tokenizer: that of the checkpoint where one is taken up, else learned from the sentences."""
+    """The run's tokenizer: that of what it goes on from, else learned from the sentences."""
+    if plan.start:
+        return Tokenizer.from_file(str(plan.start / "tokenizer.json"))
     path = plan.work / "tokenizer.json"
     if plan.resume and path.exists() and (plan.work / CHECKPOINT).exists():
         return Tokenizer.from_file(str(path))
@@ -107,10 +122,12 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint, if any")
+    parser.add_argument("--start", type=Path, help="a finished model of the same shape, to go on from")
     chosen = parser.parse_args()
     command = f"predtui train asr --minutes {chosen.minutes:g} --seed {chosen.seed}"
+    command += f" --start {chosen.start}" if chosen.start else ""
     threads = chosen.threads or os.cpu_count() or 1
-    plan = Plan(chosen.minutes, chosen.seed, threads, chosen.resume, chosen.utterances, WORK, command)
+    plan = Plan(chosen.minutes, chosen.seed, threads, chosen.resume, chosen.utterances, WORK, command, chosen.start)
     try:
         train(chosen.out, plan)
     except KeyboardInterrupt:
