@@ -41,6 +41,9 @@ class LlmSettings:
     decoder: str = option("ar", "how tokens are generated", flag="decoder")
     drafter: str = option("model", "what a speculative decoder drafts with", flag="drafter")
     draft: str = option("pocket-draft", "the draft model: pocket-draft, or the path of a GGUF file", flag="draft")
+    datastore: str = option(
+        "", "folder that the drafters rest and cascade read; empty: where predtui train rest writes"
+    )
     temperature: float = option(0.0, "0 decodes greedily; above, samples with the seed", flag="temperature")
     seed: int = option(0, "seed of the sampler", flag="seed")
     baseline: bool = option(True, "measure each turn once without speculation, in idle time")

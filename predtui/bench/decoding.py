@@ -189,7 +189,7 @@ def _folder(model: str) -> Path:
 
 def _store(plan: Plan, target: LoadedModel) -> Path | None:
     """The datastore of retrieval, made of the pocket corpus where there is none for the pocket model."""
-    if "rest" not in plan.methods:
+    if not {"rest", "cascade"} & set(plan.methods):
         return None
     folder = datastore.default_folder()
     try:

@@ -154,6 +154,7 @@ METHODS: dict[str, Callable[[Bench, str], Runner]] = {
     "suffix": _ours("speculative", "suffix"),
     "recycling": _ours("speculative", "recycling"),
     "fused": _ours("speculative", "fused"),
+    "cascade": _ours("speculative", "cascade"),
     "jacobi": _ours("jacobi"),
     "transformers": _assisted,
     "llama-cpp-python": _llamacpp_lookup,

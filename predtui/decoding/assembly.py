@@ -6,6 +6,7 @@ Must not know of settings or of stages.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from predtui.clock import Clock, RealClock
 from predtui.decoding.base import Decoder, Drafter, Sampler
@@ -17,11 +18,13 @@ from predtui.llm.load import POCKET_DRAFT, load
 
 @dataclass(frozen=True, slots=True)
 class DecodingOptions:
-    """``drafter`` and ``draft`` (a model's name or path) count where the decoder drafts."""
+    """``drafter`` and ``draft`` (a model's name or path) count where the decoder drafts; ``datastore`` is the folder
+    that retrieval reads, empty for the one that ``predtui train rest`` writes by default."""
 
     decoder: str = "ar"
     drafter: str = "model"
     draft: str = POCKET_DRAFT
+    datastore: str = ""
 
     @property
     def drafts(self) -> bool:
@@ -57,5 +60,6 @@ def assemble(
     draft = load(options.draft, stale=stale) if options.needs_draft else None
     drafter: Drafter | None = None
     if options.drafts:
-        drafter = make_drafter(options.drafter, DrafterParts(target, sampler, draft))
+        store = Path(options.datastore).expanduser() if options.datastore else None
+        drafter = make_drafter(options.drafter, DrafterParts(target, sampler, draft, store))
     return Assembly(make_decoder(options.decoder, Parts(target, sampler, drafter, draft, clock or RealClock())), draft)

@@ -42,6 +42,15 @@ class Draft:
     q: npt.NDArray[np.float64] | None = None
     """None: each token was certain to be proposed."""
     source: str = ""
+    chances: tuple[float, ...] = ()
+    """How likely each token is thought to be kept, never growing; empty where the source cannot tell."""
+
+    def first(self, count: int) -> Draft:
+        """Its first ``count`` tokens."""
+        if count >= len(self.tokens):
+            return self
+        q = None if self.q is None else self.q[:count]
+        return Draft(self.tokens[:count], self.parents[:count], q, self.source, self.chances[:count])
 
     def child(self, node: int, token: int) -> int:
         """Index of the child of ``node`` (-1 = the context) that is ``token``; -1 where there is none."""
@@ -70,7 +79,8 @@ class Draft:
         path: list[int] = []
         while below := self.children(path[-1] if path else -1):
             path.append(below[0])
-        return Draft(tuple(self.tokens[i] for i in path), (), None if self.q is None else self.q[path], self.source)
+        tokens, q = tuple(self.tokens[i] for i in path), None if self.q is None else self.q[path]
+        return Draft(tokens, (), q, self.source, tuple(self.chances[i] for i in path) if self.chances else ())
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,22 +38,21 @@ class Datastore:
     places: Tokens
     vocabulary: str
 
-    def longest_match(self, context: Sequence[int]) -> tuple[int, Tokens]:
-        """How many tokens of the context's end occur in the corpus in one run (at most ``DEPTH``), and the indices
-        [m] of the tokens after those occurrences."""
-        low, high, length = 0, len(self.places), 0
+    def longest_match(self, context: Sequence[int], least: int = 1) -> tuple[int, Tokens]:
+        """How many tokens of the context's end occur in the corpus in one run (at most ``DEPTH``) at least ``least``
+        times, and the indices [m] of the tokens after those occurrences."""
+        tokens, places = self.tokens.data, self.places.data  # single items of arrays are slow to come by
+        low, high, length = 0, len(places), 0
         for token in reversed(context[-DEPTH:]):
-            length += 1
 
-            def before(place: np.int32, back: int = length) -> int:
-                return int(self.tokens[place - back]) if place >= back else GAP
+            def before(place: int, back: int = length + 1) -> int:
+                return int(tokens[place - back]) if place >= back else GAP
 
-            left = bisect_left(self.places, token, low, high, key=before)
-            right = bisect_right(self.places, token, left, high, key=before)
-            if left == right:
-                length -= 1
+            left = bisect_left(places, token, low, high, key=before)
+            right = bisect_right(places, token, left, high, key=before)
+            if right - left < least:
                 break
-            low, high = left, right
+            low, high, length = left, right, length + 1
         return length, self.places[low:high] if length else self.places[:0]
 
     def following(self, places: Tokens, depth: int) -> Tokens:

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Sequence
 from statistics import median
 
 LONGEST = 16
 """Tokens of the longest draft."""
 FIRST = 3
 """Tokens of the first draft, for most sources."""
+_INSTANT = 1e-9
+"""Seconds of what takes none."""
 _ALMOST = 0.999
 """The highest rate to plan with: nothing is certain."""
 _WINDOW, _SOLID = 9, 3
@@ -103,6 +106,18 @@ class Scheduler:
         """Tokens to draft now."""
         return 0 if self._measuring else self._best or self._first
 
+    def worth(self, chances: Sequence[float], seconds: float) -> int:
+        """How many tokens of a draft to have verified, which took so long to make and are kept with these ``chances``:
+        as many as bring the most tokens a second."""
+        best = 1.0 / max(seconds + self._verify.seconds(1), _INSTANT)
+        count, expected = 0, 1.0
+        for length, chance in enumerate(chances, 1):
+            expected += chance
+            speed = expected / max(seconds + self._verify.seconds(length + 1), _INSTANT)
+            if speed > best:
+                best, count = speed, length
+        return count
+
     def verified(self, evaluated: int, seconds: float) -> None:
         """A forward of the target over so many tokens, the draft and the one before it, took so long."""
         self._verify.add(evaluated, seconds)
@@ -149,4 +164,4 @@ class Scheduler:
         seconds = self._verify.seconds(length + 1)
         if length:
             seconds += self._draft.seconds(length) + max(0.0, self._extra)
-        return tokens / max(seconds, 1e-9)
+        return tokens / max(seconds, _INSTANT)

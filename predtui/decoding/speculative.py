@@ -85,6 +85,8 @@ class Speculative:
         budget = min(scheduler.budget(), room)
         draft = self._propose(context, budget, position, guess) if budget else _NOTHING
         drafted, before = self._now(), self._model.counters.tokens
+        if draft.chances:
+            draft = draft.first(scheduler.worth(draft.chances, drafted - start))
         rows = self._evaluate(context, draft)
         path, token = self._acceptance.walk(draft, rows, position)
         accepted, follows = _ended(tuple([draft.tokens[node] for node in path]), token, is_end)

@@ -80,7 +80,7 @@ class SpeculationOptions:
             temperature=settings.temperature,
             seed=settings.seed,
             memory=settings.memory,
-            decoding=DecodingOptions(settings.decoder, settings.drafter, settings.draft),
+            decoding=DecodingOptions(settings.decoder, settings.drafter, settings.draft, settings.datastore),
         )
 
 

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from predtui.decoding import datastore
 from predtui.decoding.assembly import DecodingOptions, assemble
 from predtui.decoding.autoregressive import generate
 from predtui.decoding.drafters import DrafterParts, make_drafter
@@ -46,6 +48,20 @@ def test_a_draft_that_is_not_there_is_named() -> None:
         assemble(DecodingOptions("speculative", "model", "none.gguf"), scripted(), Greedy())
     with pytest.raises(PredtuiError, match="draft model"):
         make_drafter("model", DrafterParts(scripted(), Greedy()))
+
+
+def test_retrieval_reads_the_datastore_that_is_named(tmp_path: Path) -> None:
+    target = scripted()
+    with pytest.raises(PredtuiError, match=r"no datastore in .*nowhere"):
+        assemble(DecodingOptions("speculative", "rest", datastore=str(tmp_path / "nowhere")), target, Greedy())
+    datastore.write(datastore.build([[5, 6, 7]], datastore.fingerprint(target)), tmp_path)
+    assemble(DecodingOptions("speculative", "rest", datastore=str(tmp_path)), target, Greedy()).close()
+
+
+def test_a_cascade_is_refused_where_tokens_differ() -> None:
+    target = scripted()
+    with pytest.raises(PredtuiError, match="vocabularies differ"):
+        make_drafter("cascade", DrafterParts(target, Greedy(), replace(scripted(), tokenizer=Rotated())))
 
 
 def test_other_tokens_are_detected() -> None:

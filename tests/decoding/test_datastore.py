@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from predtui.decoding import datastore
-from predtui.decoding.drafters.rest import SHORTEST, Retrieval
+from predtui.decoding.drafters.rest import LEAST, SHORTEST, Retrieval, foretold
 from predtui.errors import PredtuiError
 from predtui.llm.load import load
 
@@ -20,33 +22,33 @@ documents = st.lists(st.lists(st.integers(0, 3), max_size=24), min_size=1, max_s
 contexts = st.lists(st.integers(0, 4), max_size=24)
 
 
-def brute_force(texts: list[list[int]], context: list[int]) -> tuple[int, list[list[int]]]:
-    """The longest match, and what follows each of its occurrences."""
+def brute_force(texts: list[list[int]], context: list[int], least: int = 1) -> tuple[int, list[list[int]]]:
+    """The longest match that occurs so often, and what follows each of its occurrences."""
     for length in range(min(datastore.DEPTH, len(context)), 0, -1):
         wanted = context[-length:]
         found = [
             text[end:] for text in texts for end in range(length, len(text) + 1) if text[end - length : end] == wanted
         ]
-        if found:
+        if len(found) >= least:
             return length, sorted(found)
     return 0, []
 
 
-@given(documents, contexts)
+@given(documents, contexts, st.integers(1, 3))
 @settings(deadline=None)
-def test_finds_what_a_search_of_the_whole_corpus_finds(texts: list[list[int]], context: list[int]) -> None:
+def test_finds_what_a_search_of_the_whole_corpus_finds(texts: list[list[int]], context: list[int], least: int) -> None:
     store = datastore.build(texts, "toy")
-    length, places = store.longest_match(context)
+    length, places = store.longest_match(context, least)
     rows = store.following(places, 30).tolist()
     following = sorted([token for token in row if token != datastore.GAP] for row in rows)
-    assert (length, following) == brute_force(texts, context)
+    assert (length, following) == brute_force(texts, context, least)
 
 
 @given(documents, contexts, st.integers(1, 9))
 @settings(deadline=None)
-def test_drafts_are_trees_of_the_commonest_continuations(texts: list[list[int]], context: list[int], n: int) -> None:
+def test_drafts_are_trees_of_the_likeliest_continuations(texts: list[list[int]], context: list[int], n: int) -> None:
     draft = Retrieval(datastore.build(texts, "toy")).propose(context, n)
-    length, following = brute_force(texts, context)
+    length, following = brute_force(texts, context, LEAST)
     if length < SHORTEST:
         assert draft.tokens == ()
         return
@@ -54,11 +56,35 @@ def test_drafts_are_trees_of_the_commonest_continuations(texts: list[list[int]],
     paths: list[list[int]] = []
     for token, parent in zip(draft.tokens, parents, strict=True):
         paths.append([*(paths[parent] if parent >= 0 else []), token])
-    times = [sum(rest[: len(path)] == path for rest in following) for path in paths]
     every = {tuple(rest[:end]) for rest in following for end in range(1, min(n, len(rest)) + 1)}
-    counted = sorted((sum(tuple(rest[: len(p)]) == p for rest in following) for p in every), reverse=True)
     assert len({tuple(path) for path in paths}) == len(paths)
-    assert sorted(times, reverse=True) == counted[:n]
+    assert {tuple(path) for path in paths} <= every
+    assert draft.chances == pytest.approx([chance(following, path) for path in paths])
+    assert draft.chances == pytest.approx(sorted((chance(following, [*path]) for path in every), reverse=True)[:n])
+
+
+def chance(following: list[list[int]], path: list[int]) -> float:
+    """Share of those who go on alike, at each step, with half an occurrence that goes on otherwise."""
+    times = [sum(rest[:end] == path[:end] for rest in following) for end in range(len(path) + 1)]
+    return float(np.prod([times[end] / (times[end - 1] + 0.5) for end in range(1, len(path) + 1)]))
+
+
+@given(documents, contexts)
+@settings(deadline=None)
+def test_what_is_foretold_is_the_commonest_continuation_and_occurs(texts: list[list[int]], context: list[int]) -> None:
+    tokens = list(itertools.islice(foretold(datastore.build(texts, "toy"), context), 12))
+    length, following = brute_force(texts, context, LEAST)
+    firsts = Counter(rest[0] if rest else datastore.GAP for rest in following)
+    if length < SHORTEST or not tokens:
+        assert tokens == [] or length >= SHORTEST
+        return
+    token, probability = tokens[0]
+    assert firsts[token] == max(firsts.values())
+    assert probability == pytest.approx(firsts[token] / (len(following) + 0.5))
+    known = [*context, *(token for token, _ in tokens)]
+    for end in range(len(context) + 1, len(known) + 1):
+        run = known[end - SHORTEST - 1 : end]
+        assert any(run == text[i : i + len(run)] for text in texts for i in range(len(text)))
 
 
 def test_a_datastore_is_read_back_as_it_was(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import random
 
 import pytest
@@ -71,6 +72,26 @@ def test_drafting_is_tried_again_and_found_to_pay() -> None:
             scheduler.drafted(length, length, length, 0.01)
     assert not scheduler.off
     assert scheduler.rate > 0.9
+
+
+@given(
+    st.lists(st.floats(0.01, 1.0), max_size=12),
+    st.lists(st.floats(0.01, 3.0), min_size=13, max_size=13),
+    st.floats(0, 2),
+)
+def test_so_much_of_a_draft_is_verified_as_brings_the_most_tokens_a_second(
+    rates: list[float], steps: list[float], seconds: float
+) -> None:
+    verify = Curve()
+    for size in range(1, 14):
+        verify.add(size, sum(steps[:size]))
+    chances = list(itertools.accumulate(rates, lambda above, rate: above * rate))
+    count = Scheduler(verify).worth(chances, seconds)
+
+    def speed(length: int) -> float:
+        return (1 + sum(chances[:length])) / (seconds + sum(steps[: length + 1]))
+
+    assert speed(count) == pytest.approx(max(speed(length) for length in range(len(chances) + 1)))
 
 
 def test_an_empty_draft_is_refused() -> None:

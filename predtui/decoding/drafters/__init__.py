@@ -12,6 +12,7 @@ from pathlib import Path
 from predtui.decoding import datastore
 from predtui.decoding.base import Drafter, Sampler
 from predtui.decoding.drafters.bridge import BridgedDrafter, same_tokens
+from predtui.decoding.drafters.cascade import Cascade
 from predtui.decoding.drafters.fused import Fused
 from predtui.decoding.drafters.lookup import PromptLookup
 from predtui.decoding.drafters.model import ModelDrafter
@@ -37,11 +38,12 @@ DRAFTERS: dict[str, Callable[[DrafterParts], Drafter]] = {
     "lookup": lambda parts: PromptLookup(),
     "suffix": lambda parts: SuffixCopy(),
     "recycling": lambda parts: TokenRecycling(parts.target.model.vocab_size, _branching(parts)),
-    "rest": lambda parts: Retrieval(datastore.load(parts.datastore or datastore.default_folder(), parts.target)),
+    "rest": lambda parts: Retrieval(_store(parts)),
     "model": lambda parts: _model(parts),
     "fused": lambda parts: Fused(SuffixCopy(), _model(parts), _branching(parts)),
+    "cascade": lambda parts: _cascade(parts),
 }
-DRAFTERS_NEED_DRAFT = {"model", "fused"}
+DRAFTERS_NEED_DRAFT = {"model", "fused", "cascade"}
 """Those that take a draft model."""
 
 
@@ -53,11 +55,30 @@ def make_drafter(name: str, parts: DrafterParts) -> Drafter:
 
 
 def _model(parts: DrafterParts) -> Drafter:
+    draft = _draft(parts)
+    if same_tokens(parts.target, draft):
+        return ModelDrafter(draft.model, parts.sampler, draft.tokenizer.is_end)
+    return BridgedDrafter(parts.target, draft, parts.sampler)
+
+
+def _cascade(parts: DrafterParts) -> Drafter:
+    draft = _draft(parts)
+    if not same_tokens(parts.target, draft):
+        raise PredtuiError(
+            f"{draft.name} cannot be part of a cascade for {parts.target.name}: their vocabularies differ.",
+            "Choose a draft of the same family, or --drafter model, which bridges them.",
+        )
+    return Cascade(_store(parts), draft.model, parts.sampler, draft.tokenizer.is_end)
+
+
+def _draft(parts: DrafterParts) -> LoadedModel:
     if parts.draft is None:
         raise PredtuiError("This drafter needs a draft model.", "Name one with --draft.")
-    if same_tokens(parts.target, parts.draft):
-        return ModelDrafter(parts.draft.model, parts.sampler, parts.draft.tokenizer.is_end)
-    return BridgedDrafter(parts.target, parts.draft, parts.sampler)
+    return parts.draft
+
+
+def _store(parts: DrafterParts) -> datastore.Datastore:
+    return datastore.load(parts.datastore or datastore.default_folder(), parts.target)
 
 
 def _branching(parts: DrafterParts) -> bool:
