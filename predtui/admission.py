@@ -13,7 +13,7 @@ from predtui.turn import Turn
 
 _ALWAYS = (ev.StageStatus, ev.Work, ev.Usage, ev.Notice)
 _INPUT = (ev.AudioFrame, ev.SpeechActivity)
-_GUESSES = (ev.Candidate, ev.Decoding, ev.Verdict, ev.SentenceAhead, ev.SpeechReady)
+_GUESSES = (ev.Candidate, ev.Decoding, ev.Future, ev.Verdict, ev.SentenceAhead, ev.SpeechReady)
 
 
 def admit(turn: Turn, event: ev.Event) -> ev.Event | None:
@@ -33,23 +33,12 @@ def admit(turn: Turn, event: ev.Event) -> ev.Event | None:
     return event if _belongs(turn, event) else None
 
 
-def news(turn: Turn, event: ev.Event) -> bool:
-    """Whether stages need ``event``: a transcript that leaves the prompt as it was concerns the screen only, and so
-    does one whose last word goes on growing after a pause in which it was taken for whole."""
-    if not isinstance(event, ev.Transcript) or event.final:
-        return True
-    last = turn.transcript
-    whole = event.unfinished and last.prompt == last.text
-    grown = whole and event.text.startswith(last.text) and last.text.startswith(event.prompt)
-    return event.prompt != last.prompt and not grown
-
-
 def anticipated(transcript: ev.Transcript) -> ev.Transcript | None:
     """What is taken for said in a pause: all words, the last one too, though it may still grow. None where that is
     nothing new. Speculating on it costs idle time only, and leaves nothing to do where the input ends there."""
     if transcript.final or not transcript.unfinished or transcript.prompt == transcript.text:
         return None
-    return replace(transcript, unfinished=False, time=0.0)
+    return replace(transcript, paused=True, time=0.0)
 
 
 def _transcript(turn: Turn, event: ev.Transcript) -> ev.Event | None:
@@ -58,7 +47,7 @@ def _transcript(turn: Turn, event: ev.Transcript) -> ev.Event | None:
         return None
     if turn.source != "typed" and not event.final and not event.stable.startswith(turn.transcript.stable):
         return None
-    return _stamped(event, turn.revision + (1 if news(turn, event) else 0), turn)
+    return _stamped(event, turn.revision + event.changes(turn.transcript), turn)
 
 
 def _belongs(turn: Turn, event: ev.Event) -> bool:

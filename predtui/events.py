@@ -111,12 +111,13 @@ class Transcript(Event):
     """What was said or typed so far. ``stable`` words never change again within a turn, ``tentative`` ones may.
 
     ``unfinished``: the last word may still be growing, so it is held back from the prompt (PredGen, section 4.1).
-    ``final``: the end of the input.
+    ``paused``: nothing has come for a while, so that it counts after all. ``final``: the end of the input.
     """
 
     stable: str = ""
     tentative: str = ""
     unfinished: bool = True
+    paused: bool = False
     final: bool = False
 
     @property
@@ -131,9 +132,21 @@ class Transcript(Event):
     def prompt(self) -> str:
         """The words a reply may be speculated on: all when final, else without an unfinished last word."""
         words = self.text.split()
-        if self.unfinished and not self.final:
+        if self.unfinished and not self.paused and not self.final:
             words = words[:-1]
         return " ".join(words)
+
+    @property
+    def begun(self) -> str:
+        """The last word, where it may still be growing."""
+        return self.text.rpartition(" ")[2] if self.unfinished and not self.final else ""
+
+    def changes(self, last: Transcript) -> bool:
+        """Whether it asks for another reply than ``last``, the one before. A last word that goes on growing after a
+        pause in which it was taken for whole does not."""
+        whole = self.unfinished and last.prompt == last.text
+        grown = whole and self.text.startswith(last.text) and last.text.startswith(self.prompt)
+        return self.final or (self.prompt != last.prompt and not grown)
 
 
 # --- speculation ----------------------------------------------------------------------------------------------------
@@ -158,6 +171,14 @@ class Candidate(Event):
     @property
     def text(self) -> str:
         return self.kept + self.new
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Future(Event):
+    """What the user may be about to say, and the first sentence of the reply that is held for it."""
+
+    prompt: str = ""
+    sentence: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

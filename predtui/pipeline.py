@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from predtui import events as ev
-from predtui.admission import admit, anticipated, news
+from predtui.admission import admit, anticipated
 from predtui.clock import Clock, RealClock
 from predtui.dispatcher import Dispatcher, guarded
 from predtui.hosts.base import Host, HostFactory
@@ -158,8 +158,7 @@ class Pipeline:
         if fitted is None:
             return
         event = fitted if fitted.time else replace(fitted, time=self._clock.now())
-        if news(self._state, event):
-            self._deliver(event, origin)
+        self._deliver(event, origin)
         self._state = reduce(self._state, event)
         for listener in self._listeners:
             guarded(partial(listener, event))

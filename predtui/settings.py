@@ -35,6 +35,9 @@ class LlmSettings:
     context: int = option(0, "context length in tokens; 0 takes the model's own, at most 4096")
     verifier: str = option("greedy", "how a candidate is verified against a new prompt", flag="verifier")
     memory: int = option(4, "how many candidates are kept, for words that flip back and forth")
+    futures: int = option(
+        2, "how many ends of the user's sentence are guessed and answered ahead, in idle time; 0: none"
+    )
     pause_ms: float = option(
         60.0, "a pause after which the unfinished word counts as said, and is answered ahead; 0: never"
     )

@@ -93,15 +93,20 @@ class Asr(Actor):
 class Llm(Actor):
     accepts = (ev.TurnStarted, ev.Transcript, ev.Interrupt, ev.Configure, ev.MeasureBaseline)
     verifier = "greedy"
+    heard = ev.Transcript()
 
     def handle(self, event: ev.Event) -> Iterator[ev.Event]:
-        if isinstance(event, ev.Configure):
+        if isinstance(event, ev.TurnStarted):
+            self.heard = ev.Transcript()
+        elif isinstance(event, ev.Configure):
             self.verifier = event.verifier
         elif isinstance(event, ev.MeasureBaseline):
             if self.step():
                 yield ev.Baseline(ttfs_ms=50.0, first_sentence=event.reply.split(".")[0])
         elif isinstance(event, ev.Transcript):
-            yield from self.answer(event)
+            last, self.heard = self.heard, event
+            if event.changes(last):
+                yield from self.answer(event)
 
     def answer(self, event: ev.Transcript) -> Iterator[ev.Event]:
         said = f"You said {event.prompt}."

@@ -33,9 +33,10 @@ METHODS: dict[str, Method] = {
     BASELINE: Method(speculates=False),
     **{name: Method({"verifier": name}) for name in VERIFIERS},
     "jacobi": Method({"decoding": DecodingOptions("jacobi")}),
-    "paper": Method({"preempts": False, "memory": 1, "candidate_tokens": 10}, pause_s=0.0),
+    "paper": Method({"preempts": False, "memory": 1, "futures": 0, "candidate_tokens": 10}, pause_s=0.0),
     "no-preemption": Method({"preempts": False}),
     "no-memory": Method({"memory": 1}),
+    "no-futures": Method({"futures": 0}),
     "no-pause": Method(pause_s=0.0),
 }
 """A verifier is a method by its own name, with all else as the app has it; the baseline is the naive cascade; ``paper``

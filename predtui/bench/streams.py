@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from predtui.admission import admit, anticipated, news
+from predtui.admission import admit, anticipated
 from predtui.errors import PredtuiError
 from predtui.events import Event, Message, Transcript, TurnStarted
 from predtui.turn import Turn, reduce
@@ -107,16 +107,15 @@ def recorded(path: Path, limit: int) -> list[Dialogue]:
 
 def events(stream: Stream, history: Sequence[Message], speculates: bool = True, pause_s: float = 0.0) -> list[Event]:
     """The stream as the "llm" stage receives it, times in seconds from its beginning; without speculation, of all the
-    transcripts the final one only. Numbered and sifted as in the app: what leaves the prompt as it was is no news, and
-    a pause of ``pause_s`` (0: none) makes the unfinished word count."""
+    transcripts the final one only. Numbered and sifted as in the app: what leaves the prompt as it was is no new
+    revision, and a pause of ``pause_s`` (0: none) makes the unfinished word count."""
     started = TurnStarted(turn=1, history=tuple(history))
     turn = reduce(Turn(), started)
     sifted: list[Event] = [started]
     for event in _paused(_transcripts(stream), pause_s) if speculates else [*_transcripts(stream)][-1:]:
         admitted = admit(turn, event)
         if admitted is not None:
-            if news(turn, admitted):
-                sifted.append(admitted)
+            sifted.append(admitted)
             turn = reduce(turn, admitted)
     return sifted
 

@@ -80,7 +80,8 @@ class Runner:
     def idle(self) -> Iterator[Event]:
         """Let the stage do its small piece of work."""
         yield from self._guarded(self._opened().idle, "idle")
-        yield from self._flush()
+        if self.tick != 0.0:  # more of the same comes at once, and is told with it
+            yield from self._flush()
 
     def close(self) -> None:
         """Close the stage; an exception goes to the log."""

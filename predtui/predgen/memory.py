@@ -36,6 +36,10 @@ class Memory:
         """What is kept for ``prompt``, and is kept no longer."""
         return self._held.pop(tuple(prompt), None)
 
+    def get(self, prompt: Sequence[int]) -> Held | None:
+        """What is kept for ``prompt``, and stays kept."""
+        return self._held.get(tuple(prompt))
+
     def candidates(self) -> list[tuple[int, ...]]:
         """The newest first."""
         return [held.tokens for held in reversed(self._held.values())]

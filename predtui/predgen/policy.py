@@ -16,6 +16,10 @@ _DECAY = 0.95
 _HELD, _FELL = 8.0, 1.0
 """Tokens of a candidate that hold, and one that does not, taken for seen at the beginning: first sentences have some
 15 tokens, and about half of them hold as a whole (bench predgen)."""
+_DISPLACED = 0.5
+"""Forwards."""
+_PATIENCE = 20
+"""Prompts until what did not pay is tried again."""
 _WON, _LOST = 1.0, 3.0
 """The same for former candidates, where the present one falls."""
 
@@ -51,6 +55,25 @@ class Expectation:
         """Whether a former candidate went on where the present one fell."""
         self._won = self._won * _DECAY + won
         self._lost = self._lost * _DECAY + (not won)
+
+
+class Payoff:
+    """Whether looking ahead pays: what is found ready must be worth what is displaced, half a forward each time, that
+    being how long new words wait for the one under way. Tried again now and then."""
+
+    def __init__(self) -> None:
+        self._saved = 1.0
+        self._rests = 0
+
+    @property
+    def pays(self) -> bool:
+        return self._saved > _DISPLACED or self._rests >= _PATIENCE
+
+    def observe(self, looked: bool, saved: int) -> None:
+        """A new prompt came: whether it was ``looked`` ahead before, and the forwards that this has ``saved``."""
+        if looked:
+            self._saved = self._saved * _DECAY + (1 - _DECAY) * saved
+        self._rests = 0 if looked else self._rests + 1
 
 
 def worth(chances: Sequence[float], before: int, costs: Curve) -> int:

@@ -36,16 +36,24 @@ class Speculator:
     """Holds a candidate reply from revision to revision, and those that it had for the last few prompts before."""
 
     def __init__(
-        self, loaded: LoadedModel, decoder: Decoder, verifier: Verifier, reply_limit: int = 256, memory: int = 4
+        self,
+        loaded: LoadedModel,
+        decoder: Decoder,
+        verifier: Verifier,
+        reply_limit: int = 256,
+        memory: int = 4,
+        futures: int = 0,
     ) -> None:
         """``decoder``: what regenerates the rest of a reply. ``reply_limit``: the most tokens of a reply.
-        ``memory``: how many candidates are kept, the present one included."""
+        ``memory``: how many candidates are kept for prompts that have come, the present one included; ``futures``: and
+        for prompts that have not."""
         self._model = loaded.model
         self._is_end = loaded.tokenizer.is_end
         self._decoder = decoder
         self._reply_limit = reply_limit
         self._verifier = verifier
-        self._memory = Memory(memory - 1)
+        self._memory = Memory(memory - (not futures))
+        self._futures = Memory(futures)
         self.reset()
 
     @property
@@ -56,7 +64,9 @@ class Speculator:
         """Forget all candidates: a new turn."""
         self._candidate: list[int] = []
         self._memory.clear()
+        self._futures.clear()
         self._holds_for: list[int] | None = None
+        self._ahead = False
         self._lossless = True
         self._generated = 0
 
@@ -64,20 +74,29 @@ class Speculator:
         """Verify with ``verifier`` from now on; what another one let pass is verified again."""
         self._verifier = verifier
         self._memory.clear()
+        self._futures.clear()
         self._holds_for = None
 
-    def advance(self, prompt: Sequence[int], stale: Stale = never) -> Iterator[Progress]:
+    def held(self, prompt: Sequence[int]) -> tuple[int, ...]:
+        """The candidate that is held for exactly this prompt; empty where there is none."""
+        if self._holds_for == list(prompt):
+            return self.candidate
+        found = self._memory.get(prompt) or self._futures.get(prompt)
+        return found.tokens if found else ()
+
+    def advance(self, prompt: Sequence[int], stale: Stale = never, ahead: bool = False) -> Iterator[Progress]:
         """Once after the verification, then after each new token, until the reply ends or the work is stale.
 
         A prompt equal to one of the last few costs no verification, since each token of its candidate was chosen for
         it: then even zero forwards may bring the first sentence. Any other is verified against all candidates, and the
-        one of which most holds is gone on with. ``prompt`` is shorter than the model's context. Raises Preempted as
-        the model does, with the candidate as it was.
+        one of which most holds is gone on with. ``ahead``: the prompt has not come, but may. It is shorter than the
+        model's context. Raises Preempted as the model does, with the candidate as it was.
         """
         if stale():
             return
         limit = min(self._reply_limit, self._model.context_size - len(prompt))
         kept, struck = (len(self._candidate), ()) if self._recall(prompt) else self._verify(prompt, limit)
+        self._ahead = ahead
         yield self._progress(kept, struck, limit)
         context = [*prompt, *self._candidate]
         position = len(self._candidate)
@@ -92,7 +111,7 @@ class Speculator:
         """Recognisers flip back and forth: take up the candidate of ``prompt`` where there is one."""
         if self._holds_for == list(prompt):
             return True
-        found = self._memory.take(prompt)
+        found = self._memory.take(prompt) or self._futures.take(prompt)
         if found is not None:
             self._remember()
             self._candidate, self._lossless = list(found.tokens), found.lossless
@@ -102,12 +121,14 @@ class Speculator:
     def _remember(self) -> None:
         """Keep the present candidate as a former one."""
         if self._holds_for is not None:
-            self._memory.keep(self._holds_for, Held(self.candidate, self._lossless))
+            memory = self._futures if self._ahead else self._memory
+            memory.keep(self._holds_for, Held(self.candidate, self._lossless))
 
     def _verify(self, prompt: Sequence[int], limit: int) -> tuple[int, tuple[int, ...]]:
         """Go on with what holds of one of the candidates and the token after it: how many tokens were kept, and what
         fell of that candidate."""
-        candidates = [tuple(tokens[:limit]) for tokens in (self._candidate, *self._memory.candidates())]
+        known = (self._candidate, *self._memory.candidates(), *self._futures.candidates())
+        candidates = [tuple(tokens[:limit]) for tokens in known]
         verification = self._verifier.verify(prompt, candidates[0], candidates[1:])
         self._remember()
         held = len(verification.accepted)

@@ -23,6 +23,7 @@ from predtui.events import (
     Message,
     Notice,
     ReplyFinished,
+    SentenceAhead,
     StageStatus,
     Transcript,
     TurnStarted,
@@ -31,6 +32,8 @@ from predtui.llm.base import LoadedModel, Preempted, Stale, never
 from predtui.llm.load import POCKET, load
 from predtui.predgen.baseline import measure
 from predtui.predgen.costs import measured
+from predtui.predgen.lookahead import LookAhead, Steps
+from predtui.predgen.policy import Payoff
 from predtui.predgen.prompts import SYSTEM_PROMPT
 from predtui.predgen.revision import Revision
 from predtui.predgen.speculator import Progress, Speculator
@@ -66,6 +69,9 @@ class SpeculationOptions:
     """... or than so many tokens beyond its first sentence, which show that the sentence is over."""
     memory: int = 4
     """Candidates kept, the present one included."""
+    futures: int = 2
+    """Guesses of what the user is about to say, answered while nothing else is to be done; 0: none, nor the unfinished
+    word."""
     preempts: bool = True
     """Whether new input stops the work on older input; a reply to the end of input is never waited for."""
 
@@ -80,6 +86,7 @@ class SpeculationOptions:
             temperature=settings.temperature,
             seed=settings.seed,
             memory=settings.memory,
+            futures=settings.futures,
             decoding=DecodingOptions(settings.decoder, settings.drafter, settings.draft, settings.datastore),
         )
 
@@ -111,6 +118,12 @@ class SpeculationStage:
         """A final revision whose reply is still being generated."""
         self._reply: tuple[str, tuple[int, ...]] = ("", ())
         """The last final prompt with the tokens of its reply."""
+        self._heard = Transcript()
+        self._work: Steps | None = None
+        """What is left to do while nothing waits."""
+        self._looked = False
+        """Whether there was such work since the last prompt."""
+        self._payoff = Payoff()
 
     def open(self, context: StageContext) -> Iterator[Event]:
         self._context = context
@@ -128,7 +141,15 @@ class SpeculationStage:
         if self._costs is None:
             self._costs = measured(self._loaded.model, self._window.tokens((), ""), context.clock)
         self._speculator = Speculator(
-            self._loaded, self._decoding.decoder, self._make_verifier(), options.reply_tokens, options.memory
+            self._loaded,
+            self._decoding.decoder,
+            self._make_verifier(),
+            options.reply_tokens,
+            options.memory,
+            futures=options.futures and options.futures + 1,
+        )
+        self._lookahead = LookAhead(
+            self._loaded, self._window, self._speculator, options.futures, options.candidate_tokens
         )
         yield StageStatus(stage="llm", message=_described(self._loaded), progress=1.0)
 
@@ -148,7 +169,15 @@ class SpeculationStage:
             self._context.log.debug("%s was pre-empted between chunks", type(event).__name__)
 
     def idle(self) -> Iterator[Event]:
-        return iter(())
+        """A forward for what may come."""
+        with suppress(Preempted):
+            for step in self._work or ():
+                if isinstance(step, SentenceAhead):
+                    self._ahead = step.text
+                if step is not None and not self._context.stale():
+                    yield step
+                return
+        self._rest()
 
     def close(self) -> None:
         self._decoding.close()
@@ -158,7 +187,9 @@ class SpeculationStage:
         return make_verifier(name or self._verifier, self._loaded, self._sampler, self._costs)
 
     def _start(self, event: TurnStarted) -> None:
+        self._rest()
         self._history = event.history
+        self._heard = Transcript()
         self._ahead = ""
         self._unfinished = None
         self._speculator.reset()
@@ -170,10 +201,18 @@ class SpeculationStage:
             self._loaded.model.logits(self._window.tokens(self._history, ""))
 
     def _transcript(self, event: Transcript) -> Iterator[Event]:
-        if event.prompt:
+        last, self._heard = self._heard, event
+        self._rest()
+        if event.prompt and event.changes(last):
             yield from self._speculate(event.prompt, event.final)
         elif event.final:
             yield ReplyFinished(verifier=self._verifier)
+        if event.text and not event.final and self._options.futures and self._payoff.pays:
+            self._work, self._looked = self._lookahead.work(self._history, event, self._context.stale), True
+            self.tick = 0.0
+
+    def _rest(self) -> None:
+        self._work = self.tick = None
 
     def _speculate(self, prompt: str, final: bool) -> Iterator[Event]:
         """One round of Algorithm 1; after the final prompt, the whole reply."""
@@ -181,7 +220,10 @@ class SpeculationStage:
         self._unfinished = (revision, Progress((), (), (), False, True)) if final else None
         progress: Progress | None = None
         stale = self._context.stale if self._options.preempts or final else never
-        for progress in self._speculator.advance(self._window.tokens(self._history, prompt), stale):
+        tokens = self._window.tokens(self._history, prompt)
+        self._payoff.observe(self._looked, len(self._speculator.held(tokens)))
+        self._looked = False
+        for progress in self._speculator.advance(tokens, stale):
             if stale():
                 return
             if final:

@@ -20,6 +20,7 @@ TOPICS: dict[str, tuple[tuple[str, str], ...]] = {
         ("+ underlined", "new: generated since the last verification"),
         ("✗ struck through", "struck: this part fell at the last verification"),
         ("rev", "the partial prompt the guess answers, counted from 1 within the turn"),
+        ("ahead", "ends of your sentence that were guessed and answered before you said them"),
         ("tokens", "length of the guess in tokens of the model"),
         ("n/m drafted", "tokens of the decoder's last draft that the model accepted / tokens it had, where it drafts"),
         ("%, tokens/forward", "share of all drafted tokens accepted; tokens won by each forward of the model"),

@@ -14,7 +14,9 @@ from predtui.events import Event, Message, Transcript, TurnStarted
 
 
 def prompts_of(events: list[Event]) -> list[tuple[float, str, bool]]:
-    return [(round(e.time, 3), e.prompt, e.final) for e in events if isinstance(e, Transcript)]
+    """When each new revision comes, with its prompt, and whether it is final."""
+    firsts = {e.revision: e for e in reversed(events) if isinstance(e, Transcript) and e.revision}
+    return [(round(e.time, 3), e.prompt, e.final) for e in sorted(firsts.values(), key=lambda e: e.revision)]
 
 
 def test_a_word_counts_with_the_space_after_it_and_the_last_one_with_the_key_that_ends_the_input() -> None:
@@ -58,7 +60,7 @@ def test_events_are_numbered_and_sifted_as_in_the_app() -> None:
         for event in transcripts
         if isinstance(event, Transcript)
     ]
-    assert told == [(1, 1.0, "a", False), (2, 3.0, "a b c", True)]
+    assert told == [(0, 0.0, "", False), (1, 1.0, "a", False), (1, 2.0, "a", False), (2, 3.0, "a b c", True)]
 
 
 def test_without_speculation_only_the_end_is_heard() -> None:

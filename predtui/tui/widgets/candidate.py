@@ -21,6 +21,8 @@ class Guess(NamedTuple):
     new: str
     struck: str
     drafts: Decoding | None
+    futures: int
+    """Prompts that were answered before they were said."""
 
 
 class CandidatePane(Pane[Guess]):
@@ -31,10 +33,12 @@ class CandidatePane(Pane[Guess]):
     def read(self, turn: Turn) -> Guess:
         candidate = turn.candidate
         parts = (candidate.kept, candidate.new, candidate.struck)
-        return Guess(candidate.revision, candidate.tokens, *parts, turn.decoding)
+        return Guess(candidate.revision, candidate.tokens, *parts, turn.decoding, len(turn.futures))
 
     def heading(self, values: Guess) -> tuple[str, ...]:
-        return (f" · rev {values.revision}",) if values.revision else ()
+        if not values.revision:
+            return ()
+        return (f" · rev {values.revision}", *([f" · {values.futures} ahead"] if values.futures else []))
 
     def draw(self, values: Guess, width: int, height: int) -> list[Content]:
         if not values.revision:
