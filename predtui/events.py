@@ -253,6 +253,8 @@ class Synthesis(Event):
     """Chunks of this reply sent to playback."""
     real_time_factor: float = 0.0
     """Seconds of work for a second of speech, since it was loaded; above 1 playback has to wait."""
+    forwards: int = 0
+    """Forwards of its network since it was loaded, where it has one."""
 
     @property
     def replaceable(self) -> bool:

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+from predtui.llm.base import Counters
+
 
 class SpeechState(Protocol):
     """A sentence in mid-speech: never changes, and costs nothing to drop. Means something to its engine only."""
@@ -47,11 +49,14 @@ class Synthesizer(Protocol):
 
 
 @runtime_checkable
-class Advising(Protocol):
-    """An engine that has something to say of itself."""
+class NeuralSynthesizer(Protocol):
+    """A synthesiser that is a network."""
 
     advice: str
     """What a person should know who is going to listen to it; empty for nothing."""
+
+    @property
+    def counters(self) -> Counters: ...
 
 
 @dataclass(frozen=True, slots=True)

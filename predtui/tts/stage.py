@@ -26,7 +26,7 @@ from predtui.events import (
 )
 from predtui.settings import TtsSettings
 from predtui.stage import StageContext
-from predtui.tts.base import Advising, Synthesizer
+from predtui.tts.base import NeuralSynthesizer, Synthesizer
 from predtui.tts.engines import ENGINES, espeak
 from predtui.tts.kept import Kept, Utterance
 from predtui.tts.speakable import speakable
@@ -69,7 +69,7 @@ class TtsStage:
                 raise
             self._engine, self._make_spare = self._make_spare(), None
             yield Notice(text=f"tts: {error} eSpeak NG speaks instead.", severity="warning")
-        if isinstance(self._engine, Advising) and self._engine.advice:
+        if isinstance(self._engine, NeuralSynthesizer) and self._engine.advice:
             yield Notice(text=f"tts: {self._engine.advice}", severity="warning")
 
     def handle(self, event: Event) -> Iterator[Event]:
@@ -122,11 +122,14 @@ class TtsStage:
 
     def _spoken(self, utterance: Utterance, index: int) -> Iterator[Event]:
         """Raises PredtuiError where the engine fails on the way."""
+        ready, told = len(utterance.chunks), False
         for chunk in self._all_chunks(utterance):
             if self._context.stale():
                 return
             if chunk:
-                self._released += 1
+                if not told:
+                    yield self._synthesis(ready)
+                self._released, told = self._released + 1, True
                 yield self._chunk(index, chunk, utterance.engine.rate)
         utterance.park()
         self._before = utterance
@@ -166,6 +169,7 @@ class TtsStage:
             ready=ready,
             released=self._released,
             real_time_factor=self._work_s / self._speech_s if self._speech_s else 0.0,
+            forwards=self._engine.counters.forwards if isinstance(self._engine, NeuralSynthesizer) else 0,
         )
 
     def _chunk(self, index: int, pcm: bytes, rate: int, last: bool = False) -> SpeechChunk:

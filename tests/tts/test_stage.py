@@ -27,6 +27,7 @@ from predtui.events import (
     SpeechReady,
     Synthesis,
 )
+from predtui.llm.base import Counters
 from predtui.stage import StageContext
 from predtui.tts.base import SpeechState
 from predtui.tts.kept import KEPT_SENTENCES
@@ -55,7 +56,7 @@ class Spelling(Iterator[bytes]):
             return b""
         if self.text[self.at] in self.speller.refuses:
             raise PredtuiError("no questions.")
-        self.speller.made += 1
+        self.speller.counters.forwards += 1
         self.at += 1
         return self.text[self.at - 1].encode() * 2
 
@@ -68,7 +69,7 @@ class Speller:
 
     def __init__(self, rate: int = 1000, refuses: str = "?") -> None:
         self.rate, self.refuses = rate, refuses
-        self.made = 0
+        self.counters = Counters()
         self.followed: list[tuple[str, str]] = []
         self.advice = "speak up."
 
@@ -76,6 +77,10 @@ class Speller:
         if isinstance(after, Place):
             self.followed.append((text, after.text))
         return Spelling(self, text, state.at if isinstance(state, Place) else 0)
+
+    @property
+    def made(self) -> int:
+        return self.counters.forwards
 
     def close(self) -> None:
         pass
@@ -92,7 +97,6 @@ class Bench:
         self.stage = TtsStage(lambda: self.speller, **options)
         context = StageContext(VirtualClock(), self._is_stale, logging.getLogger("test"))
         self.opening = list(self.stage.open(context))
-        self.speller.made = 0
 
     @classmethod
     def spared(cls) -> Bench:
@@ -126,7 +130,7 @@ def spoken(events: list[Event]) -> str:
 
 def test_a_guess_makes_no_sound(bench: Bench) -> None:
     events = bench.send(SentenceAhead(turn=1, revision=1, text="abc"))
-    assert events == [SpeechReady(text="abc", seconds=0.003, complete=True), Synthesis(ready=3)]
+    assert events == [SpeechReady(text="abc", seconds=0.003, complete=True), Synthesis(ready=3, forwards=3)]
 
 
 def test_a_commit_plays_what_was_made_and_makes_nothing_again(bench: Bench) -> None:
@@ -136,7 +140,7 @@ def test_a_commit_plays_what_was_made_and_makes_nothing_again(bench: Bench) -> N
     assert spoken(events) == "abc"
     assert bench.speller.made == made
     assert closed(events)
-    assert events[-1] == Synthesis(released=3)
+    assert events[-1] == Synthesis(released=3, forwards=3)
 
 
 def test_a_guess_cut_short_is_resumed_by_its_commit(bench: Bench) -> None:
@@ -220,7 +224,7 @@ def test_what_an_engine_has_to_say_of_itself_is_told(bench: Bench) -> None:
 
 def test_no_more_is_made_ahead_than_asked_for() -> None:
     bench = Bench(ahead=2)
-    assert bench.send(SentenceAhead(turn=1, revision=1, text="abcdef"))[-1] == Synthesis(ready=2)
+    assert bench.send(SentenceAhead(turn=1, revision=1, text="abcdef"))[-1] == Synthesis(ready=2, forwards=2)
     assert bench.speller.made == 2
     assert spoken(bench.send(ReplyCommitted(turn=1, revision=2, text="abcdef"))) == "abcdef"
     assert bench.speller.made == 6

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
+from predtui.llm.base import Counters
 from predtui.tts.zonos.backbone import Backbone, KeyValueCache
 from predtui.tts.zonos.conditioning import PrefixConditioner
 from predtui.tts.zonos.config import CODEBOOKS, CODES, ZonosConfig
@@ -26,6 +27,7 @@ class ZonosModel(nn.Module):
         super().__init__()
         d_model = config.backbone.d_model
         self.config = config
+        self.counters = Counters()
         self.embeddings = nn.ModuleList(nn.Embedding(INPUTS, d_model) for _ in range(CODEBOOKS))
         self.heads = nn.ModuleList(nn.Linear(d_model, OUTPUTS, bias=False) for _ in range(CODEBOOKS))
         self.backbone = Backbone(config.backbone)
@@ -56,10 +58,15 @@ class ZonosModel(nn.Module):
         rows = torch.stack([head(last) for head in self.heads], dim=1)
         return rows.to(torch.promote_types(rows.dtype, torch.float32))
 
-    def prefill(self, prefix: Tensor, columns: Tensor, cache: KeyValueCache) -> Tensor:
-        """Evaluate ``prefix`` [2, length, d_model] and the ``columns`` [9, time] after it; logits of the next."""
-        return self.logits(self.backbone.extend(torch.cat((prefix, self.embed(columns)), dim=1), cache))
+    def read(self, prefix: Tensor, cache: KeyValueCache) -> None:
+        """Evaluate ``prefix`` [2, length, d_model]."""
+        self._extend(prefix, cache)
 
-    def step(self, column: Tensor, cache: KeyValueCache) -> Tensor:
-        """Evaluate one ``column`` [9]; logits of the next."""
-        return self.logits(self.backbone.extend(self.embed(column[:, None]), cache))
+    def step(self, columns: Tensor, cache: KeyValueCache) -> Tensor:
+        """Evaluate ``columns`` [9, time]; logits [2, 9, ids] of the next."""
+        return self.logits(self._extend(self.embed(columns), cache))
+
+    def _extend(self, x: Tensor, cache: KeyValueCache) -> Tensor:
+        self.counters.forwards += 1
+        self.counters.tokens += x.shape[1]
+        return self.backbone.extend(x, cache)

@@ -7,7 +7,7 @@ process; the sound is the same. Must not know of text, voices or turns.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -23,31 +23,34 @@ from predtui.tts.zonos.sampling import SamplingOptions, guided, sample
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What the sentence ``text`` starts from: ``prefix`` [2, length, d_model], and the frames ``known`` [9, frames]
-    before its own. It ends after ``limit`` frames of its own at the latest."""
+    """What the sentence ``text`` starts from: the keys and values of its prefix (``KeyValueCache.saved``), and the
+    frames ``known`` [9, frames] before its own. It ends after ``limit`` frames of its own at the latest."""
 
     text: str
-    prefix: Tensor
+    read: Tensor
     known: Tensor
     limit: int
 
 
 @dataclass(frozen=True, slots=True)
 class ZonosState:
-    """A sentence in the middle. ``columns`` [9, columns] so far, the keys and values of all but the last (None before
-    the first forward and after the last), the column of its EOS (None: not yet), the frames given as sound so far."""
+    """A sentence in the middle. ``cache``: keys and values of its prefix and of the first ``read`` of its ``columns``
+    [9, columns]; nothing once it is over. ``known`` and ``limit`` are those of its prompt. ``end``: the column of its
+    EOS, None before. ``given``: frames known before or given as sound."""
 
-    prompt: Prompt
+    text: str
+    known: Tensor
+    limit: int
+    cache: Tensor
+    read: int
     columns: Tensor
-    cache: Tensor | None
     end: int | None
     given: int
 
     @property
     def nbytes(self) -> int:
         """Memory it holds."""
-        held = [self.prompt.prefix, self.prompt.known, self.columns, *([] if self.cache is None else [self.cache])]
-        return sum(tensor.nbytes for tensor in held)
+        return self.cache.nbytes + self.columns.nbytes
 
     @property
     def finished(self) -> bool:
@@ -58,7 +61,7 @@ class ZonosState:
     def frames(self) -> Tensor:
         """The sentence's own frames that are complete, without those known before: [9, frames]."""
         total = None if self.end is None else self.end - 1
-        return audible(undelayed(self.columns))[:, self.prompt.known.shape[1] : total]
+        return audible(undelayed(self.columns))[:, self.known.shape[1] : total]
 
 
 class Speech(Iterator[bytes]):
@@ -71,19 +74,19 @@ class Speech(Iterator[bytes]):
         """``chunk``: frames a chunk; ``start``: from a prompt, or on from a saved state."""
         self._model, self._codec, self._options, self._chunk = model, codec, options, chunk
         state = start if isinstance(start, ZonosState) else _fresh(start)
-        self._prompt = state.prompt
+        self._start = state
         self._columns = list(state.columns.unbind(1))
-        self._cache = None if state.cache is None else KeyValueCache.restored(state.cache)
+        self._cache = KeyValueCache.restored(state.cache)
+        self._read = state.read
         self._end = state.end
         self._given = state.given
-        self.forwards = 0
-        """Forwards of the network by this object."""
 
     def save(self) -> ZonosState:
         """What ``Speech(..., start=state)`` goes on from; this object may go on as well."""
-        over = self._cache is None or self._given == self._total
-        cache = None if over or self._cache is None else self._cache.saved()
-        return ZonosState(self._prompt, torch.stack(self._columns, 1), cache, self._end, self._given)
+        over = self._given == self._total
+        cache = self._cache.storage[..., :0, :].clone() if over else self._cache.saved()
+        columns = torch.stack(self._columns, 1)
+        return replace(self._start, cache=cache, read=self._read, columns=columns, end=self._end, given=self._given)
 
     @property
     def codes(self) -> Tensor:
@@ -99,9 +102,8 @@ class Speech(Iterator[bytes]):
 
     def _next(self) -> bytes:
         stop = self._given + self._chunk
-        complete = len(self._columns) - DELAY
         wanted = stop + self._codec.context if self._total is None else min(stop + self._codec.context, self._total)
-        if complete < wanted:
+        if len(self._columns) - DELAY < wanted:
             self._advance()
             return b""
         codes = self.codes
@@ -119,34 +121,27 @@ class Speech(Iterator[bytes]):
 
     @torch.inference_mode()
     def _advance(self) -> None:
-        """Evaluate the last column and choose the next."""
+        """Evaluate the columns that have not been, and choose the next."""
         column = len(self._columns)
-        if self._end is None and column > self._prompt.known.shape[1] + self._prompt.limit:
+        if self._end is None and column > self._start.known.shape[1] + self._start.limit:
             self._end = column
-        fixed = forced(column, self._prompt.known, self._end)
-        logits = guided(self._logits(), self._options.guidance)
+        unread = torch.stack(self._columns[self._read :], 1).to(self._model.weight.device)
+        logits = guided(self._model.step(unread, self._cache), self._options.guidance)
+        self._read = column
         recent = torch.stack(self._columns[max(0, column - self._options.window) :], 1)
         sampled = sample(logits, recent.to(logits.device), column, self._options).cpu()
+        fixed = forced(column, self._start.known, self._end)
         chosen = torch.where(fixed < 0, sampled, fixed)
         if self._end is None and chosen[0] == EOS:
             self._end = column
         self._columns.append(chosen)
 
-    def _logits(self) -> Tensor:
-        self.forwards += 1
-        device = self._model.weight.device
-        if self._cache is None:
-            self._cache = self._model.cache()
-            columns = torch.stack(self._columns, 1)
-            return self._model.prefill(self._prompt.prefix, columns.to(device), self._cache)
-        return self._model.step(self._columns[-1].to(device), self._cache)
-
 
 def _fresh(prompt: Prompt) -> ZonosState:
     """Before the first forward: the columns whose every place is known."""
-    frames = prompt.known.shape[1]
-    columns = [forced(column, prompt.known, None) for column in range(frames + 1)]
-    return ZonosState(prompt, torch.stack(columns, 1), None, None, frames)
+    known = prompt.known.shape[1]
+    columns = torch.stack([forced(column, prompt.known, None) for column in range(known + 1)], 1)
+    return ZonosState(prompt.text, prompt.known, prompt.limit, prompt.read, 0, columns, None, known)
 
 
 def failure(error: Exception) -> PredtuiError:

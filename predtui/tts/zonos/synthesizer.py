@@ -12,13 +12,15 @@ import torch
 from torch import Tensor
 
 from predtui.errors import PredtuiError
+from predtui.llm.base import Counters
 from predtui.tts.base import BufferedSpeech, SpeechState
+from predtui.tts.zonos.backbone import KeyValueCache
 from predtui.tts.zonos.codec import Codec
 from predtui.tts.zonos.config import CODEBOOKS
 from predtui.tts.zonos.model import ZonosModel
 from predtui.tts.zonos.phonemes import phonemes
 from predtui.tts.zonos.sampling import SamplingOptions
-from predtui.tts.zonos.speech import Prompt, Speech, ZonosState
+from predtui.tts.zonos.speech import Prompt, Speech, ZonosState, failure
 from predtui.tts.zonos.symbols import LANGUAGES, ids
 from predtui.tts.zonos.voices import Embedding
 
@@ -56,7 +58,14 @@ class ZonosSynthesizer:
     def __init__(self, model: ZonosModel, codec: Codec, manner: Manner, sampling: SamplingOptions) -> None:
         self.rate = codec.rate
         self._model, self._codec, self._manner, self._sampling = model, codec, manner, sampling
+        self._last: tuple[Tensor, Tensor] | None = None
+        """The prefix that was read last, [2, length, d_model], and its keys and values."""
         self.advice = ""
+
+    @property
+    def counters(self) -> Counters:
+        """Forwards of the network, and positions evaluated in them."""
+        return self._model.counters
 
     @property
     def frame_rate(self) -> float:
@@ -69,7 +78,10 @@ class ZonosSynthesizer:
         """See ``Synthesizer``. Raises PredtuiError for a text that is too long."""
         if isinstance(state, ZonosState):
             return self._speech(state)
-        prompt = self._prompt(text, after if isinstance(after, ZonosState) else None)
+        try:
+            prompt = self._prompt(text, after if isinstance(after, ZonosState) else None)
+        except (RuntimeError, MemoryError) as error:
+            raise failure(error) from error
         return BufferedSpeech(()) if prompt is None else self._speech(prompt)
 
     def close(self) -> None:
@@ -89,11 +101,24 @@ class ZonosSynthesizer:
             )
         known = torch.empty((CODEBOOKS, 0), dtype=torch.long)
         if before is not None and self._manner.carries and before.frames.shape[1] <= CARRIED_S * self.frame_rate:
-            said = f"{phonemes(before.prompt.text, self._manner.language)} {said}"
+            said = f"{phonemes(before.text, self._manner.language)} {said}"
             known = before.frames
-        with torch.inference_mode():
-            prefix = self._model.prefix_conditioner.guided(self._values(said))
-        return Prompt(text, prefix, known, round(self._manner.seconds * self.frame_rate))
+        return Prompt(text, self._read(said), known, round(self._manner.seconds * self.frame_rate))
+
+    @torch.inference_mode()
+    def _read(self, said: str) -> Tensor:
+        """Keys and values of the prefix for the phonemes ``said``. What it shares with the last prefix from the start,
+        as a sentence does of which a beginning was accepted, is not evaluated again."""
+        prefix = self._model.prefix_conditioner.guided(self._values(said))
+        shared, cache = 0, self._model.cache()
+        if self._last is not None:
+            before, read = self._last
+            shared = _common(before, prefix)
+            cache = KeyValueCache.restored(read[..., :shared, :])
+        if shared < prefix.shape[1]:
+            self._model.read(prefix[:, shared:], cache)
+        self._last = prefix, cache.saved()
+        return self._last[1]
 
     def _values(self, said: str) -> dict[str, Tensor]:
         """The values of the conditioners that the checkpoint has; those that it lacks are left out."""
@@ -117,3 +142,10 @@ class ZonosSynthesizer:
         values = {name: torch.tensor(given, dtype=wide, device=weight.device) for name, given in numbers.items()}
         values |= {name: torch.tensor(given, device=weight.device) for name, given in whole.items()}
         return {name: value for name, value in values.items() if name in self._model.names}
+
+
+def _common(one: Tensor, other: Tensor) -> int:
+    """Leading positions in which two prefixes [2, length, d_model] are equal."""
+    length = min(one.shape[1], other.shape[1])
+    equal = (one[:, :length] == other[:, :length]).all(dim=2).all(dim=0)
+    return int(equal.cumprod(0).sum())

@@ -10,10 +10,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from predtui.errors import PredtuiError
+from predtui.llm.base import common_prefix
 from predtui.tts.zonos.checkpoint import load_model
 from predtui.tts.zonos.codec import Codec, pcm
 from predtui.tts.zonos.model import ZonosModel
+from predtui.tts.zonos.phonemes import phonemes
 from predtui.tts.zonos.speech import Speech
+from predtui.tts.zonos.symbols import ids
 from predtui.tts.zonos.synthesizer import ZonosSynthesizer
 from tests.tts.zonos import tiny_zonos
 
@@ -61,13 +64,12 @@ def test_resumed_is_uninterrupted(
 ) -> None:
     synthesizer = voice(models[variant], codec, chunk, seed)
     whole = b"".join(speech(synthesizer, text))
-    state, heard, forwards = None, b"", 0
+    state, heard = None, b""
     for point in points:
         part = synthesizer.synthesize(text, state)
         heard += steps(part, point)
         if not isinstance(part, Speech) or (state := part.save()).finished:
             break
-        forwards += part.forwards
         steps(synthesizer.synthesize("Quite another sentence, meanwhile."), 3)
         steps(part, 7)  # the former object may go on; the state does not notice
     if state is None or not state.finished:
@@ -104,14 +106,36 @@ def test_in_single_precision_the_stream_is_the_offline_decode_but_for_rounding(
 def test_a_state_saves_the_forwards_before_it(models: dict[str, ZonosModel], codec: Codec) -> None:
     synthesizer = voice(models["mlp"], codec, 4, 1)
     begun = speech(synthesizer, "Good morning.")
+    before = synthesizer.counters.forwards
     steps(begun, 20)
+    spent = synthesizer.counters.forwards - before
     state = begun.save()
+    assert state.columns.shape[1] == 1 + spent == 21
     resumed = synthesizer.synthesize("Good morning.", state)
-    b"".join(resumed), b"".join(begun)
-    assert isinstance(resumed, Speech)
-    assert resumed.forwards == begun.forwards - (state.columns.shape[1] - 1)
-    assert state.nbytes > 0
+    b"".join(resumed)
+    resumed_spent = synthesizer.counters.forwards - before - spent
+    b"".join(begun)
+    assert synthesizer.counters.forwards - before == spent + 2 * resumed_spent
     assert begun.save().nbytes < state.nbytes
+
+
+@some
+@given(texts, texts, variants, seeds)
+def test_what_two_sentences_share_is_read_once(
+    models: dict[str, ZonosModel], codec: Codec, one: str, other: str, variant: str, seed: int
+) -> None:
+    model = models[variant]
+    alone = b"".join(voice(model, codec, 4, seed).synthesize(other))
+    used = voice(model, codec, 4, seed)
+    used.synthesize(one)
+    before = used.counters.tokens
+    speech = used.synthesize(other)
+    read = used.counters.tokens - before
+    assert b"".join(speech) == alone
+    said = [ids(phonemes(text, "en-us")) for text in (one, other)]
+    own = len(said[1]) - common_prefix(*said)
+    assert read <= own + len(model.names) - 1
+    assert read == 0 or own > 0
 
 
 def test_a_sentence_takes_over_from_the_one_before(models: dict[str, ZonosModel], codec: Codec) -> None:
