@@ -209,6 +209,28 @@ def bench_asr(
     asr.main(plan, json, plot)
 
 
+@bench.command("zonos")
+@with_settings
+def bench_zonos(
+    settings: Settings,
+    size: Annotated[
+        str, typer.Option(help="Random weights: tiny, small, medium, published; empty: the checkpoint of the settings.")
+    ] = "small",
+    frames: Annotated[int, typer.Option(help="Frames of the sentence, at most.", min=1)] = 60,
+    repeats: Annotated[int, typer.Option(help="The median of so many is taken.", min=1)] = 3,
+    keep: Annotated[Path | None, typer.Option(help="Leave the random checkpoint in this folder.")] = None,
+    json: Annotated[Path | None, typer.Option(help="Write the figures here.")] = None,
+) -> None:
+    """What Zonos costs on this machine: milliseconds a frame, time to the first chunk, memory."""
+    from predtui.tts.engines import needs_torch
+
+    needs_torch()
+    from predtui.bench.zonos import Plan
+    from predtui.bench.zonos import main as measure
+
+    measure(Plan(settings.tts, size, frames, repeats, keep), json)
+
+
 @bench.command("record")
 @with_settings
 def bench_record(

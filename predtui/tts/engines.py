@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable
 
+from predtui.errors import PredtuiError
 from predtui.settings import TtsSettings
 from predtui.tts.base import BufferedSpeech, SpeechState, Synthesizer
 
@@ -29,13 +31,17 @@ def espeak(options: TtsSettings) -> Synthesizer:
 
 
 def zonos(options: TtsSettings) -> Synthesizer:
-    from predtui.errors import PredtuiError
+    needs_torch()
+    from predtui.tts.zonos.load import load
 
-    try:
-        from predtui.tts.zonos.load import load
-    except ImportError as error:
-        raise PredtuiError(f"Zonos needs PyTorch: {error}.", "Install it: pip install 'predtui[torch]'") from error
     return load(options)
+
+
+def needs_torch() -> None:
+    """Raises PredtuiError where Zonos cannot run for want of a package."""
+    missing = [name for name in ("torch", "transformers") if importlib.util.find_spec(name) is None]
+    if missing:
+        raise PredtuiError(f"Zonos needs {' and '.join(missing)}.", "Install it: pip install 'predtui[torch]'")
 
 
 ENGINES: dict[str, Callable[[TtsSettings], Synthesizer]] = {

@@ -32,7 +32,7 @@ class Codec:
                 f"{list(config.upsampling_ratios)}; Zonos speaks to {CODEBOOKS} of {CODES} with even ratios.",
                 "Give tts.codec descript/dac_44khz.",
             )
-        self._network = network
+        self.network = network
         self.rate: int = config.sampling_rate
         self.hop: int = config.hop_length
         """Samples a frame."""
@@ -40,8 +40,8 @@ class Codec:
 
     def decode(self, codes: Tensor) -> Tensor:
         """Samples [frames * hop] in -1..1 of ``codes`` [9, frames]."""
-        device = self._network.decoder.conv1.weight.device
-        samples: Tensor = self._network.decode(audio_codes=codes[None].to(device)).audio_values[0]
+        device = self.network.decoder.conv1.weight.device
+        samples: Tensor = self.network.decode(audio_codes=codes[None].to(device)).audio_values[0]
         return samples
 
     def between(self, codes: Tensor, start: int, stop: int) -> Tensor:

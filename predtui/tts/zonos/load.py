@@ -11,11 +11,12 @@ from predtui.settings import TtsSettings
 from predtui.tts.zonos import voices
 from predtui.tts.zonos.checkpoint import WEIGHTS, find, load_model
 from predtui.tts.zonos.codec import load_codec
+from predtui.tts.zonos.graphs import GraphedSteps
 from predtui.tts.zonos.phonemes import check_language
 from predtui.tts.zonos.quantize import quantize
 from predtui.tts.zonos.sampling import SamplingOptions
 from predtui.tts.zonos.speech import failure
-from predtui.tts.zonos.synthesizer import CALM, EMOTIONS, Manner, ZonosSynthesizer
+from predtui.tts.zonos.synthesizer import CALM, EMOTIONS, Manner, ZonosSynthesizer, positions
 
 PHONEMES_A_WORD = 15 * 60 / 175
 """So that 175 words a minute are Zonos' usual 15 phonemes a second."""
@@ -33,7 +34,11 @@ def load(options: TtsSettings) -> ZonosSynthesizer:
         model = load_model(folder, device, torch.bfloat16 if device == "cuda" else torch.float32)
         if options.int8:
             quantize(model.backbone)
-        engine = ZonosSynthesizer(model, load_codec(options.codec, device), manner, SamplingOptions(seed=options.seed))
+        codec = load_codec(options.codec, device)
+        step = (
+            GraphedSteps(model, positions(model, codec, manner)).step if device == "cuda" and options.graphs else None
+        )
+        engine = ZonosSynthesizer(model, codec, manner, SamplingOptions(seed=options.seed), step)
     except (RuntimeError, MemoryError) as error:
         raise failure(error) from error
     engine.advice = _advice(engine, device)

@@ -6,7 +6,7 @@ process; the sound is the same. Must not know of text, voices or turns.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import torch
@@ -16,9 +16,11 @@ from predtui.errors import PredtuiError
 from predtui.tts.zonos.backbone import KeyValueCache
 from predtui.tts.zonos.codec import Codec, pcm
 from predtui.tts.zonos.config import EOS
-from predtui.tts.zonos.model import ZonosModel
 from predtui.tts.zonos.pattern import DELAY, audible, forced, undelayed
 from predtui.tts.zonos.sampling import SamplingOptions, guided, sample
+
+Step = Callable[[Tensor, KeyValueCache], Tensor]
+"""``ZonosModel.step``, or what does the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +71,10 @@ class Speech(Iterator[bytes]):
     none is complete yet."""
 
     def __init__(
-        self, model: ZonosModel, codec: Codec, options: SamplingOptions, chunk: int, start: Prompt | ZonosState
+        self, step: Step, codec: Codec, options: SamplingOptions, chunk: int, start: Prompt | ZonosState
     ) -> None:
         """``chunk``: frames a chunk; ``start``: from a prompt, or on from a saved state."""
-        self._model, self._codec, self._options, self._chunk = model, codec, options, chunk
+        self._step, self._codec, self._options, self._chunk = step, codec, options, chunk
         state = start if isinstance(start, ZonosState) else _fresh(start)
         self._start = state
         self._columns = list(state.columns.unbind(1))
@@ -125,8 +127,8 @@ class Speech(Iterator[bytes]):
         column = len(self._columns)
         if self._end is None and column > self._start.known.shape[1] + self._start.limit:
             self._end = column
-        unread = torch.stack(self._columns[self._read :], 1).to(self._model.weight.device)
-        logits = guided(self._model.step(unread, self._cache), self._options.guidance)
+        unread = torch.stack(self._columns[self._read :], 1).to(self._cache.storage.device)
+        logits = guided(self._step(unread, self._cache), self._options.guidance)
         self._read = column
         recent = torch.stack(self._columns[max(0, column - self._options.window) :], 1)
         sampled = sample(logits, recent.to(logits.device), column, self._options).cpu()

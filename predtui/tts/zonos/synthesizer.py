@@ -18,9 +18,10 @@ from predtui.tts.zonos.backbone import KeyValueCache
 from predtui.tts.zonos.codec import Codec
 from predtui.tts.zonos.config import CODEBOOKS
 from predtui.tts.zonos.model import ZonosModel
+from predtui.tts.zonos.pattern import DELAY
 from predtui.tts.zonos.phonemes import phonemes
 from predtui.tts.zonos.sampling import SamplingOptions
-from predtui.tts.zonos.speech import Prompt, Speech, ZonosState, failure
+from predtui.tts.zonos.speech import Prompt, Speech, Step, ZonosState, failure
 from predtui.tts.zonos.symbols import LANGUAGES, ids
 from predtui.tts.zonos.voices import Embedding
 
@@ -55,9 +56,13 @@ class Manner:
 class ZonosSynthesizer:
     """``Synthesizer`` over a loaded network and codec."""
 
-    def __init__(self, model: ZonosModel, codec: Codec, manner: Manner, sampling: SamplingOptions) -> None:
+    def __init__(
+        self, model: ZonosModel, codec: Codec, manner: Manner, sampling: SamplingOptions, step: Step | None = None
+    ) -> None:
+        """``step`` takes the place of the network's own."""
         self.rate = codec.rate
         self._model, self._codec, self._manner, self._sampling = model, codec, manner, sampling
+        self._step = step or model.step
         self._last: tuple[Tensor, Tensor] | None = None
         """The prefix that was read last, [2, length, d_model], and its keys and values."""
         self.advice = ""
@@ -66,6 +71,17 @@ class ZonosSynthesizer:
     def counters(self) -> Counters:
         """Forwards of the network, and positions evaluated in them."""
         return self._model.counters
+
+    @property
+    def chunk_frames(self) -> int:
+        """Frames a chunk."""
+        return self._manner.chunk
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the weights, the codec's included."""
+        networks = (self._model, self._codec.network)
+        return sum(tensor.nbytes for network in networks for tensor in network.state_dict().values())
 
     @property
     def frame_rate(self) -> float:
@@ -88,7 +104,7 @@ class ZonosSynthesizer:
         """Memory goes with the object."""
 
     def _speech(self, start: Prompt | ZonosState) -> Speech:
-        return Speech(self._model, self._codec, self._sampling, self._manner.chunk, start)
+        return Speech(self._step, self._codec, self._sampling, self._manner.chunk, start)
 
     def _prompt(self, text: str, before: ZonosState | None) -> Prompt | None:
         """None for a text in which there is nothing to say."""
@@ -142,6 +158,12 @@ class ZonosSynthesizer:
         values = {name: torch.tensor(given, dtype=wide, device=weight.device) for name, given in numbers.items()}
         values |= {name: torch.tensor(given, device=weight.device) for name, given in whole.items()}
         return {name: value for name, value in values.items() if name in self._model.names}
+
+
+def positions(model: ZonosModel, codec: Codec, manner: Manner) -> int:
+    """The most that a sentence can take: its prefix, the sentence before, its own frames."""
+    frames = (CARRIED_S + manner.seconds) * codec.rate / codec.hop
+    return 2 * LONGEST + len(model.names) + round(frames) + 2 * DELAY
 
 
 def _common(one: Tensor, other: Tensor) -> int:

@@ -92,7 +92,8 @@ def test_what_cannot_be_opened_is_told_and_espeak_speaks(
 
 
 def test_without_torch_the_remedy_is_told(options: TtsSettings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "predtui.tts.zonos.load", None)
+    monkeypatch.setattr("predtui.tts.engines.importlib.util.find_spec", lambda name: None)
+    assert "needs torch and transformers" in notices(opened(options)[1])
     assert "pip install 'predtui[torch]'" in notices(opened(options)[1])
 
 

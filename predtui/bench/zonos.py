@@ -1,0 +1,144 @@
+"""What a sentence of Zonos costs here: milliseconds a frame, time to the first chunk, memory, by weights and by steps.
+
+On a checkpoint with random weights of a chosen size, or on a real one. Must not know how a step is computed.
+"""
+
+from __future__ import annotations
+
+import gc
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import psutil
+import torch
+from rich.console import Console
+from rich.table import Table
+
+from predtui.bench import zonos_random
+from predtui.bench.report import command, machine, write
+from predtui.settings import TtsSettings
+from predtui.tts.zonos.load import load
+from predtui.tts.zonos.synthesizer import ZonosSynthesizer
+
+SENTENCES = (
+    "The capital of France is Paris, and it has been so for a very long time.",
+    "Paris is the capital of France, and it will be so for a very long time.",
+)
+"""Said in turn: of one that was said just before, nothing would have to be read."""
+MB = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """``size`` of random weights, where the settings name no checkpoint of their own. Each repeat makes ``frames`` of
+    a sentence at most."""
+
+    settings: TtsSettings
+    size: str = "small"
+    frames: int = 60
+    repeats: int = 3
+    keep: Path | None = None
+    """Where the random checkpoint stays; None: nowhere."""
+
+
+@dataclass(slots=True)
+class Timings:
+    """Milliseconds of everything that was done of one sentence."""
+
+    read: float = 0.0
+    first_chunk: float = 0.0
+    frames: list[float] = field(default_factory=list)
+    chunks: list[float] = field(default_factory=list)
+    state_mb: float = 0.0
+
+
+def variants(settings: TtsSettings) -> Iterator[tuple[str, TtsSettings]]:
+    """Ways to run the same checkpoint on this machine."""
+    if torch.cuda.is_available():
+        yield "bfloat16, CUDA graphs", replace(settings, graphs=True, int8=False)
+        yield "bfloat16", replace(settings, graphs=False, int8=False)
+    else:
+        yield "float32", replace(settings, int8=False)
+    yield "int8 weights", replace(settings, int8=True)
+
+
+def measured(name: str, settings: TtsSettings, frames: int, repeats: int) -> dict[str, Any]:
+    """One row: medians over the repeats, of which the first, that warms up, does not count. Raises PredtuiError where
+    the checkpoint cannot be loaded."""
+    gc.collect()
+    engine = load(settings)
+    runs = [timed(engine, SENTENCES[number % 2], frames) for number in range(repeats + 1)][1:]
+    frame = median(ms for run in runs for ms in run.frames)
+    chunk = median(ms for run in runs for ms in run.chunks)
+    of_chunk = engine.chunk_frames
+    return {
+        "variant": name,
+        "device": torch.cuda.get_device_name() if torch.cuda.is_available() else "cpu",
+        "read_ms": round(median(run.read for run in runs), 2),
+        "ms_a_frame": round(frame, 3),
+        "ms_a_chunk_decoded": round(chunk, 3),
+        "first_chunk_ms": round(median(run.first_chunk for run in runs), 1),
+        "real_time_factor": round((frame * of_chunk + chunk) / (of_chunk / engine.frame_rate * 1000), 3),
+        "weights_mb": round(engine.nbytes / MB, 1),
+        "state_mb": round(max(run.state_mb for run in runs), 2),
+        "process_mb": round(psutil.Process().memory_info().rss / MB, 1),
+        "gpu_peak_mb": round(torch.cuda.max_memory_allocated() / MB, 1) if torch.cuda.is_available() else None,
+    }
+
+
+def timed(engine: ZonosSynthesizer, sentence: str, frames: int) -> Timings:
+    """One sentence, up to so many frames."""
+    took = Timings()
+    start = time.perf_counter()
+    speech = engine.synthesize(sentence)
+    took.read = _ms(start)
+    while len(took.frames) < frames or not took.chunks:
+        before = time.perf_counter()
+        chunk = next(speech, None)
+        if chunk is None:
+            break
+        (took.chunks if chunk else took.frames).append(_ms(before))
+        if chunk and len(took.chunks) == 1:
+            took.first_chunk = _ms(start)
+    state = speech.save()
+    took.state_mb = state.nbytes / MB
+    return took
+
+
+def _ms(since: float) -> float:
+    return (time.perf_counter() - since) * 1000
+
+
+def result(plan: Plan) -> dict[str, Any]:
+    """All that is written as JSON. Raises PredtuiError as ``measured`` does."""
+    with tempfile.TemporaryDirectory() as folder:
+        settings = plan.settings
+        if plan.size:
+            checkpoint, codec = zonos_random.write(plan.keep or Path(folder), zonos_random.size_named(plan.size))
+            settings = replace(settings, model=str(checkpoint), codec=str(codec))
+        rows = [measured(name, each, plan.frames, plan.repeats) for name, each in variants(settings)]
+    return {
+        "command": command(),
+        "machine": machine(torch.get_num_threads()),
+        "models": [f"random weights, {plan.size}" if plan.size else settings.model],
+        "rows": rows,
+    }
+
+
+def main(plan: Plan, json_path: Path | None = None) -> None:
+    """Measure, print, write."""
+    found = result(plan)
+    table = Table(title=f"Zonos, {found['models'][0]}, on {found['machine']}")
+    rows = found["rows"]
+    table.add_column("")
+    for row in rows:
+        table.add_column(row["variant"], justify="right")
+    for name in [name for name in rows[0] if name != "variant"]:
+        table.add_row(name.replace("_", " "), *("–" if row[name] is None else str(row[name]) for row in rows))
+    Console(highlight=False).print(table)
+    write(found, json_path)

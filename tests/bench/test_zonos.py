@@ -1,0 +1,43 @@
+"""The Zonos bench on a tiny random checkpoint: every figure is there, and the checkpoint can be kept and used."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from predtui.bench import zonos, zonos_random
+from predtui.errors import PredtuiError
+from predtui.settings import TtsSettings
+from predtui.tts.zonos.config import read_config
+from predtui.tts.zonos.load import load
+from predtui.tts.zonos.model import ZonosModel
+
+FOUND = ("read_ms", "ms_a_frame", "ms_a_chunk_decoded", "first_chunk_ms", "real_time_factor", "weights_mb", "state_mb")
+
+
+def test_each_variant_gets_its_figures(tmp_path: Path) -> None:
+    out = tmp_path / "zonos.json"
+    zonos.main(zonos.Plan(TtsSettings(), "tiny", frames=30, repeats=1, keep=tmp_path), out)
+    found = json.loads(out.read_text())
+    assert [row["variant"] for row in found["rows"]] == ["float32", "int8 weights"]
+    assert all(row[name] > 0 for row in found["rows"] for name in FOUND)
+    assert found["rows"][1]["weights_mb"] < found["rows"][0]["weights_mb"]
+    kept = TtsSettings(model=str(tmp_path / "zonos"), codec=str(tmp_path / "dac"))
+    assert load(kept).rate == 44_100
+
+
+def test_the_published_size_is_the_published_one(tmp_path: Path) -> None:
+    """1.6 billion parameters (Zonos v0.1), without a single one in memory."""
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(zonos_random.config(zonos_random.SIZES["published"])))
+    with torch.device("meta"):
+        model = ZonosModel(read_config(path))
+    assert sum(tensor.numel() for tensor in model.parameters()) == pytest.approx(1.6e9, rel=0.05)
+
+
+def test_an_unknown_size_is_told() -> None:
+    with pytest.raises(PredtuiError, match="no size 'huge'"):
+        zonos_random.size_named("huge")
