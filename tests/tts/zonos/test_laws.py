@@ -192,7 +192,7 @@ def test_memory_exhausted_in_mid_sentence_is_told(
     def fail(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr(model, "step", fail)
+    monkeypatch.setattr(ZonosModel, "logits", fail)
     with pytest.raises(PredtuiError, match="no memory left"):
         next(begun)
 
