@@ -64,6 +64,7 @@ class AsrSettings:
     beam: int = option(5, "whisperflow: hypotheses of the search where no earlier round guides it")
     threads: int = option(1, "whisperflow: CPU threads of the encoder; predtui calibrate asr finds the best")
     pipelined: bool = option(False, "whisperflow: whether one round is encoded while the one before is written")
+    exchange: int = option(0, "whisperflow: tokens that the encoder's executor writes before it hands a round over")
 
 
 @dataclass(frozen=True, slots=True)

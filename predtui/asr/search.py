@@ -1,14 +1,14 @@
 """Beam search over a decoder, pruned by what the round before wrote (WhisperFlow, section 4.2).
 
 While the likeliest token is the one that the reference has next, one hypothesis is enough; from the first that is not,
-the search is as wide as ever. ``step`` looks token by token, as in the paper; ``forward`` checks all that is left of
-the reference in one forward, and finds the same. Must not know of sound, words or time.
+the search is as wide as ever. ``step`` looks token by token, as in the paper; ``forward`` checks all of the reference
+in one forward, that of the prompt, and finds the same. Must not know of sound, words or time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Generator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -58,20 +58,33 @@ class Effort:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The likeliest text: its tokens without the end, their mean log-probability, and what finding it took."""
+    """The likeliest text: its tokens without the end, their mean log-probability, and what finding it took.
+
+    ``opening``: logits [rows, vocab] of the prompt's last tokens. ``attention`` [alignment heads, 1 + known, positions]
+    of the prompt's last token and of the first ``known`` tokens, which one hypothesis wrote; ``cache`` ends with them.
+    """
 
     tokens: tuple[int, ...]
     mean_log_probability: float
     effort: Effort
+    opening: Array = field(compare=False)
+    attention: Array = field(compare=False)
+    cache: Cache = field(compare=False)
+
+    @property
+    def known(self) -> int:
+        return self.attention.shape[1] - 1
 
 
 @dataclass(frozen=True, slots=True)
 class _Single:
-    """The only hypothesis: what was written after the prompt, its log-probability, and the logits of what follows."""
+    """The only hypothesis: what was written after the prompt, its log-probability, the logits of what follows, and
+    the attention of the prompt's last token and of what was written."""
 
     tokens: list[int]
     score: float
     next_logits: Array
+    attention: Array
     cache: Cache
 
 
@@ -81,22 +94,47 @@ class Search:
     def __init__(self, decoder: Decoder, rules: Rules, beam: int = 5, pruning: Pruning = "forward") -> None:
         self._decoder, self._rules, self._beam, self._pruning = decoder, rules, beam, pruning
 
-    def __call__(self, prompt: Sequence[int], memory: Memory, reference: Sequence[int] = ()) -> tuple[Found, Step]:
-        """What is written after ``prompt`` over ``memory``, and the prompt's own forward.
-        ``reference``: the tokens that the round before wrote for about the same sound."""
-        effort, before = Effort(), self._decoder.forwards
-        opening = self._decoder.forward(np.array([prompt]), memory, Cache())
-        single, ended = _Single([], 0.0, opening.logits[0, -1], opening.cache), False
-        known = [token for token in reference if token not in self._rules.skipped]
-        if known and self._pruning != "off":
-            single, ended = self._follow(single, memory, known, effort)
-        tokens, score = (single.tokens, single.score) if ended else self._widen(single, memory, effort)
-        effort.forwards = self._decoder.forwards - before
-        return Found(tuple(tokens), score / (len(tokens) + 1), effort), opening
+    def __call__(self, prompt: Sequence[int], memory: Memory, reference: Sequence[int] = (), rows: int = 1) -> Found:
+        """All ``steps`` at once."""
+        steps = self.steps(prompt, memory, reference, rows)
+        while True:
+            try:
+                next(steps)
+            except StopIteration as end:
+                found: Found = end.value
+                return found
 
-    def _follow(self, single: _Single, memory: Memory, reference: list[int], effort: Effort) -> tuple[_Single, bool]:
+    def steps(
+        self, prompt: Sequence[int], memory: Memory, reference: Sequence[int] = (), rows: int = 1
+    ) -> Generator[int, None, Found]:
+        """What is written after ``prompt`` over ``memory``; yields after each forward the number of tokens so far.
+        ``reference``: the tokens that the round before wrote for about the same sound; ``rows``: see Found.opening."""
+        effort = Effort()
+        known = [token for token in reference if token not in self._rules.skipped]
+        known = known if self._pruning != "off" else []
+        ahead = known[: self._rules.longest] if self._pruning == "forward" else []
+        step = self._forward([[*prompt, *ahead]], memory, Cache(), effort, last=rows + len(ahead))
+        opening, follows = step.logits[0, :rows], step.logits[0, rows:]
+        start = len(prompt)
+        single = _Single([], 0.0, opening[-1], step.attention[:, start - 1 : start], step.cache.cut(start))
+        single = self._confirmed(
+            single, ahead, replace(step, logits=follows, attention=step.attention[:, start:]), effort
+        )
+        yield len(single.tokens)
+        ended = False
+        if known:
+            single, ended = yield from self._follow(single, memory, known, effort)
+        tokens, score = (single.tokens, single.score) if ended else (yield from self._widen(single, memory, effort))
+        mean = score / (len(tokens) + 1)
+        shared = _common(single.tokens, tokens)
+        attention, cache = single.attention[:, : shared + 1], single.cache.cut(start + shared)
+        return Found(tuple(tokens), mean, effort, opening, attention, cache)
+
+    def _follow(
+        self, single: _Single, memory: Memory, reference: list[int], effort: Effort
+    ) -> Generator[int, None, tuple[_Single, bool]]:
         """One hypothesis as far as the reference confirms it, and whether it ends there (section 4.2.2)."""
-        index = -1
+        index = len(single.tokens) or -1
         while len(single.tokens) < self._rules.longest:
             scores = self._scores(single.next_logits)
             token = int(scores.argmax())
@@ -104,33 +142,36 @@ class Search:
                 effort.add(Effort(steps=1, beams=1, pruned=1))
                 return replace(single, score=single.score + float(scores[token])), True
             if token in self._rules.skipped:
-                single = self._advance(single, [token], memory, effort)
-                continue
-            if index < 0:
-                index = reference.index(token) if token in reference else len(reference)
-            if index == len(reference) or reference[index] != token:
-                break
-            room = self._rules.longest - len(single.tokens)
-            ahead = reference[index : index + (1 if self._pruning == "step" else room)]
+                ahead = [token]
+            else:
+                if index < 0:
+                    index = reference.index(token) if token in reference else len(reference)
+                if index == len(reference) or reference[index] != token:
+                    break
+                room = self._rules.longest - len(single.tokens)
+                ahead = reference[index : index + (1 if self._pruning == "step" else room)]
             written = len(single.tokens)
-            single = self._advance(single, ahead, memory, effort)
-            index += len(single.tokens) - written
+            step = self._forward([ahead], memory, single.cache, effort)
+            single = self._confirmed(single, ahead, replace(step, logits=step.logits[0]), effort)
+            index += len(single.tokens) - written if token not in self._rules.skipped else 0
+            yield len(single.tokens)
         return single, False
 
-    def _advance(self, single: _Single, tokens: list[int], memory: Memory, effort: Effort) -> _Single:
-        """One forward over ``tokens``; keeps those that are likeliest in their turn, at least the first."""
-        step = self._decoder.forward(np.array([tokens]), memory, single.cache)
-        rows = [single.next_logits, *step.logits[0]]
+    def _confirmed(self, single: _Single, tokens: list[int], step: Step, effort: Effort) -> _Single:
+        """``single`` with those of ``tokens`` that are likeliest in their turn. ``step``: the forward over them, its
+        logits [tokens, vocab]."""
+        rows = [single.next_logits, *step.logits]
         kept, score = 0, single.score
         for token, scores in zip(tokens, map(self._scores, rows), strict=False):
             if int(scores.argmax()) != token:
                 break
             kept, score = kept + 1, score + float(scores[token])
         effort.add(Effort(steps=kept, beams=kept, pruned=kept))
+        attention = np.concatenate([single.attention, step.attention[:, :kept]], axis=1)
         cache = step.cache.cut(single.cache.length + kept)
-        return _Single([*single.tokens, *tokens[:kept]], score, rows[kept], cache)
+        return _Single([*single.tokens, *tokens[:kept]], score, rows[kept], attention, cache)
 
-    def _widen(self, single: _Single, memory: Memory, effort: Effort) -> tuple[list[int], float]:
+    def _widen(self, single: _Single, memory: Memory, effort: Effort) -> Generator[int, None, tuple[list[int], float]]:
         """Beam search from the only hypothesis on: the best by mean log-probability, and its sum."""
         beams, sums = [single.tokens], np.array([single.score], np.float32)
         logits, cache = single.next_logits[None], single.cache
@@ -147,12 +188,18 @@ class Search:
             sums = np.array([score for _, _, score in kept], np.float32)
             if len(ended) >= self._beam:
                 break
-            step = self._decoder.forward(
-                np.array([[tokens[-1]] for tokens in beams]), memory, cache.take([beam for beam, _, _ in kept])
-            )
+            cache = cache.take([beam for beam, _, _ in kept])
+            step = self._forward([[tokens[-1]] for tokens in beams], memory, cache, effort)
             logits, cache = step.logits[:, -1], step.cache
+            yield len(beams[0])
         choices = ended or list(zip(beams, sums.tolist(), strict=True))
         return max(choices, key=lambda one: one[1] / (len(one[0]) + 1))
+
+    def _forward(
+        self, tokens: list[list[int]], memory: Memory, cache: Cache, effort: Effort, last: int | None = None
+    ) -> Step:
+        effort.forwards += 1
+        return self._decoder.forward(np.array(tokens), memory, cache, last)
 
     def _scores(self, logits: Array) -> Array:
         scores = log_softmax(logits)
@@ -167,3 +214,11 @@ def _best(scores: Array, count: int) -> list[tuple[int, int, float]]:
     count = min(count, flat.size)
     places = np.argpartition(-flat, count - 1)[:count]
     return [(*divmod(int(place), scores.shape[1]), float(flat[place])) for place in places[np.argsort(-flat[places])]]
+
+
+def _common(one: Sequence[int], other: Sequence[int]) -> int:
+    """How many tokens both begin with."""
+    return next(
+        (index for index, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]),
+        min(len(one), len(other)),
+    )

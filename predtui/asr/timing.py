@@ -37,12 +37,22 @@ def warp(cost: Array) -> npt.NDArray[np.int64]:
         along = np.cumsum(cost[row - 1], dtype=np.float64)
         entered = np.minimum(total[row - 1, :-1], total[row - 1, 1:]) - np.concatenate([[0.0], along[:-1]])
         total[row, 1:] = np.minimum.accumulate(entered) + along
-    path, row, column = [], rows, columns
+    return _traced(total.tolist())
+
+
+def _traced(total: list[list[float]]) -> npt.NDArray[np.int64]:
+    """The way back through the ``total`` costs [rows + 1, columns + 1] of the cheapest ways to every cell."""
+    path, row, column = [], len(total) - 1, len(total[0]) - 1
     while row and column:
         path.append((row - 1, column - 1))
-        before = (total[row - 1, column - 1], total[row - 1, column], total[row, column - 1])
-        move = int(np.argmin(before))
-        row, column = row - (move != 2), column - (move != 1)
+        above, here = total[row - 1], total[row]
+        both, down, right = above[column - 1], above[column], here[column - 1]
+        if both <= down and both <= right:
+            row, column = row - 1, column - 1
+        elif down <= right:
+            row -= 1
+        else:
+            column -= 1
     return np.array(path[::-1], dtype=np.int64)
 
 

@@ -61,8 +61,8 @@ class Step:
 
 
 class Decoder:
-    """The decoder of the CTranslate2 variables ``weights`` (those under "decoder/"). Counts its forwards. ``linear``:
-    what multiplies by a matrix, where it is not numpy."""
+    """The decoder of the CTranslate2 variables ``weights`` (those under "decoder/"). ``linear``: what multiplies by a
+    matrix, where it is not numpy."""
 
     def __init__(self, weights: dict[str, Array], linear: Callable[[Array], Linear] | None = None) -> None:
         self._weights = {name.removeprefix("decoder/"): array for name, array in weights.items()}
@@ -73,7 +73,6 @@ class Decoder:
         self._products = {name: linear(matrix) for name, matrix in matrices.items()} if linear else {}
         self._positions = self._weights["position_encodings/encodings"]
         self._aligning = self._alignment_heads()
-        self.forwards = 0
 
     @property
     def context(self) -> int:
@@ -89,12 +88,12 @@ class Decoder:
             values.append(np.ascontiguousarray(self._split(value[None])[0]))
         return Memory(tuple(keys), tuple(values))
 
-    def forward(self, tokens: npt.NDArray[np.int64], memory: Memory, cache: Cache) -> Step:
-        """One forward of ``tokens`` [beams, tokens] after those in ``cache``. Raises ValueError beyond ``context``."""
+    def forward(self, tokens: npt.NDArray[np.int64], memory: Memory, cache: Cache, last: int | None = None) -> Step:
+        """One forward of ``tokens`` [beams, tokens] after those in ``cache``; logits of the ``last`` ones, or of all.
+        Raises ValueError beyond ``context``."""
         start, end = cache.length, cache.length + tokens.shape[1]
         if end > self.context:
             raise ValueError(f"{end} tokens do not fit into {self.context}")
-        self.forwards += 1
         x = self._embedding[tokens] + self._positions[start:end]
         mask = np.triu(np.full((tokens.shape[1], end), -np.inf, np.float32), start + 1)
         keys, values, attention = [], [], []
@@ -119,7 +118,7 @@ class Decoder:
             x = x + self._linear(f"{name}/attention/linear_2", _joined(weights @ memory.values[layer]))
             hidden = gelu(self._linear(f"{name}/ffn/linear_0", self._norm(f"{name}/ffn", x)))
             x = x + self._linear(f"{name}/ffn/linear_1", hidden)
-        logits = self._product("embeddings/weight", self._norm("", x))
+        logits = self._product("embeddings/weight", self._norm("", x[:, -(last or len(x[0])) :]))
         return Step(logits, np.stack(attention), Cache(tuple(keys), tuple(values)))
 
     def _alignment_heads(self) -> dict[int, tuple[int, ...]]:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import json
+import math
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -21,9 +22,9 @@ import numpy as np
 from predtui.asr import ct2_weights
 from predtui.asr.agreement import Word
 from predtui.asr.mel import FRAMES_A_SECOND, Samples, log_mel, padded
-from predtui.asr.search import Effort, Pruning, Rules, Search
+from predtui.asr.search import Effort, Found, Pruning, Rules, Search
 from predtui.asr.timing import SECONDS_A_POSITION, token_times
-from predtui.asr.whisper_decoder import Cache, Decoder, Memory, Step, softmax
+from predtui.asr.whisper_decoder import Cache, Decoder, Memory, softmax
 from predtui.errors import PredtuiError
 
 RATE = 16_000
@@ -62,6 +63,29 @@ class Heard:
     mean_log_probability: float
     compression: float
     effort: Effort
+
+
+class Writing:
+    """The words of one sound while they are written, a forward at a time, by one thread after another."""
+
+    def __init__(self, steps: Generator[int, None, Found], heard: Callable[[Found], Heard]) -> None:
+        self._steps, self._heard = steps, heard
+        self._written = 0
+        self._found: Found | None = None
+
+    def advance(self, tokens: float) -> None:
+        """Forwards until so many ``tokens`` are written, or all of them."""
+        while self._found is None and self._written < tokens:
+            try:
+                self._written = next(self._steps)
+            except StopIteration as end:
+                self._found = end.value
+
+    def heard(self) -> Heard:
+        """The rest, and when each word was said."""
+        while self._found is None:
+            self.advance(math.inf)
+        return self._heard(self._found)
 
 
 class WhisperModel:
@@ -106,23 +130,32 @@ class WhisperModel:
         positions = min(len(states), -(-len(samples) // (2 * RATE // FRAMES_A_SECOND)))
         return Encoded(self._decoder.remember(states), max(1, positions), self.gflops(mel.shape[1]))
 
-    def write(
+    def begin(
         self, encoded: Encoded, prompt: str, reference: Sequence[int], beam: int = 5, pruning: Pruning = "forward"
-    ) -> Heard:
-        """The words in ``encoded``. ``prompt``: the text before; ``reference``: what the round before wrote for it."""
+    ) -> Writing:
+        """The words in ``encoded``, to be written. ``prompt``: the text before; ``reference``: what the round before
+        wrote for it."""
         opening = [*self._previous(prompt), *self._opening]
         longest = LEAST_TOKENS + int(TOKENS_A_SECOND * SECONDS_A_POSITION * encoded.positions)
         rules = replace(self._rules, longest=min(longest, self._rules.longest))
         search = Search(self._decoder, rules, beam, pruning)
-        found, first = search(opening, encoded.memory, reference)
-        silence = first.logits[0, opening.index(self._opening[0])]
+        steps = search.steps(opening, encoded.memory, reference, len(self._opening))
+        return Writing(steps, lambda found: self._heard(found, encoded))
+
+    def write(
+        self, encoded: Encoded, prompt: str, reference: Sequence[int], beam: int = 5, pruning: Pruning = "forward"
+    ) -> Heard:
+        """All of ``begin`` at once."""
+        return self.begin(encoded, prompt, reference, beam, pruning).heard()
+
+    def _heard(self, found: Found, encoded: Encoded) -> Heard:
         effort = found.effort
-        effort.forwards += bool(found.tokens)
-        spoken = self._timed(found.tokens, encoded, first)
+        effort.forwards += len(found.tokens) > found.known
+        spoken = self._timed(found, encoded)
         text = " ".join(one.word.text for one in spoken)
         return Heard(
             spoken=spoken,
-            no_speech=float(softmax(silence)[self._silence]),
+            no_speech=float(softmax(found.opening[0])[self._silence]),
             mean_log_probability=found.mean_log_probability,
             compression=len(text) / len(zlib.compress(text.encode())) if text else 0.0,
             effort=effort,
@@ -131,8 +164,9 @@ class WhisperModel:
     def align(self, encoded: Encoded, text: str) -> tuple[Spoken, ...]:
         """The words of ``text``, which is known to be said in ``encoded``, with their times (forced alignment)."""
         tokens: list[int] = self._tokenizer.encode(f" {text.strip()}", add_special_tokens=False).ids
-        first = self._decoder.forward(np.array([self._opening]), encoded.memory, Cache())
-        return self._timed(tokens[: self._rules.longest], encoded, first)
+        tokens = tokens[: self._rules.longest]
+        step = self._decoder.forward(np.array([[*self._opening, *tokens]]), encoded.memory, Cache())
+        return self._words(tokens, token_times(step.attention[:, len(self._opening) - 1 :], encoded.positions))
 
     def gflops(self, frames: int) -> float:
         """Floating-point operations of the encoder over ``frames``, in 10^9; multiplying and adding are two."""
@@ -175,13 +209,15 @@ class WhisperModel:
         longest = min(LONGEST_TOKENS, self._decoder.context // 2)
         return Rules(end, longest, tuple(sorted({*listed, *special})), marks)
 
-    def _timed(self, tokens: Sequence[int], encoded: Encoded, first: Step) -> tuple[Spoken, ...]:
-        """The words that ``tokens`` write after the forward ``first`` of what precedes them."""
-        if not tokens:
+    def _timed(self, found: Found, encoded: Encoded) -> tuple[Spoken, ...]:
+        """The words of ``found``; what several hypotheses wrote takes one more forward, for its attention."""
+        if not found.tokens:
             return ()
-        step = self._decoder.forward(np.array([tokens]), encoded.memory, first.cache)
-        attention = np.concatenate([first.attention[:, -1:], step.attention], axis=1)
-        return self._words(tokens, token_times(attention, encoded.positions))
+        attention, rest = found.attention, found.tokens[found.known :]
+        if rest:
+            step = self._decoder.forward(np.array([rest]), encoded.memory, found.cache, last=1)
+            attention = np.concatenate([attention, step.attention], axis=1)
+        return self._words(found.tokens, token_times(attention, encoded.positions))
 
     def _words(self, tokens: Sequence[int], times: Any) -> tuple[Spoken, ...]:
         """Tokens that begin with a blank begin a word."""

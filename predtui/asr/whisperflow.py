@@ -34,7 +34,7 @@ class FlowOptions:
     """``step``: seconds of sound between rounds, at least. ``buffer``: seconds after which it is cut; some of the
     window is kept free. ``settled``: how long before the end of the sound a stable word ends. ``tail``: samples
     after every sound, the hush word; ``pad_to``: frames to pad to, 0 for none. ``pipelined``: encoding and writing are
-    two executors."""
+    two executors, the first of which writes ``exchange`` tokens before it hands over (section 4.3.2)."""
 
     step: float = 0.1
     buffer: float = 15.0
@@ -45,6 +45,15 @@ class FlowOptions:
     tail: Samples = field(default_factory=lambda: _NOTHING)
     pad_to: int = 0
     pipelined: bool = False
+    exchange: int = 0
+
+
+class Written(Protocol):
+    """What the engine needs of a Writing."""
+
+    def advance(self, tokens: float) -> None: ...
+
+    def heard(self) -> Heard: ...
 
 
 class Model(Protocol):
@@ -55,9 +64,9 @@ class Model(Protocol):
 
     def encode(self, samples: Samples, tail: Samples, pad_to: int = 0) -> Encoded: ...
 
-    def write(
+    def begin(
         self, encoded: Encoded, prompt: str, reference: tuple[int, ...], beam: int = 5, pruning: Pruning = "forward"
-    ) -> Heard: ...
+    ) -> Written: ...
 
 
 @dataclass(slots=True)
@@ -95,7 +104,7 @@ class _Round:
 
     snapshot: Snapshot
     begun: float
-    encoded: Future[Encoded]
+    opened: Future[tuple[Encoded, Written]]
     heard: Future[Heard]
 
 
@@ -158,31 +167,34 @@ class FlowRecognizer:
 
     def _hear(self, snapshot: Snapshot) -> Heard:
         begun = self._now()
-        encoded = self._model.encode(snapshot.samples, self._options.tail, self._options.pad_to)
-        heard = self._write(snapshot, encoded, self._stream.reference(snapshot))
+        encoded, writing = self._open(snapshot, self._stream.reference(snapshot))
+        heard = writing.heard()
         self.tally.add(self._now() - begun, encoded.gflops, heard.effort)
         return sure(heard)
 
-    def _write(self, snapshot: Snapshot, encoded: Encoded, reference: tuple[int, ...]) -> Heard:
+    def _open(self, snapshot: Snapshot, reference: tuple[int, ...]) -> tuple[Encoded, Written]:
+        """What the first executor does."""
         options = self._options
-        return self._model.write(encoded, snapshot.prompt, reference, options.beam, options.pruning)
+        encoded = self._model.encode(snapshot.samples, options.tail, options.pad_to)
+        writing = self._model.begin(encoded, snapshot.prompt, reference, options.beam, options.pruning)
+        writing.advance(options.exchange)
+        return encoded, writing
 
     def _submit(self) -> None:
-        """A round into the executors, unless the newest one is still being encoded (section 4.3)."""
-        if self._rounds and not self._rounds[-1].encoded.done():
+        """A round into the executors, unless the first is still busy with the newest one (section 4.3)."""
+        if self._rounds and not self._rounds[-1].opened.done():
             return
-        snapshot, options = self._stream.snapshot(), self._options
-        reference, (encoding, writing) = self._stream.reference(snapshot), self._executors
-        encoded = encoding.submit(self._model.encode, snapshot.samples, options.tail, options.pad_to)
-        heard = writing.submit(lambda: self._write(snapshot, encoded.result(), reference))
-        self._rounds.append(_Round(snapshot, self._now(), encoded, heard))
+        snapshot, (encoding, writing) = self._stream.snapshot(), self._executors
+        opened = encoding.submit(self._open, snapshot, self._stream.reference(snapshot))
+        heard = writing.submit(lambda: opened.result()[1].heard())
+        self._rounds.append(_Round(snapshot, self._now(), opened, heard))
 
     def _collect(self, wait: bool) -> None:
         """The words of the rounds that are done; ``wait``: of all."""
         while self._rounds and (wait or self._rounds[0].heard.done()):
             one = self._rounds.popleft()
             heard = one.heard.result()
-            self.tally.add(self._now() - one.begun, one.encoded.result().gflops, heard.effort)
+            self.tally.add(self._now() - one.begun, one.opened.result()[0].gflops, heard.effort)
             self._stream.take(one.snapshot, sure(heard))
 
 
@@ -198,6 +210,7 @@ def load(settings: AsrSettings) -> tuple[WhisperModel, FlowOptions]:
         tail=_NOTHING if hush is None else hush,
         pad_to=model.window if hush is None else 0,
         pipelined=settings.pipelined,
+        exchange=settings.exchange,
         settled=SETTLED_SECONDS,
     )
     return model, options

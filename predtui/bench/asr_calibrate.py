@@ -7,7 +7,7 @@ utterances each, on the real clock. Must not know how the engine runs them.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rich.console import Console
 from rich.table import Table
@@ -15,47 +15,56 @@ from rich.table import Table
 from predtui.asr.whisperflow import FlowRecognizer, load
 from predtui.bench.asr import row
 from predtui.bench.asr_drive import fed
-from predtui.bench.asr_sounds import Recording, pocket
+from predtui.bench.asr_sounds import TUNING_SEED, Recording, pocket
 from predtui.bench.report import machine
 from predtui.settings import AsrSettings
+
+EXCHANGES = (0, 8)
+"""Tokens that the encoder's executor writes before it hands a round over."""
 
 
 @dataclass(frozen=True, slots=True)
 class Split:
     """One way to use the CPU, and the mean milliseconds from the end of a word to its being stable."""
 
-    threads: int
-    pipelined: bool
+    settings: AsrSettings
     word_ms: float
     wer: float
 
 
-def splits(cores: int) -> list[tuple[int, bool]]:
-    """Threads of the encoder, serial or pipelined; a pipeline leaves one core at least to the writer."""
-    serial = [(threads, False) for threads in range(1, cores + 1)]
-    return serial + [(threads, True) for threads in range(1, max(2, cores))]
+def splits(cores: int) -> list[AsrSettings]:
+    """Threads of the encoder, serial or pipelined; a pipeline leaves one core at least to the writer, and hands rounds
+    over before or after the first tokens."""
+    serial = [AsrSettings(threads=threads) for threads in range(1, cores + 1)]
+    pipelined = [
+        AsrSettings(threads=threads, pipelined=True, exchange=exchange)
+        for threads in range(1, max(2, cores))
+        for exchange in EXCHANGES
+    ]
+    return serial + pipelined
 
 
-def measure(settings: AsrSettings, threads: int, pipelined: bool, sounds: list[Recording]) -> Split:
+def measure(settings: AsrSettings, sounds: list[Recording]) -> Split:
     """One split over ``sounds``."""
-    model, options = load(AsrSettings(model=settings.model, threads=threads, pipelined=pipelined))
-    engine = FlowRecognizer(model, options)
+    engine = FlowRecognizer(*load(settings))
     figures = row("", sounds, [fed(engine, sound, real=True) for sound in sounds])
-    return Split(threads, pipelined, figures["word_latency_ms"] or float("inf"), figures["wer"])
+    return Split(settings, figures["word_latency_ms"] or float("inf"), figures["wer"])
 
 
 def main(model: str, threads: int, repeats: int) -> None:
     """Measure every split of ``threads`` cores (0: all), print them, and name the best as settings."""
-    settings = AsrSettings(model="" if model == "pocket" else model)
-    sounds = pocket(repeats, 0, seed=1)
+    name = "" if model == "pocket" else model
+    sounds = pocket(repeats, 0, TUNING_SEED)
     cores = threads or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    found = [measure(settings, count, pipelined, sounds) for count, pipelined in splits(cores)]
+    found = [measure(replace(split, model=name), sounds) for split in splits(cores)]
     best = min(found, key=lambda one: one.word_ms)
-    table = Table("encoder threads", "executors", "word ms", "WER %", caption=machine())
+    table = Table("encoder threads", "executors", "exchange after", "word ms", "WER %", caption=machine())
     for one in found:
-        style = "bold" if one is best else ""
-        executors = "two" if one.pipelined else "one"
-        table.add_row(str(one.threads), executors, f"{one.word_ms:.0f}", f"{100 * one.wer:.1f}", style=style)
+        used = one.settings
+        executors, tokens = ("two", f"{used.exchange} tokens") if used.pipelined else ("one", "–")
+        figures = (f"{one.word_ms:.0f}", f"{100 * one.wer:.1f}")
+        table.add_row(str(used.threads), executors, tokens, *figures, style="bold" if one is best else "")
     console = Console()
     console.print(table)
-    console.print(f"asr.threads = {best.threads}\nasr.pipelined = {str(best.pipelined).lower()}")
+    for key in ("threads", "pipelined", "exchange"):
+        console.print(f"asr.{key} = {str(getattr(best.settings, key)).lower()}")

@@ -98,13 +98,15 @@ class _Virtual:
         self._outcome.note(self._stream.hypothesis(False).stable, start)
 
     def _hear(self, snapshot: Snapshot) -> tuple[Heard, float, float]:
-        """The round's words, and the processor seconds of its two halves."""
+        """The round's words, and the processor seconds of either executor."""
         options = self._options
         reference = self._stream.reference(snapshot)
         begun = time.process_time()
         encoded = self._model.encode(snapshot.samples, options.tail, options.pad_to)
+        writing = self._model.begin(encoded, snapshot.prompt, reference, options.beam, options.pruning)
+        writing.advance(options.exchange)
         between = time.process_time()
-        heard = self._model.write(encoded, snapshot.prompt, reference, options.beam, options.pruning)
+        heard = writing.heard()
         ended = time.process_time()
         self._outcome.tally.add(ended - begun, encoded.gflops, heard.effort)
         return sure(heard), between - begun, ended - between

@@ -77,7 +77,7 @@ def test_a_decoder_of_eight_bit_products_writes_as_the_other(folder: Path, decod
 
 def found(decoder: Decoder, seed: int, reference: list[int], beam: int, pruning: str, skipped: frozenset[int]):
     rules = Rules(END, 24, suppressed=tuple(range(END + 1, 405)), skipped=skipped)
-    return Search(decoder, rules, beam, pruning)(PROMPT, memory(decoder, seed), reference)[0]
+    return Search(decoder, rules, beam, pruning)(PROMPT, memory(decoder, seed), reference)
 
 
 references = st.lists(st.integers(0, 294), max_size=20)
@@ -117,6 +117,30 @@ def test_one_forward_finds_what_step_by_step_does(decoder: Decoder, case) -> Non
     assert forward.effort.forwards <= step.effort.forwards
     effort = forward.effort
     assert effort.average_beam == pytest.approx(5 - 4 * effort.reduce_ratio)  # the paper's Table 4 fits it too
+
+
+@settings(max_examples=40, deadline=None)
+@given(asked(), st.sampled_from(["off", "step", "forward"]))
+def test_what_one_hypothesis_wrote_is_attended_to_as_in_one_forward(decoder: Decoder, case, pruning: str) -> None:
+    seed, noise, skipped = case
+    result = found(decoder, seed, likely(decoder, seed, noise), 5, pruning, skipped)
+    written = [*PROMPT, *result.tokens[: result.known]]
+    whole = decoder.forward(np.array([written]), memory(decoder, seed), Cache())
+    assert np.allclose(result.attention, whole.attention[:, len(PROMPT) - 1 :], atol=1e-5)
+    assert np.allclose(result.opening, whole.logits[0, len(PROMPT) - 1 : len(PROMPT)], atol=1e-3)
+    assert result.cache.length == len(written)
+
+
+@settings(max_examples=40, deadline=None)
+@given(asked(), st.lists(st.integers(0, 30), max_size=4))
+def test_writing_may_be_handed_over_at_any_token(folder: Path, case, stops: list[int]) -> None:
+    seed, reference, _ = case
+    model = WhisperModel(folder)
+    encoded = model.encode(np.random.default_rng(seed).standard_normal(9000).astype(np.float32), NOTHING)
+    writing = model.begin(encoded, "", reference)
+    for stop in stops:
+        writing.advance(stop)
+    assert writing.heard() == model.write(encoded, "", reference)
 
 
 @settings(max_examples=15, deadline=None)

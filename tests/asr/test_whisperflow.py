@@ -31,6 +31,19 @@ def heard(words: list[Word]) -> Heard:
     return Heard(spoken, 0.0, -0.1, 1.0, Effort())
 
 
+@dataclass(frozen=True)
+class Done:
+    """Stands for a Writing: all of it is written."""
+
+    words: Heard
+
+    def advance(self, tokens) -> None:
+        pass
+
+    def heard(self) -> Heard:
+        return self.words
+
+
 class Script:
     """Writes what it is told, whatever it hears."""
 
@@ -42,11 +55,11 @@ class Script:
     def encode(self, samples, tail, pad_to=0) -> Sound:
         return Sound(samples)
 
-    def write(self, encoded, prompt, reference, beam=5, pruning="forward") -> Heard:
+    def begin(self, encoded, prompt, reference, beam=5, pruning="forward") -> Done:
         texts = next(self._rounds, [])
         seconds = len(encoded.samples) / RATE
         width = seconds / max(1, len(texts))
-        return heard([Word(text, index * width, (index + 1) * width) for index, text in enumerate(texts)])
+        return Done(heard([Word(text, index * width, (index + 1) * width) for index, text in enumerate(texts)]))
 
 
 class Perfect:
@@ -57,7 +70,7 @@ class Perfect:
     def encode(self, samples, tail, pad_to=0) -> Sound:
         return Sound(samples)
 
-    def write(self, encoded, prompt, reference, beam=5, pruning="forward") -> Heard:
+    def begin(self, encoded, prompt, reference, beam=5, pruning="forward") -> Done:
         levels = np.rint(encoded.samples * 32768).astype(int)
         changes = [0, *(np.flatnonzero(np.diff(levels)) + 1).tolist(), len(levels)]
         words = [
@@ -65,7 +78,7 @@ class Perfect:
             for begin, end in pairwise(changes)
             if end > begin and levels[begin] > 0 and end - begin > 0.5 * 0.3 * RATE
         ]
-        return heard(words)
+        return Done(heard(words))
 
 
 def speech(count: int) -> bytes:
@@ -160,8 +173,9 @@ def test_nothing_heard_is_nothing_said() -> None:
 
 def test_inventions_are_dropped() -> None:
     class Inventing(Perfect):
-        def write(self, encoded, prompt, reference, beam=5, pruning="forward") -> Heard:
-            return Heard(super().write(encoded, prompt, reference).spoken, 0.9, -2.0, 1.0, Effort())
+        def begin(self, encoded, prompt, reference, beam=5, pruning="forward") -> Done:
+            spoken = super().begin(encoded, prompt, reference).words.spoken
+            return Done(Heard(spoken, 0.9, -2.0, 1.0, Effort()))
 
     recognizer = FlowRecognizer(Inventing(), FlowOptions(step=0.1), now=lambda: 0.0)
     for frame in frames(speech(10)):
