@@ -73,7 +73,7 @@ class Found:
 
     @property
     def known(self) -> int:
-        return self.attention.shape[1] - 1
+        return int(self.attention.shape[1]) - 1
 
 
 @dataclass(frozen=True, slots=True)
