@@ -21,7 +21,7 @@ import numpy as np
 
 from predtui.asr import ct2_weights
 from predtui.asr.agreement import Word
-from predtui.asr.mel import FRAMES_A_SECOND, Samples, log_mel, padded
+from predtui.asr.mel import FRAMES_A_SECOND, Mel, Samples, log_mel, padded
 from predtui.asr.search import Effort, Found, Pruning, Rules, Search
 from predtui.asr.timing import SECONDS_A_POSITION, token_times
 from predtui.asr.whisper_decoder import Cache, Decoder, Memory, softmax
@@ -122,13 +122,17 @@ class WhisperModel:
     def encode(self, samples: Samples, tail: Samples, pad_to: int = 0) -> Encoded:
         """``samples`` with ``tail`` after them, then padded with digital silence to ``pad_to`` frames. A sound beyond
         the window loses its end."""
+        mel = padded(log_mel(np.concatenate([samples, tail]), self.mels), pad_to)
+        return self.encode_mel(mel, -(-len(samples) // (2 * RATE // FRAMES_A_SECOND)))
+
+    def encode_mel(self, mel: Mel, positions: int) -> Encoded:
+        """The same of log-mel frames [mels, frames], of which the first ``positions`` pairs are the sound itself."""
         import ctranslate2
 
-        mel = padded(log_mel(np.concatenate([samples, tail]), self.mels), pad_to)[:, : self.window]
-        view = ctranslate2.StorageView.from_array(np.ascontiguousarray(mel[None]))
+        view = ctranslate2.StorageView.from_array(np.ascontiguousarray(mel[None, :, : self.window]))
         states = np.array(self._encoder.encode(view, to_cpu=True), dtype=np.float32)[0]
-        positions = min(len(states), -(-len(samples) // (2 * RATE // FRAMES_A_SECOND)))
-        return Encoded(self._decoder.remember(states), max(1, positions), self.gflops(mel.shape[1]))
+        gflops = self.gflops(min(mel.shape[1], self.window))
+        return Encoded(self._decoder.remember(states), max(1, min(len(states), positions)), gflops)
 
     def begin(
         self, encoded: Encoded, prompt: str, reference: Sequence[int], beam: int = 5, pruning: Pruning = "forward"

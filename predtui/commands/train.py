@@ -82,6 +82,7 @@ def train_hush_word(
     position: Annotated[Literal["end", "start"], typer.Option(help="Where it stands.")] = "end",
     seed: Annotated[int, typer.Option(help="Seed of its start and of the order.")] = 0,
     resume: Annotated[bool, typer.Option(help="Go on from the last epoch.")] = True,
+    ablations: Annotated[bool, typer.Option(help="Learn other lengths, levels and positions too, to compare.")] = False,
 ) -> None:
     """The hush word of a Whisper: half a second of sound that stands for its padding."""
     _needs_torch()
@@ -90,7 +91,7 @@ def train_hush_word(
     from predtui.training.hush_train import train_hush
 
     options = HushOptions(seconds=seconds, epochs=epochs, level=level, position=position, seed=seed)
-    train_hush(model, manifest, options, limit, command(), resume)
+    train_hush(model, manifest, options, limit, command(), resume, ablations)
 
 
 @train.command("rest")

@@ -3,49 +3,42 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from collections.abc import Iterator
+from dataclasses import asdict, replace
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from rich.console import Console
 from safetensors.numpy import save_file
 from tokenizers import Tokenizer
 
-from predtui.asr.mel import Samples
-from predtui.asr.wer import word_error_rate
 from predtui.asr.whisper_files import FAST, HUSH
 from predtui.asr.whisper_model import RATE, WhisperModel
 from predtui.errors import PredtuiError
 from predtui.training import manifest
 from predtui.training.asr.batches import said
 from predtui.training.asr.corpus import manner, spoken_together
+from predtui.training.asr.evaluate import clips
 from predtui.training.asr.export import load_whisper
 from predtui.training.asr.sentences import sentences
-from predtui.training.asr.sound import noise, recorded
+from predtui.training.asr.sound import recorded
 from predtui.training.asr.voices import TRAINED
 from predtui.training.hush import Epoch, HushOptions, HushRun
+from predtui.training.hush_card import Variant, measured, write_card
 from predtui.training.manifest import Utterance
 from predtui.training.pocket.report import bar
 
 POCKET = "pocket"
 WORK = Path("build/hush")
 HELD_OUT = 80
+JUDGED = 100
+"""Held-out sentences that the card's figures are of."""
+ABLATIONS: tuple[dict[str, Any], ...] = ({"seconds": 0.25}, {"seconds": 1.0}, {"level": "mel"}, {"position": "start"})
+"""What the paper's section 4.1.2 tried as well."""
 WHOLE = 0.5
 """Of the pocket utterances; the others break off somewhere, as a stream's do."""
-
-CARD = """# Hush word
-
-{seconds} s of sound that {model} wants at the end of an unpadded one: its parameters frozen, {epochs} epochs over
-{utterances} utterances ({manifest}), the mean of the best {best}; level {level}, position {position}, seed {seed}.
-
-    {command}
-
-| appended to the sound | WER of {count} held-out utterances | encoder GFLOP a second of sound |
-|---|---|---|
-{rows}
-"""
 
 
 def pocket_utterances(count: int, seed: int) -> Iterator[Utterance]:
@@ -60,10 +53,18 @@ def pocket_utterances(count: int, seed: int) -> Iterator[Utterance]:
 
 
 def train_hush(
-    model: Path, source: str, options: HushOptions, limit: int, command: str, resume: bool, work: Path = WORK
+    model: Path,
+    source: str,
+    options: HushOptions,
+    limit: int,
+    command: str,
+    resume: bool,
+    ablations: bool = False,
+    work: Path = WORK,
 ) -> None:
     """Learn the hush word of the Hugging Face folder ``model`` from at most ``limit`` utterances of ``source``: of the
-    name "pocket" or of a manifest. A word for use goes into the folder, an ablation's into ``work``.
+    name "pocket" or of a manifest. A word for use goes into the folder with its card, another into ``work``.
+    ``ablations``: learn words of other lengths, levels and positions as well, for the card alone.
 
     Raises PredtuiError where model or manifest is not what it should be.
     """
@@ -78,15 +79,32 @@ def train_hush(
         tokenizer = Tokenizer.from_file(str(model / "tokenizer.json"))
     except Exception as error:  # tokenizers raises a bare Exception
         raise PredtuiError(f"{model} is no Whisper in Hugging Face's form: {error}.", "Choose another.") from error
-    with bar("hush word", Console(), describe) as report:
-        run = HushRun(whisper, tokenizer, opening(tokenizer), options, work / model.name)
-        word = run(train, held_out, resume, report).numpy()
+
+    def learn(wanted: HushOptions, folder: Path) -> Variant:
+        with bar("hush word", Console(), describe) as report:
+            run = HushRun(whisper, tokenizer, opening(tokenizer), wanted, folder)
+            return wanted, run(train, held_out, resume, report).numpy()
+
+    first = learn(options, work / model.name)
     usable = options.level == "raw" and options.position == "end"
-    folder = model if usable else work / model.name
-    save_file({"hush": word}, str(folder / HUSH), metadata={"options": json.dumps(asdict(options))})
-    if usable:
+    save_file(
+        {"hush": first[1]},
+        str((model if usable else work / model.name) / HUSH),
+        metadata={"options": json.dumps(asdict(options))},
+    )
+    changed = [replace(options, **change) for change in ABLATIONS] if ablations else []
+    variants = [first, *(learn(one, work / model.name / f"ablation-{index}") for index, one in enumerate(changed))]
+    if (model / FAST / "model.bin").is_file():
+        judged = list(_judged(options.seed)) if source == POCKET else held_out
         facts = {"model": model.name, "utterances": len(train), "manifest": source, "command": command}
-        write_card(model, word, held_out, {**asdict(options), **facts})
+        rows = measured(WhisperModel(model / FAST, device="cpu"), judged, variants)
+        folder = model if usable else work / model.name
+        write_card(folder, rows, asdict(options), {**facts, "count": len(judged)})
+
+
+def _judged(seed: int) -> Iterator[Utterance]:
+    """Whole sentences that neither the model nor its hush word was trained on."""
+    return (Utterance(clip.samples, clip.text) for clip in clips(TRAINED, JUDGED, seed + 1))
 
 
 def opening(tokenizer: Tokenizer) -> list[int]:
@@ -98,48 +116,6 @@ def opening(tokenizer: Tokenizer) -> list[int]:
     return [vocabulary[name] for name in names]
 
 
-def tails(word: Samples, seed: int = 0) -> dict[str, tuple[Samples, bool]]:
-    """What the paper's Table 1 appends, as (samples, whether to pad to the window), by name."""
-    rng = np.random.default_rng(seed)
-
-    found = {"padding to the window": (_silence(0.0), True), "nothing": (_silence(0.0), False)}
-    for seconds in (0.5, 1.0, 2.0):
-        found[f"silence {seconds} s"] = (_silence(seconds), False)
-        found[f"noise {seconds} s"] = (_silence(seconds) + 0.01 * noise(int(seconds * RATE), rng), False)
-    return {**found, f"hush word {len(word) / RATE:g} s": (word, False)}
-
-
-def measured(
-    model: WhisperModel, utterances: Sequence[Utterance], word: Samples, beam: int = 1
-) -> dict[str, tuple[float, float]]:
-    """By what is appended: word error rate, and encoder GFLOP a second of sound."""
-    rows = {}
-    for name, (tail, whole) in tails(word).items():
-        pairs, gflops = [], 0.0
-        for one in utterances:
-            encoded = model.encode(one.samples, tail, model.window if whole else 0)
-            heard = model.write(encoded, "", (), beam)
-            pairs.append((one.text, " ".join(spoken.word.text for spoken in heard.spoken)))
-            gflops += encoded.gflops
-        seconds = sum(len(one.samples) for one in utterances) / RATE
-        rows[name] = (word_error_rate(pairs), gflops / seconds)
-    return rows
-
-
-def write_card(model: Path, word: Samples, held_out: Sequence[Utterance], facts: dict[str, object]) -> None:
-    """``hush.md`` beside the word. A model without its CTranslate2 form is not measured."""
-    if not (model / FAST / "model.bin").is_file():
-        return
-    rows = measured(WhisperModel(model / FAST), held_out, word)
-    lines = [f"| {name} | {100 * wer:.1f} % | {gflops:.2f} |" for name, (wer, gflops) in rows.items()]
-    text = CARD.format(rows="\n".join(lines), count=len(held_out), **facts)
-    (model / "hush.md").write_text(text, encoding="utf-8")
-
-
 def describe(epoch: Epoch) -> str:
     """One line with units."""
     return f"epoch {epoch.number}  loss {epoch.loss:.3f}  held out {epoch.held_out:.3f} nats"
-
-
-def _silence(seconds: float) -> Samples:
-    return np.zeros(int(seconds * RATE), np.float32)

@@ -1,6 +1,8 @@
 """What must yield no word, through the app's own voice detection and engine: silence, noise, a tune, damaged sounds."""
 
+import contextlib
 import logging
+import struct
 import wave
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 from predtui.asr.stage import create
 from predtui.audio import stages as audio
 from predtui.clock import VirtualClock
+from predtui.errors import PredtuiError
 from predtui.events import Listen, Transcript, TurnStarted
 from predtui.llm.base import never
 from predtui.settings import AsrSettings, AudioSettings
@@ -54,6 +57,33 @@ def test_sixty_seconds_without_speech_are_no_words(kind: str, tmp_path: Path) ->
         "tune": 0.3 * np.sin(2 * np.pi * (220 + 110 * (np.floor(time * 2) % 4)) * time),
     }
     assert heard(write(tmp_path / "sound.wav", sounds[kind])) == ""
+
+
+def floats(path: Path, samples: np.ndarray) -> Path:
+    """A WAV of 32-bit floating-point samples, which the wave module cannot write."""
+    data = samples.astype("<f4").tobytes()
+    form = struct.pack("<4sIHHIIHH", b"fmt ", 16, 3, 1, 16_000, 64_000, 4, 32)
+    body = b"WAVE" + form + struct.pack("<4sI", b"data", len(data)) + data
+    path.write_bytes(struct.pack("<4sI", b"RIFF", len(body)) + body)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["empty", "8 bits", "96 kHz", "stereo", "cut short", "not numbers", "one sample"])
+def test_strange_sounds_are_heard_or_named_and_never_a_hang(kind: str, tmp_path: Path) -> None:
+    path, quiet = tmp_path / "sound.wav", 0.05 * np.sin(np.arange(32_000) / 7)
+    if kind == "8 bits":
+        with wave.open(str(path), "wb") as file:
+            file.setparams((1, 1, 16_000, 0, "NONE", ""))
+            file.writeframes((128 + 127 * quiet).astype("u1").tobytes())
+    elif kind == "not numbers":
+        floats(path, np.where(np.arange(32_000) % 100 == 0, np.nan, quiet))
+    else:
+        samples = {"empty": quiet[:0], "one sample": quiet[:1]}.get(kind, quiet)
+        write(path, samples, 96_000 if kind == "96 kHz" else 16_000, 2 if kind == "stereo" else 1)
+    if kind == "cut short":
+        path.write_bytes(path.read_bytes()[:30])
+    with pytest.raises(PredtuiError, match="sound") if kind == "cut short" else contextlib.nullcontext():
+        assert heard(path) == ""
 
 
 def test_the_engine_alone_keeps_quiet_at_noise_that_passes_for_speech() -> None:

@@ -17,6 +17,7 @@ from predtui.asr.whisper_files import find_hush, read_hush  # noqa: E402
 from predtui.errors import PredtuiError  # noqa: E402
 from predtui.training import hush, manifest  # noqa: E402
 from predtui.training.asr.export import load_whisper  # noqa: E402
+from predtui.training.hush_card import placed  # noqa: E402
 from predtui.training.hush_train import opening, train_hush  # noqa: E402
 from tests.asr import tiny_whisper  # noqa: E402
 
@@ -57,6 +58,15 @@ def test_the_loss_falls_and_the_model_stays(model: Path, tmp_path: Path, level, 
     assert all(torch.equal(before[name], tensor) for name, tensor in job._model.state_dict().items())
 
 
+@pytest.mark.parametrize(("level", "position"), [("raw", "end"), ("mel", "end"), ("raw", "start"), ("mel", "start")])
+def test_a_word_stands_where_the_trainer_had_it(level, position) -> None:
+    options = hush.HushOptions(level=level, position=position)
+    trainer, sound = hush.Hush(options, 80), utterances(1)[0].samples
+    with torch.no_grad():
+        expected = trainer(torch.from_numpy(sound))[0].numpy()
+    assert np.allclose(placed(sound, (options, trainer.word.detach().numpy())), expected, atol=2e-3)
+
+
 def test_a_resumed_run_ends_as_an_unbroken_one(model: Path, tmp_path: Path) -> None:
     options = hush.HushOptions(epochs=4, rate=1e-2)
     whole = run(model, tmp_path / "a", options)(utterances(6), utterances(4), True, lambda news: None)
@@ -82,12 +92,13 @@ def test_a_manifest_becomes_a_hush_word_with_a_card(model: Path, tmp_path: Path)
     lines = [f"{index}.wav\t{one.text}" for index, one in enumerate(utterances(10))]
     (tmp_path / "list.tsv").write_text("\n".join(lines) + "\n\n")
     options = hush.HushOptions(epochs=1)
-    train_hush(model, str(tmp_path / "list.tsv"), options, 10, "a command", False, tmp_path / "work")
+    train_hush(model, str(tmp_path / "list.tsv"), options, 10, "a command", False, True, tmp_path / "work")
     word = find_hush(model / "ctranslate2")
     assert word is not None
     assert word.shape == (8000,)
     card = (model / "hush.md").read_text()
     assert "silence 0.5 s" in card
+    assert "before the sound" in card
     assert "a command" in card
 
 
@@ -112,4 +123,4 @@ def test_files_that_hold_no_hush_word_are_named(tmp_path: Path, model: Path) -> 
     with pytest.raises(PredtuiError, match="no hush word"):
         read_hush(model / "model.safetensors")
     with pytest.raises(PredtuiError, match="no Whisper"):
-        train_hush(tmp_path, "pocket", hush.HushOptions(), 5, "", False, tmp_path)
+        train_hush(tmp_path, "pocket", hush.HushOptions(), 5, "", False, False, tmp_path)
