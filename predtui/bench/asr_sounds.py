@@ -20,7 +20,6 @@ from predtui.training.asr.voices import TRAINED
 
 PAUSE = (0.3, 0.8)
 """Seconds between the utterances of a long recording."""
-LONG_SECONDS = 120.0
 TUNING_SEED = 1000
 """Of the sounds that defaults and settings are chosen on: never those that are reported."""
 
@@ -38,21 +37,21 @@ class Recording:
         return len(self.samples) / RATE
 
 
-def pocket(count: int, long: int, seed: int) -> list[Recording]:
-    """``count`` held-out utterances by trained voices, then ``long`` recordings of two minutes joined from others."""
-    spoken = clips(TRAINED, count + 60 * long, seed)
+def pocket(count: int, long: int, seed: int, minutes: float = 2.0) -> list[Recording]:
+    """``count`` held-out utterances by trained voices, then ``long`` recordings of ``minutes`` joined from others."""
+    spoken = clips(TRAINED, count + round(30 * minutes * long), seed)
     short = [
         Recording(clip.samples, clip.text, tuple(end for _, _, end in clip.words)) for clip in islice(spoken, count)
     ]
     rng = np.random.default_rng([seed, 13])
-    return [*short, *(_joined(spoken, rng) for _ in range(long))]
+    return [*short, *(_joined(spoken, 60 * minutes, rng) for _ in range(long))]
 
 
-def _joined(spoken: Iterator[Clip], rng: np.random.Generator) -> Recording:
+def _joined(spoken: Iterator[Clip], seconds: float, rng: np.random.Generator) -> Recording:
     pieces: list[Samples] = []
     texts: list[str] = []
     ends: list[float] = []
-    while sum(map(len, pieces)) < LONG_SECONDS * RATE:
+    while sum(map(len, pieces)) < seconds * RATE:
         clip = next(spoken)
         begun = sum(map(len, pieces)) / RATE
         texts.append(clip.text)

@@ -50,6 +50,13 @@ def test_delays_count_from_the_end_of_a_word() -> None:
     assert line["first_word_ms"] == pytest.approx(300.0)
 
 
+@given(st.lists(st.floats(0, 9), min_size=1, max_size=50), st.floats(0, 1))
+def test_delays_that_stay_do_not_grow(delays: list[float], slope: float) -> None:
+    assert asr.growth([delays[0]] * len(delays)) == 0.0
+    rising = [slope * index for index in range(len(delays))]
+    assert asr.growth(rising) == pytest.approx(slope * (len(delays) - max(1, len(delays) // 4)), abs=1e-6)
+
+
 def test_methods_by_name() -> None:
     one, two, three = asr.parsed("whisper-streaming@1, whisperflow-hush-pipeline@0.25,offline")
     assert (one.base, one.step) == ("whisper-streaming", 1.0)

@@ -117,14 +117,12 @@ class Run:
     def _step(self, counters: Counters, share: float) -> Counters:
         writing = share >= self._recipe.encoder_share
         batch = self._batches.get(counters.step, padded=writing)
-        listening = not writing or counters.step % self._recipe.listening_every == 0
         with torch.autocast("cpu", torch.bfloat16, enabled=self._half):
-            with torch.set_grad_enabled(listening):
-                states = self._trainee.whisper.encode(torch.from_numpy(batch.mels))
-                ctc = self._trainee.ctc(states, batch)
+            states = self._trainee.whisper.encode(torch.from_numpy(batch.mels))
+            ctc = self._trainee.ctc(states, batch)
             entropy = self._trainee.entropy(states, batch, self._recipe.smoothing) if writing else torch.zeros(())
         torch.autograd.backward(self._recipe.ctc_weight * ctc + entropy if writing else ctc)
-        for name in ("listening",) * listening + ("writing",) * writing:
+        for name in ("listening", "writing") if writing else ("listening",):
             torch.nn.utils.clip_grad_norm_(self._parameters[name], self._recipe.clip)
             optimizer = self._optimizers[name]
             optimizer.step(self._recipe.factor(optimizer.steps, share))
