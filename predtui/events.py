@@ -254,7 +254,9 @@ class Synthesis(Event):
     real_time_factor: float = 0.0
     """Seconds of work for a second of speech, since it was loaded; above 1 playback has to wait."""
     forwards: int = 0
-    """Forwards of its network since it was loaded, where it has one."""
+    """Forwards of its network since it was loaded, where it has one ..."""
+    positions: int = 0
+    """... and positions evaluated in them."""
 
     @property
     def replaceable(self) -> bool:

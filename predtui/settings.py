@@ -82,6 +82,7 @@ class TtsSettings:
     emotion: str = option("", 'Zonos: weights, as "happiness=0.6 neutral=0.4"; empty: calm')
     pitch_std: float = option(20.0, "Zonos: variation of the pitch in Hz (20 to 45 is normal speech)")
     carries: bool = option(True, "Zonos: whether a sentence keeps the prosody of the one before")
+    seconds: float = option(30.0, "Zonos: a sentence ends there at the latest")
     seed: int = option(0, "Zonos: seed of its sampler")
     graphs: bool = option(True, "Zonos: whether a GPU runs its steps as CUDA graphs")
     int8: bool = option(False, "Zonos: weights in 8 bits: less memory, a little less exact")

@@ -24,20 +24,23 @@ from predtui.bench.methods import BASELINE, Method
 from predtui.bench.plots import svg
 from predtui.bench.report import command, machine, write
 from predtui.bench.streams import Dialogue, Stream
-from predtui.bench.virtual import PricedSynthesizer
-from predtui.clock import Clock
-from predtui.events import Baseline, Event, Message, ReplyCommitted, ReplyFinished, SpeechChunk
+from predtui.bench.voices import PricedVoice, Voice
+from predtui.events import Baseline, Event, Message, ReplyCommitted, ReplyFinished, SpeechChunk, Synthesis
+from predtui.llm.base import Counters
 from predtui.predgen.policy import pause_seconds
 from predtui.predgen.stage import SpeculationOptions
 from predtui.profile import HardwareProfile
 from predtui.settings import TtsSettings
-from predtui.tts import stage as tts
+
+TTS = TtsSettings()
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
     """One turn by one method. Milliseconds count from the arrival of the final prompt, None = never came.
-    ``logit_gap``: where the reply is not plain decoding's, how far apart their two tokens are there."""
+    ``logit_gap``: where the reply is not plain decoding's, how far apart their two tokens are there. The synthesiser's
+    forwards, and the positions evaluated in them, are those after the end of the input and before the first sound;
+    None without a network."""
 
     method: str
     model: str
@@ -54,6 +57,8 @@ class Record:
     input_forwards: int
     tokens: int
     generated: int
+    speech_forwards: int | None
+    speech_positions: int | None
 
 
 def run(
@@ -62,6 +67,7 @@ def run(
     options: SpeculationOptions,
     profile: HardwareProfile | None,
     tell: Callable[[Record], None] = lambda record: None,
+    speech: TtsSettings = TTS,
 ) -> list[Record]:
     """Every dialogue by every method, turn by turn, methods interleaved; on the virtual clock where a profile is given.
 
@@ -69,7 +75,7 @@ def run(
     """
     lender = Lender(options, profile)
     play = rig.play_virtual if profile else rig.play_real
-    voice = partial(_voice, profile)
+    voice = PricedVoice(profile) if profile else Voice(speech)
     forward_s = lender.costs.seconds(1)
     records: list[Record] = []
     try:
@@ -77,8 +83,11 @@ def run(
             histories = dict.fromkeys(methods, dialogue.history)
             for stream in dialogue.turns:
                 for name, method in methods.items():
-                    cast = rig.Cast(partial(lender.stage, method.over(options)), voice)
-                    record = _turn(name, options.model, stream, histories[name], method, cast, play, lender, forward_s)
+                    cast = rig.Cast(partial(lender.stage, method.over(options)), voice.stage)
+                    counted = lender.loaded.model.counters, voice.counters or Counters()
+                    record = _turn(name, options.model, stream, histories[name], method, cast, play, counted, forward_s)
+                    if voice.counters is None:
+                        record = replace(record, speech_forwards=None, speech_positions=None)
                     said = Message("user", record.prompt), Message("assistant", record.reply)
                     histories[name] = (*histories[name], *said)
                     records.append(record)
@@ -86,11 +95,6 @@ def run(
     finally:
         lender.close()
     return records
-
-
-def _voice(profile: HardwareProfile | None, clock: Clock) -> tts.TtsStage:
-    """The app's own synthesiser, or the profile's."""
-    return tts.TtsStage(lambda: PricedSynthesizer(profile, clock)) if profile else tts.create(TtsSettings())
 
 
 def _turn(
@@ -101,15 +105,17 @@ def _turn(
     method: Method,
     cast: rig.Cast,
     play: rig.Play,
-    lender: Lender,
+    counted: tuple[Counters, Counters],
     forward_s: float,
 ) -> Record:
-    arrivals: list[tuple[Event, int]] = []
-    counters = lender.loaded.model.counters
+    """``counted``: what the model and the synthesiser have done so far."""
+    arrivals: list[tuple[Event, int, Counters]] = []
+    counters, speech = counted
     inputs = streams.events(stream, history, method.speculates, pause_seconds(method.pause_s, forward_s))
-    outs = play(cast, inputs, lambda event: arrivals.append((event, counters.forwards)))
-    (_, before), (final, after) = arrivals[1], arrivals[-1]
+    outs = play(cast, inputs, lambda event: arrivals.append((event, counters.forwards, replace(speech))))
+    (_, before, _), (final, after, spoken) = arrivals[1], arrivals[-1]
     reply = next(out for out in outs if isinstance(out, ReplyFinished))
+    sounding = _at_first_sound(outs)
     plain = next((out for out in outs if isinstance(out, Baseline)), Baseline())
     return Record(
         method=name,
@@ -127,7 +133,20 @@ def _turn(
         input_forwards=after - before,
         tokens=reply.tokens,
         generated=reply.generated,
+        speech_forwards=sounding.forwards - spoken.forwards,
+        speech_positions=sounding.positions - spoken.tokens,
     )
+
+
+def _at_first_sound(outs: Sequence[Event]) -> Synthesis:
+    """What the synthesiser told of itself last before its first sound."""
+    told = Synthesis()
+    for out in outs:
+        if isinstance(out, Synthesis):
+            told = out
+        elif isinstance(out, SpeechChunk) and out.pcm:
+            break
+    return told
 
 
 def _first_ms(outs: Sequence[Event], since: float, wanted: Callable[[Event], bool]) -> float | None:
@@ -173,6 +192,11 @@ def _row(model: str, method: str, group: Sequence[Record]) -> dict[str, Any]:
         "input_forwards": _mean([record.input_forwards for record in group]),
         "wasted_token_share": round(1 - sum(r.tokens for r in group) / generated, 4) if generated else None,
         "accuracy": _mean(known),
+        "speech_forwards": _mean([record.speech_forwards for record in group if record.speech_forwards is not None]),
+        "speech_positions": _mean([record.speech_positions for record in group if record.speech_positions is not None]),
+        "speech_forwards_accepted": _mean(
+            [r.speech_forwards for r in group if r.speech_forwards is not None and r.outcome == "accept"]
+        ),
     }
 
 
@@ -201,15 +225,15 @@ class Plan:
     models: Sequence[str]
     options: SpeculationOptions
     profile: HardwareProfile | None = None
+    speech: TtsSettings = TTS
 
 
 def result(plan: Plan, tell: Callable[[Record], None] = lambda record: None) -> dict[str, Any]:
     """All that is written as JSON. Raises PredtuiError as ``run`` does."""
-    records = [
-        record
-        for model in plan.models
-        for record in run(plan.methods, plan.dialogues, replace(plan.options, model=model), plan.profile, tell)
-    ]
+    records = []
+    for model in plan.models:
+        options = replace(plan.options, model=model)
+        records += run(plan.methods, plan.dialogues, options, plan.profile, tell, plan.speech)
     where = plan.profile
     return {
         "command": command(),

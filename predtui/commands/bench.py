@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from predtui.commands.with_settings import with_settings
-from predtui.settings import Settings
+from predtui.settings import Settings, load
 
 bench = typer.Typer(help="Measure, and regenerate tables.", no_args_is_help=True)
 
@@ -99,6 +99,7 @@ def bench_predgen(
     profile: Annotated[str, typer.Option(help="Machine of the virtual clock: a name or a .toml file.")] = "a5000-7b",
     temperature: Annotated[float, typer.Option(help="0 decodes greedily.", min=0.0)] = 0.0,
     seed: Annotated[int, typer.Option(help="Seed of the sampler.")] = 0,
+    tts: Annotated[str, typer.Option(help="Synthesiser of the real clock: espeak, or zonos.")] = "espeak",
     json: Annotated[Path | None, typer.Option(help="Write the figures here.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the figures here, as SVG.")] = None,
 ) -> None:
@@ -116,6 +117,7 @@ def bench_predgen(
         models=model or ["pocket"],
         options=SpeculationOptions(engine=engine, threads=threads, temperature=temperature, seed=seed),
         profile=profiles.load(profile) if clock == "virtual" else None,
+        speech=load({"tts.engine": tts}).tts,
     )
     measure(plan, json, plot)
 

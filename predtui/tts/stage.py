@@ -24,6 +24,7 @@ from predtui.events import (
     StageStatus,
     Synthesis,
 )
+from predtui.llm.base import Counters
 from predtui.settings import TtsSettings
 from predtui.stage import StageContext
 from predtui.tts.base import NeuralSynthesizer, Synthesizer
@@ -165,11 +166,13 @@ class TtsStage:
         return chunk
 
     def _synthesis(self, ready: int) -> Synthesis:
+        counters = self._engine.counters if isinstance(self._engine, NeuralSynthesizer) else Counters()
         return Synthesis(
             ready=ready,
             released=self._released,
             real_time_factor=self._work_s / self._speech_s if self._speech_s else 0.0,
-            forwards=self._engine.counters.forwards if isinstance(self._engine, NeuralSynthesizer) else 0,
+            forwards=counters.forwards,
+            positions=counters.tokens,
         )
 
     def _chunk(self, index: int, pcm: bytes, rate: int, last: bool = False) -> SpeechChunk:

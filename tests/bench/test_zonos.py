@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from predtui.bench import zonos, zonos_random
+from predtui.bench import methods, predgen, streams, zonos, zonos_random
+from predtui.bench.streams import Dialogue
 from predtui.errors import PredtuiError
+from predtui.predgen.stage import SpeculationOptions
 from predtui.settings import TtsSettings
 from predtui.tts.zonos.config import read_config
 from predtui.tts.zonos.load import load
@@ -27,6 +29,16 @@ def test_each_variant_gets_its_figures(tmp_path: Path) -> None:
     assert found["rows"][1]["weights_mb"] < found["rows"][0]["weights_mb"]
     kept = TtsSettings(model=str(tmp_path / "zonos"), codec=str(tmp_path / "dac"))
     assert load(kept).rate == 44_100
+
+
+def test_the_predgen_bench_counts_its_forwards(tmp_path: Path) -> None:
+    zonos_random.write(tmp_path, zonos_random.SIZES["tiny"])
+    speech = TtsSettings(engine="zonos", model=str(tmp_path / "zonos"), codec=str(tmp_path / "dac"), seconds=0.2)
+    options = SpeculationOptions(engine="scripted", model="5", system="sys", reply_tokens=120)
+    said = [Dialogue((streams.typed("why", rate=60_000.0),))]
+    found = predgen.result(predgen.Plan(methods.chosen("baseline"), said, ["5"], options, speech=speech))
+    assert found["turns"][0]["speech_forwards"] > 20
+    assert found["rows"][0]["speech_positions"] > found["rows"][0]["speech_forwards"]
 
 
 def test_the_published_size_is_the_published_one(tmp_path: Path) -> None:

@@ -55,6 +55,7 @@ def manner_of(options: TtsSettings) -> Manner:
         rate=options.rate * PHONEMES_A_WORD / 60,
         pitch_std=options.pitch_std,
         carries=options.carries,
+        seconds=options.seconds,
     )
 
 

@@ -18,6 +18,7 @@ from predtui.stage import StageContext
 from predtui.tts.stage import TtsStage, create
 from predtui.tts.zonos import voices
 from predtui.tts.zonos.load import emotions, load, manner_of
+from predtui.tts.zonos.phonemes import phonemes
 from predtui.tts.zonos.speech import Speech
 from predtui.tts.zonos.synthesizer import EMOTIONS
 from tests.tts.zonos import tiny_zonos
@@ -58,6 +59,29 @@ def test_a_sentence_made_ahead_is_played_and_resumed(options: TtsSettings) -> No
     spoken = list(stage.handle(ReplyCommitted(turn=1, revision=2, text=SENTENCE)))
     assert b"".join(event.pcm for event in spoken if isinstance(event, SpeechChunk)) == whole
     assert rates(spoken) == {RATE}
+
+
+def synthesis(events: list[Event]) -> Synthesis:
+    return next(event for event in events if isinstance(event, Synthesis))
+
+
+def test_an_accepted_sentence_sounds_without_a_forward(options: TtsSettings) -> None:
+    stage, _ = opened(options)
+    ahead = synthesis(list(stage.handle(SentenceAhead(turn=1, revision=1, text=SENTENCE))))
+    sounding = synthesis(list(stage.handle(ReplyCommitted(turn=1, revision=2, text=SENTENCE))))
+    assert (sounding.forwards, sounding.positions) == (ahead.forwards, ahead.positions)
+    assert sounding.ready == 3
+
+
+def test_of_a_partly_accepted_sentence_what_holds_is_not_read_again(options: TtsSettings) -> None:
+    guess, reply = "The capital of Italy is Milan.", "The capital of Italy is Rome."
+    fresh, _ = opened(options)
+    before = fresh._engine.counters.tokens  # type: ignore[attr-defined]
+    cold = synthesis(list(fresh.handle(ReplyCommitted(turn=1, text=reply)))).positions - before
+    stage, _ = opened(options)
+    ahead = synthesis(list(stage.handle(SentenceAhead(turn=1, revision=1, text=guess)))).positions
+    warm = synthesis(list(stage.handle(ReplyCommitted(turn=1, revision=2, text=reply)))).positions - ahead
+    assert cold - warm >= len(phonemes("The capital of Italy is", "en-us"))
 
 
 def test_eight_bits_are_enough_to_speak(options: TtsSettings) -> None:
