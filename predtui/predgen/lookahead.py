@@ -19,48 +19,42 @@ Steps = Generator[Event | None, None, None]
 
 
 class LookAhead:
-    """Keeps its guesses of the user's words from one letter to the next, for as long as the letters agree."""
+    """Guesses the word that is being said, or the next one, and answers the likeliest guesses."""
 
     def __init__(self, loaded: LoadedModel, window: Window, speculator: Speculator, count: int, longest: int) -> None:
-        """``count``: how many guesses are answered beside the words so far. ``longest``: tokens of a reply, where its
-        first sentence does not end before."""
+        """``count``: how many guesses are answered. ``longest``: tokens of a reply, where its first sentence does not
+        end before."""
         self._tokenizer = loaded.tokenizer
         self._window, self._speculator = window, speculator
         self._completer = Completer(loaded, window, count)
-        self._count, self._longest = count, longest
-        self._guesses: list[str] = []
+        self._longest = longest
 
     def work(self, history: Sequence[Message], heard: Transcript, stale: Stale) -> Steps:
-        """Steps of one forward at most, each with what is to be told of it. Raises Preempted as the model does."""
-        if heard.text != heard.prompt:
-            yield from self._answer(history, heard.text, stale)
-        self._guesses = [guess for guess in self._guesses if guess != heard.text and guess.startswith(heard.text)]
-        for guess in self._guesses:
-            yield from self._answer(history, guess, stale)
-        said = heard.text.removesuffix(heard.begun).rstrip()
-        if not said or len(self._guesses) >= self._count:
-            return
-        words = yield from self._completer.words(history, said, heard.begun)
-        new = [f"{said} {word}" for word in words]
-        new = [guess for guess in new if guess != heard.text and guess not in self._guesses]
-        for guess in new[: self._count - len(self._guesses)]:
-            self._guesses.append(guess)
-            yield from self._answer(history, guess, stale)
+        """Steps of about one forward, each with what is to be told of it. Raises Preempted as the model does.
 
-    def _answer(self, history: Sequence[Message], prompt: str, stale: Stale) -> Steps:
-        """The first sentence of the reply to ``prompt``, to be spoken ahead."""
+        The word begun is a guess like any other, at its place if the model takes it for whole, else the last one.
+        """
+        said, words = heard.text.removesuffix(heard.begun).rstrip(), []
+        if said:
+            words = yield from self._completer.words(history, said, heard.begun)
+        guesses = dict.fromkeys(f"{said} {word}" for word in words)
+        for rank, guess in enumerate(guesses | {heard.text: None}):
+            yield from self._answer(history, guess, stale, speaks=rank == 0)
+
+    def _answer(self, history: Sequence[Message], prompt: str, stale: Stale, speaks: bool) -> Steps:
+        """The first sentence of the reply to ``prompt``, to be spoken ahead where it ``speaks``."""
         tokens = self._window.tokens(history, prompt)
-        if self._sentence(self._speculator.held(tokens)) is not None:
-            return
-        for progress in self._speculator.advance(tokens, stale, ahead=True):
-            sentence = self._sentence(progress.tokens)
+        sentence = self._sentence(self._speculator.held(tokens))
+        if sentence is None:
+            for progress in self._speculator.advance(tokens, stale, ahead=True):
+                yield None
+                sentence = self._sentence(progress.tokens)
+                if sentence is not None or len(progress.tokens) >= self._longest:
+                    break
             if sentence is not None:
-                yield SentenceAhead(text=sentence)
                 yield Future(prompt=prompt, sentence=sentence)
-                return
-            yield None
-            if len(progress.tokens) >= self._longest:
-                return
+        if sentence is not None and speaks:
+            yield SentenceAhead(text=sentence)
 
     def _sentence(self, reply: Sequence[int]) -> str | None:
         ended = bool(reply) and self._tokenizer.is_end(reply[-1])

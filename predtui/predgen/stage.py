@@ -173,6 +173,8 @@ class SpeculationStage:
         with suppress(Preempted):
             for step in self._work or ():
                 if isinstance(step, SentenceAhead):
+                    if step.text == self._ahead:
+                        continue
                     self._ahead = step.text
                 if step is not None and not self._context.stale():
                     yield step
