@@ -24,6 +24,7 @@ from predtui.predgen.verifiers import make_verifier
 from predtui.predgen.window import Window
 from predtui.shipped import asset
 from predtui.stage import StageContext
+from predtui.text import first_sentence
 from tests.predgen.test_stage import plain_text
 
 OPTIONS = SpeculationOptions(model="5", engine="scripted", system="sys", reply_tokens=120)
@@ -62,9 +63,17 @@ def test_the_unfinished_word_is_answered_as_if_it_were_whole() -> None:
     outs = rig.send(letters("what is the sun"))
     futures = {out.prompt: out.sentence for out in outs if isinstance(out, Future)}
     assert "what is the sun" in futures
-    assert futures["what is the sun"] in [out.text for out in outs if isinstance(out, SentenceAhead)]
+    assert futures["what is the sun"] == first_sentence(plain_text("what is the sun"), complete=True)
     reply = finished(rig.send(Transcript(stable="what is the sun", final=True)))
     assert (reply.nfetfs, reply.outcome, reply.text) == (0, "accept", plain_text("what is the sun"))
+
+
+def test_of_the_guesses_the_likeliest_is_spoken_ahead() -> None:
+    rig = Rig()
+    rig.send(Transcript(tentative="what is", unfinished=False))
+    outs = rig.send(letters("what is t"))
+    (first, *_) = (out for out in outs if isinstance(out, Future))
+    assert [out.text for out in outs if isinstance(out, SentenceAhead)] == [first.sentence]
 
 
 def test_a_prompt_that_has_come_is_answered_before_any_that_has_not() -> None:
