@@ -1,6 +1,7 @@
 """The pocket Whisper's trainer: the same architecture as the original, batches by number, runs that go on."""
 
 import itertools
+import json
 from pathlib import Path
 
 import numpy as np
@@ -10,12 +11,15 @@ torch = pytest.importorskip("torch")
 
 from predtui.asr.whisper_files import FAST  # noqa: E402
 from predtui.training.asr.batches import IGNORED, Batches  # noqa: E402
+from predtui.training.asr.card import write_card  # noqa: E402
 from predtui.training.asr.config import Crops, Recipe, Shape  # noqa: E402
 from predtui.training.asr.corpus import Corpus  # noqa: E402
+from predtui.training.asr.evaluate import GROUPS  # noqa: E402
 from predtui.training.asr.export import export, load_whisper  # noqa: E402
-from predtui.training.asr.loop import Run, Trainee  # noqa: E402
+from predtui.training.asr.loop import Counters, Run, Trainee  # noqa: E402
 from predtui.training.asr.model import Whisper  # noqa: E402
 from predtui.training.asr.tokenizer import SPECIAL, train_tokenizer  # noqa: E402
+from predtui.training.asr.voices import UNHEARD  # noqa: E402
 from predtui.training.pocket.config import Budget  # noqa: E402
 
 TEXTS = ["what is the capital of france", "how many days are in a week", "tell me a joke"]
@@ -98,6 +102,17 @@ def test_a_checkpoint_of_another_seed_is_refused(tmp_path: Path, corpus: Corpus,
     job()(0, resume=True)
     with pytest.raises(ValueError, match="another run"):
         job()(1, resume=True)
+
+
+def test_a_card_tells_all_runs_that_made_the_model(tmp_path: Path, tokenizer) -> None:
+    export(Whisper(TINY), tokenizer, tmp_path)
+    rates = dict.fromkeys((*GROUPS, *UNHEARD), (0.25, 0.125))
+    facts = {"command": "train the second", "hours": 1.0, "utterances": 10, "threads": 1, "count": 3}
+    write_card(tmp_path, Counters(1, step=7), {**facts, "before": {"command": "train the first"}}, rates)
+    text = (tmp_path / "README.md").read_text()
+    assert "    train the first\n    train the second\n" in text
+    assert "| trained voices | 25.0 % | 12.5 % |" in text
+    assert json.loads((tmp_path / "training.json").read_text())["wer"]["held-out voices"] == [0.25, 0.125]
 
 
 def _nothing():

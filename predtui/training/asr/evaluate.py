@@ -1,6 +1,6 @@
 """What a Whisper in CTranslate2 form hears of synthetic speech that training never made: the figures of its card.
 
-Held-out sentences by trained and by held-out voices, recorded as in training; greedy, padded to the full window.
+Held-out sentences by trained and by held-out voices, recorded as in training, padded to the full window.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from predtui.training.asr.speech import Manner
 from predtui.training.asr.tokenizer import START, UNTIMED
 from predtui.training.asr.voices import TRAINED, UNHEARD
 
+BEAMS = (1, 5)
 GROUPS = {"trained voices": TRAINED, "held-out voices": UNHEARD}
 
 
@@ -65,15 +66,26 @@ def hear(model: Path, sounds: Sequence[Clip], threads: int = 1, beam: int = 1) -
     return said
 
 
-def quality(model: Path, count: int, seed: int, threads: int = 1) -> dict[str, float]:
+Rates = tuple[float, float]
+"""Word error rates of greedy decoding and of the full beam."""
+
+
+def quality(model: Path, count: int, seed: int, threads: int = 1) -> dict[str, Rates]:
     """Word error rates by group of voices, and of each held-out voice."""
-    rates: dict[str, float] = {}
+    rates: dict[str, Rates] = {}
     for name, voices in GROUPS.items():
         sounds = list(clips(voices, count, seed))
-        pairs = [(clip.text, text) for clip, text in zip(sounds, hear(model, sounds, threads), strict=True)]
-        rates[name] = word_error_rate(pairs)
+        said = [hear(model, sounds, threads, beam) for beam in BEAMS]
+        rates[name] = _rates(sounds, said)
         if voices is UNHEARD:
             for voice in voices:
-                own = [pair for clip, pair in zip(sounds, pairs, strict=True) if clip.manner.voice == voice]
-                rates[voice] = word_error_rate(own)
+                own = [index for index, clip in enumerate(sounds) if clip.manner.voice == voice]
+                rates[voice] = _rates([sounds[i] for i in own], [[texts[i] for i in own] for texts in said])
     return rates
+
+
+def _rates(sounds: Sequence[Clip], said: Sequence[Sequence[str]]) -> Rates:
+    greedy, full = (
+        word_error_rate([(clip.text, text) for clip, text in zip(sounds, texts, strict=True)]) for texts in said
+    )
+    return greedy, full

@@ -7,6 +7,7 @@ in progress stands in its own folder; the shipped one changes when the model is 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import subprocess
 import sys
@@ -74,6 +75,8 @@ def train(out: Path, plan: Plan) -> None:
     """Corpus, tokenizer and checkpoint into ``plan.work``; the finished model, measured, into ``out``."""
     torch.set_num_threads(plan.threads)
     console = Console()
+    record = plan.start / "training.json" if plan.start else None
+    before = json.loads(record.read_text(encoding="utf-8")) if record and record.exists() else None
     console.print("corpus: speaking")
     corpus = build(plan.work / "corpus", plan.utterances, plan.seed, plan.threads)
     console.print(f"corpus: {len(corpus)} utterances, {corpus.hours:.1f} h")
@@ -97,6 +100,7 @@ def train(out: Path, plan: Plan) -> None:
         "utterances": len(corpus),
         "threads": plan.threads,
         "count": MEASURED,
+        "before": before,
     }
     write_card(out, counters, facts, quality(out / FAST, MEASURED, plan.seed + 1, plan.threads))
 
