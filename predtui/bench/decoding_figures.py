@@ -17,6 +17,7 @@ Found = Mapping[str, Any]
 _COLUMNS = {
     "tokens_per_s": ("tokens/s", "{:.1f}"),
     "speedup": ("speed-up", "{:.2f}x"),
+    "decode_speedup": ("after the prompt", "{:.2f}x"),
     "ttft_ms": ("TTFT, ms", "{:.1f}"),
     "relative_ttft": ("rel.", "{:.2f}x"),
     "acceptance_rate": ("accepted", "{:.0%}"),

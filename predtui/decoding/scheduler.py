@@ -7,9 +7,10 @@ T_draft(n) + T_verify(n + 1) seconds. Must not know of models or of drafters.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Sequence
-from statistics import median
+from itertools import accumulate
 
 LONGEST = 16
 """Tokens of the longest draft."""
@@ -41,30 +42,33 @@ class Curve:
 
     def __init__(self) -> None:
         self._seen: dict[int, deque[float]] = {}
-        self._points: list[tuple[int, float]] = []
+        self._typical: dict[int, float] = {}
+        self._sizes: list[int] = []
+        self._heights: list[float] = []
 
     def add(self, size: int, seconds: float) -> None:
-        self._seen.setdefault(size, deque(maxlen=_WINDOW)).append(seconds)
-        self._points = []
+        seen = self._seen.setdefault(size, deque(maxlen=_WINDOW))
+        seen.append(seconds)
+        self._typical[size] = sorted(seen)[len(seen) // 2]
+        self._sizes = []
 
     def __contains__(self, size: int) -> bool:
         return size in self._seen
 
     def seconds(self, size: int) -> float:
         """0 while nothing was measured; proportional up to the smallest size."""
-        points = self._points or self._medians()
-        after = next((i for i, (known, _) in enumerate(points) if known >= size), len(points) - 1)
+        if not self._sizes:
+            self._draw()
+        after = min(bisect_left(self._sizes, size), len(self._sizes) - 1)
         if after < 1:
-            return points[0][1] * min(1.0, size / points[0][0]) if points else 0.0
-        (x0, y0), (x1, y1) = points[after - 1 : after + 1]
+            return self._heights[0] * min(1.0, size / self._sizes[0]) if self._sizes else 0.0
+        (x0, x1), (y0, y1) = self._sizes[after - 1 : after + 1], self._heights[after - 1 : after + 1]
         return y0 + (y1 - y0) * (size - x0) / (x1 - x0)
 
-    def _medians(self) -> list[tuple[int, float]]:
-        high, solid = 0.0, [size for size, seen in self._seen.items() if len(seen) >= _SOLID]
-        for size in sorted(solid if len(solid) > 1 else self._seen):
-            high = max(high, median(self._seen[size]))
-            self._points.append((size, high))
-        return self._points
+    def _draw(self) -> None:
+        solid = [size for size, seen in self._seen.items() if len(seen) >= _SOLID]
+        self._sizes = sorted(solid if len(solid) > 1 else self._seen)
+        self._heights = list(accumulate((self._typical[size] for size in self._sizes), max))
 
 
 class Scheduler:

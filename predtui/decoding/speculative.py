@@ -31,6 +31,7 @@ class Speculative:
         self.statistics = DecodingStatistics()
         self._model, self._sampler, self._drafter = model, sampler, drafter
         self._acceptance, self._now = acceptance, clock.now
+        self._trees = model if isinstance(model, TreeModel) else None
         self._before = 1
         """Tokens of the draft before. A forward without one counts as measured only after another such: engines pay
         for a change of shape, and without drafts there would be none."""
@@ -111,12 +112,12 @@ class Speculative:
         if guess:
             return Draft(tuple(guess[:budget]), source="guess")
         draft = self._drafter.propose(context, budget, position)
-        return draft if isinstance(self._model, TreeModel) else draft.best_path()
+        return draft if self._trees else draft.best_path()
 
     def _evaluate(self, context: list[int], draft: Draft) -> Logits:
         """[1 + len(draft.tokens), vocab]: logits after the context, then after each token of the draft."""
-        if draft.parents and isinstance(self._model, TreeModel):
-            return self._model.tree_logits(context, draft.tokens, draft.parents)
+        if draft.parents and self._trees:
+            return self._trees.tree_logits(context, draft.tokens, draft.parents)
         return self._model.logits([*context, *draft.tokens], len(draft.tokens) + 1)
 
 

@@ -49,7 +49,7 @@ def test_every_method_replies_to_every_prompt_as_vanilla_does(found: dict[str, A
         assert row["identical_share"] == 1.0
         assert {
             "task", "method", "n", "tokens_per_s", "speedup", "ttft_ms", "relative_ttft", "acceptance_rate",
-            "tokens_per_forward", "identical_share",
+            "tokens_per_forward", "identical_share", "decode_speedup",
         } <= row.keys()  # fmt: skip
     assert found["diverged"] == []
     for row in found["rows"]:
@@ -58,6 +58,19 @@ def test_every_method_replies_to_every_prompt_as_vanilla_does(found: dict[str, A
         if row["method"] == "duo-c+2":
             assert row["acceptance_rate"] == 1.0
             assert row["tokens_per_forward"] > 1.0
+
+
+def test_the_speed_after_the_prompt_leaves_out_what_all_pay_alike() -> None:
+    def record(method: str, seconds: float, ttft_ms: float | None) -> decoding.Record:
+        return decoding.Record("task", method, "prompt", 11, seconds, ttft_ms, 5, 0, 0, -1, 0.0)
+
+    rows = {
+        row["method"]: row
+        for row in decoding.rows(
+            [record("vanilla", 0.5, 300.0), record("quick", 0.4, None), record("slow", 0.7, 350.0)]
+        )
+    }
+    assert {name: row["decode_speedup"] for name, row in rows.items()} == {"vanilla": 1.0, "quick": 2.0, "slow": 0.5}
 
 
 def test_duos_iterations_fill_table_4_and_figure_5(found: dict[str, Any]) -> None:
