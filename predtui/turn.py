@@ -99,7 +99,8 @@ class Turn:
     """The verifier last configured; empty while the stage's own default stands."""
 
     lanes: Mapping[str, tuple[Span, ...]] = field(default_factory=dict)
-    """Timeline bars by stage name, and "audio" for what was heard; at most the last 400 of each."""
+    """Timeline bars by stage name, "target" and "draft" for what a decoder that drafts consists of, and "audio" for
+    what was heard; at most the last 400 of each."""
     stages: Mapping[str, ev.StageStatus] = field(default_factory=dict)
     usage: ev.Usage = field(default_factory=ev.Usage)
     notices: tuple[ev.Notice, ...] = ()

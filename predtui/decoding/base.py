@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from predtui.decoding.lanes import Lanes
 from predtui.llm.base import Logits, Stale, never
 
 Probabilities = npt.NDArray[np.float64]
@@ -148,6 +149,9 @@ class DecodingStatistics:
     """Proposed and accepted in the last forward."""
     note: str = ""
     """A line for the person while the decoder does not do what its name says: why it does not draft, for instance."""
+
+    lanes: Lanes = field(default_factory=Lanes, compare=False, repr=False)
+    """When target and draft were at work, where the decoder drafts."""
 
     def count(self, proposed: int, accepted: int, tokens: int) -> None:
         """One more forward of the target, which brought ``tokens`` tokens of the reply."""

@@ -15,6 +15,7 @@ from predtui.clock import Clock
 from predtui.decoding.acceptance import Comparison
 from predtui.decoding.base import DecodingStatistics, Draft, Sampler
 from predtui.decoding.duo_draft import Drafted, DraftThread, Request, draft, tokens_in
+from predtui.decoding.lanes import DRAFT, TARGET
 from predtui.decoding.scheduler import Curve
 from predtui.llm.base import LanguageModel, Stale, never
 from predtui.llm.sequences import sequences_of
@@ -151,6 +152,7 @@ class Duo:
             asked = drafting and self._ask(context, left, position)
             rows = self._model.logits([*context, *left], len(left) + 1)
             verified = self._now()
+            self.statistics.lanes.worked(TARGET, begun, verified)
             path, token = self._rule.walk(Draft(tuple(left)), rows, position)
             new = [*left[: len(path)], token]
             self.statistics.count(len(left), len(path), len(new))
@@ -169,6 +171,7 @@ class Duo:
             drafted = self._answer()
             drafting = drafted is not None
             if drafted is not None:
+                self.statistics.lanes.worked(DRAFT, drafted.start, drafted.end)
                 left = self._follow(drafted, token)
                 if measured:
                     right = any(sequence[0] == token for sequence in drafted.sequences)

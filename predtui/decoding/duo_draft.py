@@ -30,10 +30,15 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Drafted:
-    """``sequences`` that may follow, the likeliest first; ``seconds`` is what they took."""
+    """``sequences`` that may follow, the likeliest first, and the seconds of the clock between which they were made."""
 
     sequences: list[list[int]]
-    seconds: float
+    start: float
+    end: float
+
+    @property
+    def seconds(self) -> float:
+        return self.end - self.start
 
 
 def draft(
@@ -137,7 +142,7 @@ class DraftThread:
             except Exception as error:
                 self._answers.put((request, error))
                 return
-            self._answers.put((request, Drafted(sequences, self._now() - start)))
+            self._answers.put((request, Drafted(sequences, start, self._now())))
             self._busy = None
 
 

@@ -11,6 +11,7 @@ from predtui.clock import Clock
 from predtui.decoding import autoregressive
 from predtui.decoding.acceptance import Acceptance
 from predtui.decoding.base import DecodingStatistics, Draft, Drafter, Sampler, Verification
+from predtui.decoding.lanes import DRAFT, TARGET
 from predtui.decoding.scheduler import FIRST, Curve, Scheduler
 from predtui.llm.base import LanguageModel, Logits, Stale, TreeModel, never
 
@@ -53,16 +54,12 @@ class Speculative:
         self._drafter.reset()
         while position < last and len(context) <= self._model.context_size and not stale():
             if not guess and (pause := self._drafting.pause(last - position)):
-                for token in autoregressive.generate(
-                    self._model, context, self._sampler, pause, is_end, stale, position
-                ):
-                    self.statistics.count(proposed=0, accepted=0, tokens=1)
+                for token in self._alone(context, pause, is_end, stale, position):
                     yield token
                     if is_end(token):
                         return
                     context.append(token)
                     position += 1
-                self._before = 0
                 continue
             room = min(last - position - 1, self._model.context_size - len(context))
             verification = self._step(context, room, position, guess, is_end)
@@ -78,6 +75,18 @@ class Speculative:
     def close(self) -> None:
         """Nothing was started."""
 
+    def _alone(
+        self, context: list[int], limit: int, is_end: Callable[[int], bool], stale: Stale, position: int
+    ) -> Iterator[int]:
+        """So many tokens without drafts."""
+        begun = self._now()
+        for token in autoregressive.generate(self._model, context, self._sampler, limit, is_end, stale, position):
+            self.statistics.count(proposed=0, accepted=0, tokens=1)
+            self.statistics.lanes.worked(TARGET, begun, self._now())
+            yield token
+            begun = self._now()
+        self._before = 0
+
     def _step(
         self, context: list[int], room: int, position: int, guess: Sequence[int], is_end: Callable[[int], bool]
     ) -> Verification:
@@ -89,16 +98,19 @@ class Speculative:
         if draft.chances:
             draft = draft.first(scheduler.worth(draft.chances, drafted - start))
         rows = self._evaluate(context, draft)
+        verified = self._now()
         path, token = self._acceptance.walk(draft, rows, position)
         accepted, follows = _ended(tuple([draft.tokens[node] for node in path]), token, is_end)
         proposed, alone = len(draft.tokens), self._model.counters.tokens - before == len(draft.tokens) + 1
         if alone and (proposed or not self._before):
-            scheduler.verified(proposed + 1, self._now() - drafted)
+            scheduler.verified(proposed + 1, verified - drafted)
+        self.statistics.lanes.worked(TARGET, drafted, verified)
         self._before = proposed
         verification = Verification(accepted, follows, True, (context[-1], *draft.tokens), rows)
         self.statistics.count(proposed, len(accepted), len(verification.tokens))
         if not budget:
             return verification
+        self.statistics.lanes.worked(DRAFT, start, drafted)
         if proposed:
             depth = len(accepted) if follows is None else draft.depth(path)
             scheduler.drafted(proposed, depth, len(accepted), drafted - start)

@@ -27,6 +27,7 @@ from predtui.events import (
     StageStatus,
     Transcript,
     TurnStarted,
+    Work,
 )
 from predtui.llm.base import LoadedModel, Preempted, Stale, never
 from predtui.llm.load import POCKET, load
@@ -239,10 +240,14 @@ class SpeculationStage:
         if progress is not None and not stale():
             self._unfinished = None
             yield from revision.finish(progress)
+        yield from self._decoded(over=True)
 
-    def _decoded(self) -> Iterator[Event]:
-        """What the decoder has drafted since it was last told, where it drafts; once a forward at most."""
+    def _decoded(self, over: bool = False) -> Iterator[Event]:
+        """What the decoder has drafted since it was last told, where it drafts, once a forward at most; and when its
+        target and its draft were at work, the rest of it once the revision is ``over``."""
         now, told = self._decoding.decoder.statistics, self._told
+        for piece in now.lanes.take(over):
+            yield Work(stage=piece.lane, start=piece.start, end=piece.end)
         if now.proposed != told.proposed or now.note != told.note:
             yield Decoding(
                 decoder=self._options.decoding.title,

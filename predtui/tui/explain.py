@@ -23,7 +23,7 @@ TOPICS: dict[str, tuple[tuple[str, str], ...]] = {
         ("ahead", "ends of your sentence that were guessed and answered before you said them"),
         ("tokens", "length of the guess in tokens of the model"),
         ("n/m drafted", "tokens of the decoder's last draft that the model accepted / tokens it had, where it drafts"),
-        ("%, tokens/forward", "share of all drafted tokens accepted; tokens won by each forward of the model"),
+        ("%, /forward", "share of all drafted tokens accepted; tokens won by each forward of the model"),
     ),
     "verifier": (
         ("rev", "which partial prompt was checked; ⏎ marks the final one"),
@@ -38,6 +38,10 @@ TOPICS: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "timeline": (
         ("asr llm tts audio", "recogniser, language model, synthesiser, and what was heard"),
+        (
+            "target draft",
+            "what the language model's work is made of where it drafts; both at once with the decoder duo",
+        ),
         ("▁ … █", "share of a tenth of a second that the stage was working"),
         ("axis", "seconds since the turn began"),
         ("┊ ▲", "the end of the input: latencies count from here"),

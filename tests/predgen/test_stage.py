@@ -32,6 +32,7 @@ from predtui.events import (
     Transcript,
     TurnStarted,
     Verdict,
+    Work,
 )
 from predtui.llm.base import never
 from predtui.llm.load import load
@@ -146,6 +147,9 @@ def test_a_decoder_that_drafts_commits_the_same_and_tells_how_its_drafts_fare() 
     assert (last.decoder, last.acceptance_rate) == ("speculative + lookup", statistics.acceptance_rate)
     assert statistics.proposed >= statistics.accepted > 0
     assert not of(Decoding, Rig().turn(*prompts))
+    busy = [event for event in out if isinstance(event, Work)]
+    assert {work.stage for work in busy} == {"target", "draft"}
+    assert all(work.end >= work.start for work in busy)
 
 
 def test_a_reply_known_beforehand_needs_no_forward_or_one() -> None:

@@ -173,13 +173,21 @@ def test_the_axis_before_the_first_turn_begins_with_the_first_bar() -> None:
     assert lines[4].strip().startswith("┴0 s")
 
 
+def test_the_timeline_shows_target_and_draft_where_the_model_drafts() -> None:
+    spans = [ev.Work(turn=2, stage=lane, start=10.0, end=10.3) for lane in ("llm", "target", "draft")]
+    pane = TimelinePane(fold([ev.TurnStarted(turn=2, time=10.0), *spans]))
+    lines = [line.plain for line in pane.draw(pane.values, 40, 7)]
+    assert [line.split()[0] for line in lines[:6]] == ["asr", "llm", "target", "draft", "tts", "audio"]
+    assert lines[2:4] == ["target ███".ljust(40), "draft  ███".ljust(40)]
+
+
 def test_the_candidate_pane_tells_how_drafts_fare_where_there_are_any() -> None:
     draft = ev.Decoding(turn=2, decoder="speculative + model", proposed=4, accepted=3, acceptance_rate=0.81)
     turn = fold([*speculating(), replace(draft, tokens_per_forward=3.4)])
     off = fold([*speculating(), replace(draft, note="drafting is off")])
     lines = [[line.plain for line in drawn(state)] for state in (fold(speculating()), turn, off)]
     assert not any("drafted" in line for line in lines[0])
-    assert any("3/4 drafted, 81% · 3.4 tokens/forward" in line for line in lines[1])
+    assert any("3/4 drafted, 81% · 3.4/forward" in line for line in lines[1])
     assert any("drafting is off" in line for line in lines[2])
     assert all(len(found) == 6 and "kept" in found[-1] for found in lines)
 

@@ -35,6 +35,16 @@ SCENES: dict[str, list[ev.Event]] = {
     "speculating": [*machine(), *first_exchange(), *speculating(5), LOSSY, BUSY],
     "answered": [*machine(), *first_exchange(), *answered()],
 }
+DRAFTING = [
+    *(
+        ev.Work(turn=2, revision=5, stage=lane, start=start, end=start + share * 0.1)
+        for lane, share in (("target", 0.9), ("draft", 0.5))
+        for start in (10.5, 10.9, 11.3, 11.7, 12.1)
+    ),
+    ev.Decoding(
+        turn=2, revision=5, decoder="duo", proposed=5, accepted=4, acceptance_rate=0.87, tokens_per_forward=3.9
+    ),
+]
 
 
 def frozen(
@@ -57,6 +67,11 @@ def frozen(
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 def test_main_screen(snap_compare: Compare, make_app: MakeApp, size: tuple[int, int], scene: str) -> None:
     assert frozen(snap_compare, make_app, size, scene)
+
+
+def test_a_decoder_that_drafts(snap_compare: Compare, make_app: MakeApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(SCENES, "drafting", [*SCENES["speculating"], *DRAFTING])
+    assert frozen(snap_compare, make_app, (80, 24), "drafting")
 
 
 @pytest.mark.parametrize("theme", load_themes([themes_folder()]).names)

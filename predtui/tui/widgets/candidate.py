@@ -44,24 +44,25 @@ class CandidatePane(Pane[Guess]):
         if not values.revision:
             return Content.assemble(("no guess yet: it starts with your first words", ".dim")).wrap(width)
         lines = Content.assemble(*_parts(values)).wrap(width)
-        foot = _foot(values, width) if height >= 4 else []
-        room = height - len(foot) - 1 if foot else height
+        foot = _foot(values, width, height) if height >= 4 else []
+        room = height - len(foot) - (height >= 6 or values.drafts is None) if foot else height
         if len(lines) > room:
             lines = [*lines[: room - 1], Content.assemble(("…", ".dim"))]
         return [*lines, *[Content()] * (height - len(foot) - len(lines)), *foot] if foot else lines
 
 
-def _foot(values: Guess, width: int) -> list[Content]:
-    """How the decoder's drafts fare, where it drafts, and the legend."""
-    drafts = [_drafts(values.drafts)] if values.drafts else []
-    return [*drafts, _legend(values.tokens, width)]
+def _foot(values: Guess, width: int, height: int) -> list[Content]:
+    """How the decoder's drafts fare, where it drafts, and the legend, where there is room for both."""
+    if values.drafts is None:
+        return [_legend(values.tokens, width)]
+    return [_drafts(values.drafts), _legend(values.tokens, width)] if height >= 6 else [_drafts(values.drafts)]
 
 
 def _drafts(drafts: Decoding) -> Content:
     if drafts.note:
         return Content.assemble((f"{drafts.decoder}: ", ".dim"), (drafts.note, ".fair"))
     last = f"{drafts.accepted}/{drafts.proposed}"
-    rates = f" drafted, {drafts.acceptance_rate:.0%} · {drafts.tokens_per_forward:.1f} tokens/forward"
+    rates = f" drafted, {drafts.acceptance_rate:.0%} · {drafts.tokens_per_forward:.1f}/forward"
     return Content.assemble((f"{drafts.decoder}: ", ".dim"), (last, ".strong"), (rates, ".dim"))
 
 

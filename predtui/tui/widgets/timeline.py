@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from textual.content import Content
@@ -12,8 +13,10 @@ from predtui.tui.widgets.pane import Pane
 from predtui.turn import Span, Turn
 
 LANES = ("asr", "llm", "tts", "audio")
-LABEL = 6
-"""Cells in front of the axis."""
+DRAFTING = ("asr", "llm", "target", "draft", "tts", "audio")
+"""The lanes, and those where the language model drafts: what its work consists of."""
+WHOLE = "llm"
+"""The lane that goes first where there is no room for all."""
 END = "┊"
 END_WORDS = "▲ end of input"
 """Mark the end of the input, on the lanes and on the axis."""
@@ -22,7 +25,7 @@ END_WORDS = "▲ end of input"
 class Course(NamedTuple):
     """Spans of each lane and the moments that matter, in seconds of the clock; latencies in milliseconds."""
 
-    spans: tuple[tuple[Span, ...], ...]
+    lanes: tuple[tuple[str, tuple[Span, ...]], ...]
     origin: float
     latest: float
     input_end: float | None
@@ -38,7 +41,7 @@ class TimelinePane(Pane[Course]):
 
     def read(self, turn: Turn) -> Course:
         return Course(
-            tuple(turn.lanes.get(lane, ()) for lane in LANES),
+            tuple((lane, turn.lanes.get(lane, ())) for lane in _lanes(turn)),
             turn.started if turn.number else _first_start(turn),
             lanes.latest_moment(turn) if turn.busy else _last_end(turn),
             turn.input_ended,
@@ -46,6 +49,10 @@ class TimelinePane(Pane[Course]):
             turn.baseline_audio_latency_ms,
             turn.synthesis,
         )
+
+    def changed(self, values: Course) -> None:
+        super().changed(values)
+        self.set_class(len(values.lanes) > len(LANES), "-drafting")
 
     def heading(self, values: Course) -> tuple[str | tuple[str, str], ...]:
         speech = _speech(values.speech)
@@ -55,17 +62,24 @@ class TimelinePane(Pane[Course]):
         return (" · seconds · first audio ", (first, "$success"), f" (without: {without})", *speech)
 
     def draw(self, values: Course, width: int, height: int) -> list[Content]:
-        cells = max(1, width - LABEL)
+        label = 1 + max(len(lane) for lane, _ in values.lanes)
+        cells = max(1, width - label)
         start = lanes.window(values.latest, values.origin, cells)
         end = None if values.input_end is None else lanes.column_of(values.input_end, start, cells)
-        lines = [self._lane(index, values, start, cells, end) for index in range(min(len(LANES), height - 1))]
-        return [*lines, _axis(start, values.origin, cells, end)]
+        shown = values.lanes if len(values.lanes) < height else [pair for pair in values.lanes if pair[0] != WHOLE]
+        lines = [_lane(f"{lane:<{label}}", spans, start, cells, end) for lane, spans in shown[: height - 1]]
+        return [*lines, _axis(" " * label, start, values.origin, cells, end)]
 
-    def _lane(self, index: int, values: Course, start: float, cells: int, end: int | None) -> Content:
-        bars = lanes.bars(values.spans[index], start, cells)
-        if end is not None and bars[end] == " ":
-            bars = bars[:end] + END + bars[end + 1 :]
-        return Content.assemble((f"{LANES[index]:<{LABEL}}", ".dim"), (bars, f".lane-{LANES[index]}"))
+
+def _lanes(turn: Turn) -> tuple[str, ...]:
+    return DRAFTING if "target" in turn.lanes else LANES
+
+
+def _lane(label: str, spans: Sequence[Span], start: float, cells: int, end: int | None) -> Content:
+    bars = lanes.bars(spans, start, cells)
+    if end is not None and bars[end] == " ":
+        bars = bars[:end] + END + bars[end + 1 :]
+    return Content.assemble((label, ".dim"), (bars, f".lane-{label.rstrip()}"))
 
 
 def _speech(speech: Synthesis | None) -> tuple[str, ...]:
@@ -84,9 +98,9 @@ def _last_end(turn: Turn) -> float:
     return max((turn.lanes[lane][-1].end for lane in LANES if turn.lanes.get(lane)), default=turn.started)
 
 
-def _axis(start: float, origin: float, cells: int, end: int | None) -> Content:
+def _axis(margin: str, start: float, origin: float, cells: int, end: int | None) -> Content:
     """The axis, with the end of the input named on it where the words fit uncut."""
     words = "" if end is None else END_WORDS if end + len(END_WORDS) <= cells else END_WORDS[0]
     at = end or 0
     line = lanes.axis(start, origin, cells, range(at, at + len(words)))
-    return Content.assemble(" " * LABEL, (line[:at], ".dim"), (words, ".accent"), (line[at + len(words) :], ".dim"))
+    return Content.assemble(margin, (line[:at], ".dim"), (words, ".accent"), (line[at + len(words) :], ".dim"))
