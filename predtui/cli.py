@@ -10,6 +10,7 @@ import typer
 
 from predtui.commands.bench import bench
 from predtui.commands.train import train
+from predtui.commands.voices import voices
 from predtui.commands.with_settings import with_settings
 from predtui.errors import PredtuiError
 from predtui.settings import Settings
@@ -25,6 +26,7 @@ app = typer.Typer(
 )
 app.add_typer(train, name="train")
 app.add_typer(bench, name="bench")
+app.add_typer(voices, name="voices")
 
 
 @app.callback(invoke_without_command=True)

@@ -93,11 +93,26 @@ def _synthesiser(settings: Settings) -> Iterator[Finding]:
         return
     from predtui.tts.espeak import EspeakSynthesizer
 
+    if settings.tts.engine == "zonos":
+        yield _zonos(settings)
     try:
         engine = EspeakSynthesizer(settings.tts.voice)
         yield Finding("synthesiser", "found", f"eSpeak NG, voice {settings.tts.voice}, {engine.rate} Hz")
     except PredtuiError as error:
         yield Finding("synthesiser", "broken", error.message, error.remedy)
+
+
+def _zonos(settings: Settings) -> Finding:
+    from predtui.tts.engines import needs_torch
+
+    try:
+        needs_torch()
+        from predtui.tts.zonos.checkpoint import WEIGHTS, find
+
+        codec, model = (find(name, "config.json", WEIGHTS) for name in (settings.tts.codec, settings.tts.model))
+        return Finding("zonos", "found", f"{model}, codec {codec}")
+    except PredtuiError as error:
+        return Finding("zonos", "missing", error.message, error.remedy)
 
 
 def _recogniser(settings: Settings) -> Iterator[Finding]:

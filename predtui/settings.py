@@ -78,6 +78,7 @@ class TtsSettings:
     model: str = option("Zyphra/Zonos-v0.1-transformer", "Zonos: a folder, or a name in the local cache")
     codec: str = option("descript/dac_44khz", "Zonos: folder or name of its codec, DAC at 44.1 kHz")
     speaker: str = option("", "Zonos: a voice of predtui voices, or a .safetensors file; empty: the model's own")
+    encoder: str = option("Zyphra/Zonos-v0.1-speaker-embedding", "Zonos: folder or name of its speaker encoder")
     language: str = option("en-us", "Zonos: language, as eSpeak NG names it")
     emotion: str = option("", 'Zonos: weights, as "happiness=0.6 neutral=0.4"; empty: calm')
     pitch_std: float = option(20.0, "Zonos: variation of the pitch in Hz (20 to 45 is normal speech)")

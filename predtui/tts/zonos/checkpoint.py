@@ -26,17 +26,17 @@ _NAMED = 3
 Shapes = dict[str, tuple[int, ...]]
 
 
-def find(name: str, *files: str) -> Path:
+def find(name: str, *files: str, hint: str = FOLDER_HINT) -> Path:
     """The folder ``name``, or the local cache's folder of the hub repository ``name``, which holds all of ``files``.
-    Raises PredtuiError with what to do."""
+    Raises PredtuiError with ``hint``."""
     folder = Path(name).expanduser()
     if not folder.is_dir():
-        folder = _cached(name)
+        folder = _cached(name, hint)
     for file in files:
         if not (folder / file).is_file():
             pickled = any(folder.glob("*.pt")) or any(folder.glob("*.pth")) or any(folder.glob("*.bin"))
             why = ", only pickles, which can run any code and are not opened" if pickled else ""
-            raise PredtuiError(f"The folder {folder} holds no {file}{why}.", FOLDER_HINT)
+            raise PredtuiError(f"The folder {folder} holds no {file}{why}.", hint)
     return folder
 
 
@@ -45,18 +45,17 @@ def load_model(folder: Path, device: str, dtype: torch.dtype) -> ZonosModel:
     ``fill`` does."""
     with torch.device("meta"):
         model = ZonosModel(read_config(folder / "config.json"))
-    fill(model, folder, device, dtype)
+    fill(model, folder / WEIGHTS, device, dtype)
     return model
 
 
-def fill(network: nn.Module, folder: Path, device: str, dtype: torch.dtype) -> None:
-    """Give ``network`` the tensors of the folder's ``model.safetensors``, each of which it must have, and no other, in
-    its shape; in evaluation mode. Raises PredtuiError with the names of those that do not fit, and where the file is
+def fill(network: nn.Module, path: Path, device: str, dtype: torch.dtype) -> None:
+    """Give ``network`` the tensors of the safetensors file ``path``, each of which it must have, and no other, in its
+    shape; in evaluation mode. Raises PredtuiError with the names of those that do not fit, and where the file is
     damaged or memory does not suffice."""
     wanted = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
-    path = folder / WEIGHTS
     _check(path, wanted, shapes(path))
-    check_memory(folder, sum(map(prod, wanted.values())) * dtype.itemsize, device)
+    check_memory(path, sum(map(prod, wanted.values())) * dtype.itemsize, device)
     network.load_state_dict(read(path, device, dtype), strict=True, assign=True)
     network.eval().requires_grad_(False)
 
@@ -71,20 +70,23 @@ def shapes(path: Path) -> Shapes:
 
 
 def read(path: Path, device: str, dtype: torch.dtype) -> dict[str, Tensor]:
-    """Every tensor in ``path``, as ``dtype`` on ``device``. Raises PredtuiError as ``shapes`` does."""
+    """Every tensor in ``path`` on ``device``, fractions as ``dtype``. Raises PredtuiError as ``shapes`` does."""
     try:
         with safe_open(str(path), framework="pt", device=device) as file:
-            return {name: file.get_tensor(name).to(dtype) for name in file.keys()}  # noqa: SIM118
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            return {
+                name: tensor.to(dtype) if tensor.is_floating_point() else tensor for name, tensor in tensors.items()
+            }
     except (SafetensorError, OSError) as error:
         raise PredtuiError(f"{path} is damaged or cut short ({_first_line(error)}).", _FETCH) from error
 
 
-def check_memory(folder: Path, needed: int, device: str) -> None:
+def check_memory(path: Path, needed: int, device: str) -> None:
     """Raises PredtuiError where fewer than ``needed`` bytes are free."""
     free = torch.cuda.mem_get_info()[0] if device == "cuda" else psutil.virtual_memory().available
     if needed > free:
         raise PredtuiError(
-            f"{folder} needs {needed / 2**20:,.0f} MB of memory and {free / 2**20:,.0f} MB are free.",
+            f"{path} needs {needed / 2**20:,.0f} MB of memory and {free / 2**20:,.0f} MB are free.",
             "Choose --tts espeak, or close other programs.",
         )
 
@@ -94,11 +96,11 @@ def _check(path: Path, wanted: Shapes, found: Shapes) -> None:
     misshapen = sorted(name for name in wanted.keys() & found.keys() if wanted[name] != found[name])
     faults = [
         *([f"lacks {_listed(missing)}"] if missing else []),
-        *([f"has {_listed(extra)}, which the configuration does not know"] if extra else []),
+        *([f"has {_listed(extra)}, which the network does not know"] if extra else []),
         *(f"has {name} in the shape {list(found[name])} for {list(wanted[name])}" for name in misshapen[:_NAMED]),
     ]
     if faults:
-        raise PredtuiError(f"{path} does not fit its config.json: it {'; it '.join(faults)}.", FOLDER_HINT)
+        raise PredtuiError(f"{path} does not fit its network: it {'; it '.join(faults)}.", FOLDER_HINT)
 
 
 def _listed(names: list[str]) -> str:
@@ -106,16 +108,14 @@ def _listed(names: list[str]) -> str:
     return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-def _cached(name: str) -> Path:
+def _cached(name: str, hint: str) -> Path:
     from huggingface_hub import snapshot_download
 
     try:
         return Path(snapshot_download(name, local_files_only=True))
     except Exception as error:
         logging.getLogger(__name__).debug("%s is not in the cache: %s", name, error)
-        raise PredtuiError(
-            f"There is no folder {name}, nor is there such a name in the local cache.", FOLDER_HINT
-        ) from None
+        raise PredtuiError(f"There is no folder {name}, nor is there such a name in the local cache.", hint) from None
 
 
 def _first_line(error: Exception) -> str:

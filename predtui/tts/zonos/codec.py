@@ -60,7 +60,7 @@ def load_codec(name: str, device: str, dtype: torch.dtype = torch.float32) -> Co
             network = DacModel(DacConfig.from_pretrained(folder, local_files_only=True))
     except Exception as error:
         raise PredtuiError(f"{folder} is no DAC codec: {error}.", "Give tts.codec descript/dac_44khz.") from error
-    fill(network, folder, device, dtype)
+    fill(network, folder / WEIGHTS, device, dtype)
     return Codec(network)
 
 

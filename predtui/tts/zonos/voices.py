@@ -16,6 +16,10 @@ SUFFIX = ".safetensors"
 KEY = "speaker"
 SIZE = 128
 """Dimensions of an embedding."""
+ENCODER_HINT = (
+    "Give tts.encoder a folder with the encoder of Zyphra/Zonos-v0.1-speaker-embedding as safetensors; it is published "
+    "as pickles, which predtui does not open."
+)
 
 Embedding = npt.NDArray[np.float32]
 
@@ -30,10 +34,9 @@ def names() -> list[str]:
 
 
 def save(name: str, embedding: Embedding) -> Path:
-    """Keep ``embedding`` [128] as ``name``, in the place of one that had the name. Raises PredtuiError for a name that
-    is no file name, and where the folder cannot be written."""
-    if not name or name != Path(name).name or name.startswith("."):
-        raise PredtuiError(f"{name!r} cannot name a voice.", "Take letters, digits and dashes.")
+    """Keep ``embedding`` [128] as ``name``, in the place of one that had the name. Raises PredtuiError as
+    ``check_name`` does, and where the folder cannot be written."""
+    check_name(name)
     path = folder() / f"{name}{SUFFIX}"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -41,6 +44,12 @@ def save(name: str, embedding: Embedding) -> Path:
     except OSError as error:
         raise PredtuiError(f"{path} cannot be written: {error}.") from error
     return path
+
+
+def check_name(name: str) -> None:
+    """Raises PredtuiError for a name that is no file name."""
+    if not name or name != Path(name).name or name.startswith("."):
+        raise PredtuiError(f"{name!r} cannot name a voice.", "Take letters, digits and dashes.")
 
 
 def load(name: str) -> Embedding:

@@ -74,7 +74,7 @@ def _reshape(tensors: Tensors) -> None:
     ("change", "named"),
     [
         (_drop, r"lacks backbone\.layers\.0\.mlp\.fc2\.weight"),
-        (_add, r"has backbone\.layers\.9\.mlp\.fc2\.weight, which"),
+        (_add, r"has backbone\.layers\.9\.mlp\.fc2\.weight, which the network"),
         (_reshape, r"heads\.3\.weight in the shape \[1032, 32\] for \[1025, 32\]"),
     ],
 )
