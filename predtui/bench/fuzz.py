@@ -6,6 +6,7 @@ know how a candidate is held or verified.
 
 from __future__ import annotations
 
+import functools
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from predtui.decoding.autoregressive import Autoregressive, generate
 from predtui.decoding.base import Decoder, Sampler
 from predtui.decoding.jacobi import Jacobi
 from predtui.decoding.sampler import Greedy, Seeded
+from predtui.decoding.scheduler import Curve
 from predtui.llm.base import LoadedModel
 from predtui.llm.load import load
 from predtui.predgen.speculator import Speculator
@@ -84,17 +86,32 @@ def _same(partials: list[str], final: str, rng: random.Random) -> bool:
     decoder: Decoder = Autoregressive(loaded.model, sampler)
     if rng.random() < 0.3:
         decoder = Jacobi(loaded.model, sampler, rng.randint(2, 8))
-    verifier = make_verifier("greedy", loaded, sampler)
-    speculator = Speculator(loaded, decoder, verifier, REPLY, memory=rng.randint(1, 4))
+    verifier = make_verifier("greedy", loaded, sampler, rng.choice([None, _curve(rng.random())]))
+    speculator = Speculator(loaded, decoder, verifier, REPLY, memory=rng.randint(1, 4), futures=rng.randint(0, 3))
     window = Window(loaded, "sys", REPLY)
     for partial in partials:
-        left = iter(range(rng.randint(0, 40)))
-        for progress in speculator.advance(window.tokens([], partial), lambda left=left: next(left, None) is None):  # type: ignore[misc]
-            if len(progress.tokens) > 25:
-                break
+        guesses = [f"{partial} {rng.choice(_WORDS)}" for _ in range(rng.randint(0, 2))]
+        for number, said in enumerate([partial, *guesses]):
+            questions = iter(range(rng.randint(0, 40)))
+            stale = functools.partial(_over, questions)
+            for progress in speculator.advance(window.tokens([], said), stale, ahead=number > 0):
+                if len(progress.tokens) > 25:
+                    break
     prompt = window.tokens([], final)
     committed = [progress.tokens for progress in speculator.advance(prompt)][-1]
     return list(committed) == list(_plain(plain, prompt, sampler))
+
+
+def _over(questions: Iterator[int]) -> bool:
+    return next(questions, None) is None
+
+
+def _curve(more: float) -> Curve:
+    """A second for a token, ``more`` for each beyond it."""
+    costs = Curve()
+    for size in (1, 2, 100):
+        costs.add(size, 1 + more * (size - 1))
+    return costs
 
 
 def _plain(loaded: LoadedModel, prompt: list[int], sampler: Sampler) -> Iterator[int]:

@@ -11,7 +11,8 @@ from predtui.events import Message
 from predtui.llm.base import LanguageModel, LoadedModel, Logits, Stale, TreeModel, never
 from predtui.llm.load import load
 from predtui.predgen.costs import measured
-from predtui.predgen.stage import SpeculationOptions, SpeculationStage
+from predtui.predgen.options import SpeculationOptions
+from predtui.predgen.stage import SpeculationStage
 from predtui.profile import HardwareProfile
 
 TYPICAL_CONTEXT = 200

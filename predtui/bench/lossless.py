@@ -16,7 +16,8 @@ from rich.console import Console
 from predtui.bench.report import command, machine, write
 from predtui.clock import RealClock
 from predtui.events import Baseline, Event, MeasureBaseline, Message, ReplyFinished, Transcript, TurnStarted
-from predtui.predgen.stage import SpeculationOptions, SpeculationStage
+from predtui.predgen.options import SpeculationOptions
+from predtui.predgen.stage import SpeculationStage
 from predtui.stage import StageContext
 from predtui.training.corpus import compose
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from predtui.decoding.assembly import DecodingOptions
 from predtui.errors import PredtuiError
-from predtui.predgen.stage import SpeculationOptions
+from predtui.predgen.options import SpeculationOptions
+from predtui.predgen.policy import pause_seconds
 from predtui.predgen.verifiers import VERIFIERS, verifier_named
 from predtui.settings import LlmSettings
 
@@ -25,6 +26,10 @@ class Method:
     speculates: bool = True
     pause_s: float = PAUSE_S
 
+    def pause(self, forward_s: float) -> float:
+        """Seconds, where a forward takes ``forward_s``."""
+        return pause_seconds(self.pause_s, forward_s if self.options.get("policy", True) else 0.0)
+
     def over(self, base: SpeculationOptions) -> SpeculationOptions:
         return replace(base, **self.options)
 
@@ -33,22 +38,32 @@ METHODS: dict[str, Method] = {
     BASELINE: Method(speculates=False),
     **{name: Method({"verifier": name}) for name in VERIFIERS},
     "jacobi": Method({"decoding": DecodingOptions("jacobi")}),
+    "speculative": Method({"decoding": DecodingOptions("speculative", "lookup")}),
+    "drafted": Method({"decoding": DecodingOptions("speculative", "model")}),
     "paper": Method({"preempts": False, "memory": 1, "futures": 0, "candidate_tokens": 10}, pause_s=0.0),
     "no-preemption": Method({"preempts": False}),
     "no-memory": Method({"memory": 1}),
     "no-futures": Method({"futures": 0}),
     "no-pause": Method(pause_s=0.0),
+    "no-policy": Method({"policy": False}),
 }
 """A verifier is a method by its own name, with all else as the app has it; the baseline is the naive cascade; ``paper``
-is greedy verification as PredGen's authors ran it: one candidate, ten tokens ahead, each chunk worked off in full."""
+is greedy verification as PredGen's authors ran it: one candidate, ten tokens ahead, each chunk worked off in full.
+``speculative`` drafts with the rest of the struck candidate and with the prompt, ``drafted`` with the draft model."""
+GROUPS = {
+    "ablation": (
+        *(BASELINE, "paper", "greedy", "no-preemption", "no-memory", "no-futures", "no-pause", "no-policy"),
+        *("speculative", "drafted"),
+    )
+}
+"""Lists of methods by a name of their own."""
 
 
 def chosen(names: str) -> dict[str, Method]:
-    """The methods of a comma-separated list, in its order; ``top`` with any number is one.
-
-    Raises PredtuiError for a name that is not known."""
+    """The methods of a comma-separated list, in its order; ``top`` with any number is one, a group stands for all that
+    it lists. Raises PredtuiError for a name that is not known."""
     wanted = [name.strip() for name in names.split(",") if name.strip()]
-    return {name: _method(name) for name in wanted or [""]}
+    return {name: _method(name) for one in wanted or [""] for name in GROUPS.get(one, (one,))}
 
 
 def _method(name: str) -> Method:
@@ -57,6 +72,6 @@ def _method(name: str) -> Method:
     try:
         verifier_named(name)
     except PredtuiError:
-        known = ", ".join(METHODS)
+        known = ", ".join((*METHODS, *GROUPS))
         raise PredtuiError(f"There is no method {name!r}.", f"Choose of {known}, or top and any number.") from None
     return Method({"verifier": name})

@@ -25,10 +25,9 @@ from predtui.bench.plots import svg
 from predtui.bench.report import command, machine, write
 from predtui.bench.streams import Dialogue, Stream
 from predtui.bench.voices import PricedVoice, Voice
-from predtui.events import Baseline, Event, Message, ReplyCommitted, ReplyFinished, SpeechChunk, Synthesis
+from predtui.events import Baseline, Event, Message, ReplyCommitted, ReplyFinished, SpeechChunk, Synthesis, TurnStarted
 from predtui.llm.base import Counters
-from predtui.predgen.policy import pause_seconds
-from predtui.predgen.stage import SpeculationOptions
+from predtui.predgen.options import SpeculationOptions
 from predtui.profile import HardwareProfile
 from predtui.settings import TtsSettings
 
@@ -44,6 +43,7 @@ class Record:
 
     method: str
     model: str
+    seed: int
     round: int
     prompt: str
     reply: str
@@ -74,9 +74,9 @@ def run(
     Raises PredtuiError where the model cannot be loaded or a stage fails.
     """
     lender = Lender(options, profile)
+    forward_s = lender.costs.seconds(1)
     play = rig.play_virtual if profile else rig.play_real
     voice = PricedVoice(profile) if profile else Voice(speech)
-    forward_s = lender.costs.seconds(1)
     records: list[Record] = []
     try:
         for dialogue in dialogues:
@@ -85,7 +85,8 @@ def run(
                 for name, method in methods.items():
                     cast = rig.Cast(partial(lender.stage, method.over(options)), voice.stage)
                     counted = lender.loaded.model.counters, voice.counters or Counters()
-                    record = _turn(name, options.model, stream, histories[name], method, cast, play, counted, forward_s)
+                    inputs = streams.events(stream, histories[name], method.speculates, method.pause(forward_s))
+                    record = _turn(name, options, stream, inputs, cast, play, counted)
                     if voice.counters is None:
                         record = replace(record, speech_forwards=None, speech_positions=None)
                     said = Message("user", record.prompt), Message("assistant", record.reply)
@@ -99,19 +100,16 @@ def run(
 
 def _turn(
     name: str,
-    model: str,
+    options: SpeculationOptions,
     stream: Stream,
-    history: tuple[Message, ...],
-    method: Method,
+    inputs: Sequence[Event],
     cast: rig.Cast,
     play: rig.Play,
     counted: tuple[Counters, Counters],
-    forward_s: float,
 ) -> Record:
-    """``counted``: what the model and the synthesiser have done so far."""
+    """``inputs``: ``stream`` as it is played. ``counted``: what the model and the synthesiser have done so far."""
     arrivals: list[tuple[Event, int, Counters]] = []
     counters, speech = counted
-    inputs = streams.events(stream, history, method.speculates, pause_seconds(method.pause_s, forward_s))
     outs = play(cast, inputs, lambda event: arrivals.append((event, counters.forwards, replace(speech))))
     (_, before, _), (final, after, spoken) = arrivals[1], arrivals[-1]
     reply = next(out for out in outs if isinstance(out, ReplyFinished))
@@ -119,8 +117,9 @@ def _turn(
     plain = next((out for out in outs if isinstance(out, Baseline)), Baseline())
     return Record(
         method=name,
-        model=model,
-        round=1 + sum(message.role == "user" for message in history),
+        model=options.model,
+        seed=options.seed,
+        round=_round(inputs),
         prompt=reply.prompt,
         reply=reply.text,
         outcome=reply.outcome,
@@ -136,6 +135,12 @@ def _turn(
         speech_forwards=sounding.forwards - spoken.forwards,
         speech_positions=sounding.positions - spoken.tokens,
     )
+
+
+def _round(inputs: Sequence[Event]) -> int:
+    """Which turn of its dialogue it is, from 1."""
+    started = next(event for event in inputs if isinstance(event, TurnStarted))
+    return 1 + sum(message.role == "user" for message in started.history)
 
 
 def _at_first_sound(outs: Sequence[Event]) -> Synthesis:
@@ -217,8 +222,8 @@ def histograms(records: Sequence[Record]) -> dict[str, dict[int, dict[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to measure: models one after another, each with all methods on all dialogues. ``profile`` None: in real
-    time, on this machine."""
+    """What to measure: models one after another, each with all methods on all dialogues, with each of ``seeds`` from
+    that of ``options`` on. ``profile`` None: in real time, on this machine."""
 
     methods: Mapping[str, Method]
     dialogues: Sequence[Dialogue]
@@ -226,13 +231,18 @@ class Plan:
     options: SpeculationOptions
     profile: HardwareProfile | None = None
     speech: TtsSettings = TTS
+    seeds: int = 1
+
+    @property
+    def runs(self) -> list[SpeculationOptions]:
+        seeds = range(self.options.seed, self.options.seed + self.seeds)
+        return [replace(self.options, model=model, seed=seed) for model in self.models for seed in seeds]
 
 
 def result(plan: Plan, tell: Callable[[Record], None] = lambda record: None) -> dict[str, Any]:
     """All that is written as JSON. Raises PredtuiError as ``run`` does."""
     records = []
-    for model in plan.models:
-        options = replace(plan.options, model=model)
+    for options in plan.runs:
         records += run(plan.methods, plan.dialogues, options, plan.profile, tell, plan.speech)
     where = plan.profile
     return {
@@ -251,7 +261,7 @@ def main(plan: Plan, json_path: Path | None = None, plot: Path | None = None) ->
     console = Console(highlight=False)
     with Progress(console=console, transient=True) as progress:
         turns = sum(len(dialogue.turns) for dialogue in plan.dialogues)
-        task = progress.add_task("turns", total=len(plan.models) * len(plan.methods) * turns)
+        task = progress.add_task("turns", total=len(plan.runs) * len(plan.methods) * turns)
         found = result(plan, lambda record: progress.advance(task))
     console.print(figures.latencies(found["rows"], found["machine"]))
     console.print(figures.rounds(found["histograms"]))

@@ -73,13 +73,16 @@ def dialogues(source: str, recording: Path | None, limit: int, seed: int, rate: 
 
 
 def pocket(limit: int, seed: int, rate: float = CHARACTERS_A_MINUTE) -> list[Dialogue]:
-    """``limit`` held-out dialogues of the pocket corpus, some with turns before, judged by the corpus's oracle."""
+    """``limit`` held-out dialogues of the pocket corpus, a quarter of them with several turns, the last of which is
+    judged by the corpus's oracle."""
     from predtui.training.corpus import compose, oracle
 
-    examples = compose.heldout("slots", limit, seed)
-    return [
-        Dialogue((typed(e.messages[-2].content, rate, partial(oracle.right, e)),), e.messages[:-2]) for e in examples
-    ]
+    dialogues = []
+    for example in compose.heldout("slots", limit, seed):
+        *before, last = [message.content for message in example.messages if message.role == "user"]
+        turns = (*(typed(text, rate) for text in before), typed(last, rate, partial(oracle.right, example)))
+        dialogues.append(Dialogue(turns))
+    return dialogues
 
 
 def prompts(path: Path, limit: int, rate: float = CHARACTERS_A_MINUTE) -> list[Dialogue]:

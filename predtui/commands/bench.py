@@ -84,7 +84,9 @@ def bench_jacobi(
 
 @bench.command("predgen")
 def bench_predgen(
-    methods: Annotated[str, typer.Option(help="Ways to answer, separated by commas.")] = "baseline,greedy",
+    methods: Annotated[
+        str, typer.Option(help="Ways to answer, separated by commas; ablation: each addition off.")
+    ] = "baseline,greedy",
     prompts: Annotated[
         str, typer.Option(help='pocket, or a JSONL file of {"turns": [..]} or {"prompt": ..}.')
     ] = "pocket",
@@ -99,6 +101,7 @@ def bench_predgen(
     profile: Annotated[str, typer.Option(help="Machine of the virtual clock: a name or a .toml file.")] = "a5000-7b",
     temperature: Annotated[float, typer.Option(help="0 decodes greedily.", min=0.0)] = 0.0,
     seed: Annotated[int, typer.Option(help="Seed of the sampler.")] = 0,
+    seeds: Annotated[int, typer.Option(help="How many seeds, one after another from --seed on.", min=1)] = 1,
     tts: Annotated[str, typer.Option(help="Synthesiser of the real clock: espeak, or zonos.")] = "espeak",
     json: Annotated[Path | None, typer.Option(help="Write the figures here.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the figures here, as SVG.")] = None,
@@ -109,7 +112,7 @@ def bench_predgen(
     from predtui.bench import streams as said
     from predtui.bench.predgen import Plan
     from predtui.bench.predgen import main as measure
-    from predtui.predgen.stage import SpeculationOptions
+    from predtui.predgen.options import SpeculationOptions
 
     plan = Plan(
         methods=known.chosen(methods),
@@ -117,6 +120,7 @@ def bench_predgen(
         models=model or ["pocket"],
         options=SpeculationOptions(engine=engine, threads=threads, temperature=temperature, seed=seed),
         profile=profiles.load(profile) if clock == "virtual" else None,
+        seeds=seeds,
         speech=load({"tts.engine": tts}).tts,
     )
     measure(plan, json, plot)

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
-from predtui.decoding.assembly import DecodingOptions, assemble
+from predtui.decoding.assembly import assemble
 from predtui.decoding.base import DecodingStatistics, Verifier
 from predtui.decoding.sampler import sampler
 from predtui.decoding.scheduler import Curve
@@ -30,12 +30,12 @@ from predtui.events import (
     Work,
 )
 from predtui.llm.base import LoadedModel, Preempted, Stale, never
-from predtui.llm.load import POCKET, load
+from predtui.llm.load import load
 from predtui.predgen.baseline import measure
 from predtui.predgen.costs import measured
 from predtui.predgen.lookahead import LookAhead, Steps
+from predtui.predgen.options import SpeculationOptions
 from predtui.predgen.policy import Payoff
-from predtui.predgen.prompts import SYSTEM_PROMPT
 from predtui.predgen.revision import Revision
 from predtui.predgen.speculator import Progress, Speculator
 from predtui.predgen.verifiers import make_verifier
@@ -45,51 +45,6 @@ from predtui.stage import StageContext
 
 Loader = Callable[[str, str, int | None, int, Stale], LoadedModel]
 """Name, engine, threads, context, stale: ``llm.load.load``, or what lends a model that is already loaded."""
-
-
-@dataclass(frozen=True, slots=True)
-class SpeculationOptions:
-    """Everything this stage may be told. Limits are in tokens; ``threads`` and ``context`` 0 suit the model."""
-
-    model: str = POCKET
-    engine: str = "llamacpp"
-    threads: int = 0
-    context: int = 0
-    verifier: str = "greedy"
-    temperature: float = 0.0
-    top_k: int = 0
-    top_p: float = 1.0
-    min_p: float = 0.0
-    seed: int = 0
-    decoding: DecodingOptions = field(default_factory=DecodingOptions)
-    system: str = SYSTEM_PROMPT
-    reply_tokens: int = 256
-    candidate_tokens: int = 64
-    """A candidate grows no longer while input goes on ..."""
-    beyond_sentence: int = 6
-    """... or than so many tokens beyond its first sentence, which show that the sentence is over."""
-    memory: int = 4
-    """Candidates kept, the present one included."""
-    futures: int = 2
-    """Guesses of what the user is about to say, answered while nothing else is to be done; 0: none, nor the unfinished
-    word."""
-    preempts: bool = True
-    """Whether new input stops the work on older input; a reply to the end of input is never waited for."""
-
-    @classmethod
-    def of(cls, settings: LlmSettings) -> SpeculationOptions:
-        return cls(
-            model=settings.model,
-            engine=settings.engine,
-            threads=settings.threads,
-            context=settings.context,
-            verifier=settings.verifier,
-            temperature=settings.temperature,
-            seed=settings.seed,
-            memory=settings.memory,
-            futures=settings.futures,
-            decoding=DecodingOptions(settings.decoder, settings.drafter, settings.draft, settings.datastore),
-        )
 
 
 def create(options: SpeculationOptions) -> SpeculationStage:
@@ -139,7 +94,7 @@ class SpeculationStage:
         self._told = DecodingStatistics()
         yield StageStatus(stage="llm", message="reading the system prompt", progress=0.9)
         self._prefill()
-        if self._costs is None:
+        if self._costs is None and options.policy:
             self._costs = measured(self._loaded.model, self._window.tokens((), ""), context.clock)
         self._speculator = Speculator(
             self._loaded,
@@ -187,7 +142,8 @@ class SpeculationStage:
         self._loaded.model.close()
 
     def _make_verifier(self, name: str = "") -> Verifier:
-        return make_verifier(name or self._verifier, self._loaded, self._sampler, self._costs)
+        costs = self._costs if self._options.policy else None
+        return make_verifier(name or self._verifier, self._loaded, self._sampler, costs)
 
     def _start(self, event: TurnStarted) -> None:
         self._rest()
@@ -210,7 +166,8 @@ class SpeculationStage:
             yield from self._speculate(event.prompt, event.final)
         elif event.final:
             yield ReplyFinished(verifier=self._verifier)
-        if event.text and not event.final and self._options.futures and self._payoff.pays:
+        pays = self._payoff.pays or not self._options.policy
+        if event.text and not event.final and self._options.futures and pays:
             self._work, self._looked = self._lookahead.work(self._history, event, self._context.stale), True
             self.tick = 0.0
 

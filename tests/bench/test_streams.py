@@ -69,14 +69,15 @@ def test_without_speculation_only_the_end_is_heard() -> None:
     assert (only.final, only.prompt, only.time) == (True, "how far is it", 1.4)
 
 
-def test_pocket_dialogues_come_with_their_history_and_oracle() -> None:
+def test_pocket_dialogues_have_one_turn_or_several_and_an_oracle_for_the_last() -> None:
     found = streams.pocket(60, seed=2)
     assert len(found) == 60
-    assert any(dialogue.history for dialogue in found)
+    assert {len(dialogue.turns) for dialogue in found} == {1, 2, 3}
     again = streams.pocket(60, seed=2)
     assert [dialogue.turns[0].text for dialogue in found] == [dialogue.turns[0].text for dialogue in again]
     for dialogue in found:
-        (turn,) = dialogue.turns
+        *before, turn = dialogue.turns
+        assert all(earlier.right is None for earlier in before)
         assert turn.right is not None
         assert not turn.right("It is 123456789.")
 

@@ -11,7 +11,7 @@ import torch
 from predtui.bench import methods, predgen, streams, zonos, zonos_random
 from predtui.bench.streams import Dialogue
 from predtui.errors import PredtuiError
-from predtui.predgen.stage import SpeculationOptions
+from predtui.predgen.options import SpeculationOptions
 from predtui.settings import TtsSettings
 from predtui.tts.zonos.config import read_config
 from predtui.tts.zonos.load import load

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 
 import pytest
@@ -14,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from predtui.decoding.autoregressive import Autoregressive, generate
-from predtui.decoding.base import Sampler
+from predtui.decoding.base import Decoder, Sampler
 from predtui.decoding.jacobi import Jacobi
 from predtui.decoding.sampler import Greedy, Seeded
 from predtui.llm.base import LoadedModel
@@ -24,6 +25,7 @@ from predtui.predgen.verifiers import make_verifier
 from predtui.predgen.window import Window
 from predtui.shipped import asset
 from tests import tiny_folder, tiny_gguf
+from tests.predgen.test_trie import curve
 
 REPLY_LIMIT = 40
 NEAR_TIE = 0.05
@@ -51,29 +53,52 @@ def plain_reply(loaded: LoadedModel, prompt: list[int], sampler: Sampler, limit:
     return list(generate(loaded.model, prompt, sampler, limit, loaded.tokenizer.is_end))
 
 
+@dataclass(frozen=True)
+class Switches:
+    """What may be on or off without the reply being another: candidates kept, guesses answered ahead, and what each
+    token after the first adds to the cost of a forward (None: nobody asks)."""
+
+    memory: int = 4
+    futures: int = 0
+    more: float | None = None
+    jacobi: bool = False
+
+
+switches = st.builds(
+    Switches, st.integers(1, 4), st.integers(0, 2), st.sampled_from([None, 0.0, 0.3, 1.0]), st.booleans()
+)
+
+
 def speculate(
-    loaded: LoadedModel, sampler: Sampler, history: list[tuple[str, int | None, bool]], final: str
+    loaded: LoadedModel,
+    sampler: Sampler,
+    history: list[tuple[str, int | None, bool]],
+    final: str,
+    on: Switches = Switches(),
 ) -> tuple[Speculator, list[int], list[Progress]]:
     """Run the revisions, then the final prompt to its end. The final prompt's tokens and all its progress."""
     window = Window(loaded, "sys", REPLY_LIMIT)
-    decoder = Autoregressive(loaded.model, sampler)
-    speculator = Speculator(loaded, decoder, make_verifier("greedy", loaded, sampler), REPLY_LIMIT)
+    decoder: Decoder = Jacobi(loaded.model, sampler, block=4) if on.jacobi else Autoregressive(loaded.model, sampler)
+    verifier = make_verifier("greedy", loaded, sampler, None if on.more is None else curve(1.0, on.more))
+    speculator = Speculator(loaded, decoder, verifier, REPLY_LIMIT, on.memory, on.futures)
     for said, stale_after, flip in history:
         said = " ".join(reversed(said.split())) if flip else said
-        for progress in speculator.advance(window.tokens([], said), after(stale_after)):
-            if len(progress.tokens) > 25:
-                break
+        ends = [final[: len(said) + n] for n in range(1, 1 + on.futures)]
+        for prompt, ahead in [(said, False), *((end, True) for end in ends)]:
+            for progress in speculator.advance(window.tokens([], prompt), after(stale_after), ahead):
+                if len(progress.tokens) > 25:
+                    break
     prompt = window.tokens([], final)
     return speculator, prompt, list(speculator.advance(prompt))
 
 
-@given(histories, prompts, samplers, st.integers(0, 5))
+@given(histories, prompts, samplers, st.integers(0, 5), switches)
 @settings(max_examples=200, deadline=None)
 def test_commits_what_plain_decoding_gives(
-    history: list[tuple[str, int | None, bool]], final: str, sampler: Sampler, seed: int
+    history: list[tuple[str, int | None, bool]], final: str, sampler: Sampler, seed: int, on: Switches
 ) -> None:
     loaded = load(str(seed), engine="scripted", context=160)
-    speculator, prompt, steps = speculate(loaded, sampler, history, final)
+    speculator, prompt, steps = speculate(loaded, sampler, history, final, on)
     plain = plain_reply(load(str(seed), engine="scripted", context=160), prompt, sampler, REPLY_LIMIT)
     assert list(steps[-1].tokens) == list(speculator.candidate) == plain
     assert steps[-1].ended
@@ -141,7 +166,8 @@ def test_on_real_kernels(real: LoadedModel) -> None:
         sampler: Sampler = Greedy() if trial % 2 else Seeded(seed=trial)
         final = rng.choices(WORDS, k=rng.randint(1, 9))
         history = [(" ".join(final[:n]), rng.choice([None, 3, 12]), rng.random() < 0.1) for n in range(len(final) + 1)]
-        speculator, prompt, steps = speculate(real, sampler, history, " ".join(final))
+        on = Switches(rng.randint(1, 4), rng.randint(0, 2), rng.choice([None, 0.0, 0.3]))
+        speculator, prompt, steps = speculate(real, sampler, history, " ".join(final), on)
         real.model.forget()
         plain = plain_reply(real, prompt, sampler, REPLY_LIMIT)
         near_ties += differs_by_near_tie(real, sampler, prompt, plain, list(speculator.candidate))

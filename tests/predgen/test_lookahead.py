@@ -17,9 +17,10 @@ from predtui.events import Event, Future, ReplyFinished, SentenceAhead, Transcri
 from predtui.llm.base import LoadedModel, never
 from predtui.llm.load import load
 from predtui.predgen.completion import Completer
+from predtui.predgen.options import SpeculationOptions
 from predtui.predgen.policy import Payoff
 from predtui.predgen.speculator import Speculator
-from predtui.predgen.stage import SpeculationOptions, SpeculationStage, create
+from predtui.predgen.stage import SpeculationStage, create
 from predtui.predgen.verifiers import make_verifier
 from predtui.predgen.window import Window
 from predtui.shipped import asset

@@ -36,7 +36,8 @@ from predtui.events import (
 )
 from predtui.llm.base import never
 from predtui.llm.load import load
-from predtui.predgen.stage import SpeculationOptions, SpeculationStage, create
+from predtui.predgen.options import SpeculationOptions
+from predtui.predgen.stage import SpeculationStage, create
 from predtui.settings import LlmSettings
 from predtui.stage import StageContext
 from predtui.text import first_sentence

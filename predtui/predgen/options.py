@@ -1,0 +1,57 @@
+"""Everything the "llm" stage may be told. Must not know what is done about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from predtui.decoding.assembly import DecodingOptions
+from predtui.llm.load import POCKET
+from predtui.predgen.prompts import SYSTEM_PROMPT
+from predtui.settings import LlmSettings
+
+
+@dataclass(frozen=True, slots=True)
+class SpeculationOptions:
+    """Limits are in tokens; ``threads`` and ``context`` 0 suit the model."""
+
+    model: str = POCKET
+    engine: str = "llamacpp"
+    threads: int = 0
+    context: int = 0
+    verifier: str = "greedy"
+    temperature: float = 0.0
+    top_k: int = 0
+    top_p: float = 1.0
+    min_p: float = 0.0
+    seed: int = 0
+    decoding: DecodingOptions = field(default_factory=DecodingOptions)
+    system: str = SYSTEM_PROMPT
+    reply_tokens: int = 256
+    candidate_tokens: int = 64
+    """A candidate grows no longer while input goes on ..."""
+    beyond_sentence: int = 6
+    """... or than so many tokens beyond its first sentence, which show that the sentence is over."""
+    memory: int = 4
+    """Candidates kept, the present one included."""
+    futures: int = 2
+    """Guesses of what the user is about to say, answered while nothing else is to be done; 0: none, nor the unfinished
+    word."""
+    policy: bool = True
+    """Whether the measured cost of a forward decides how much one verifies, and whether looking ahead goes on."""
+    preempts: bool = True
+    """Whether new input stops the work on older input; a reply to the end of input is never waited for."""
+
+    @classmethod
+    def of(cls, settings: LlmSettings) -> SpeculationOptions:
+        return cls(
+            model=settings.model,
+            engine=settings.engine,
+            threads=settings.threads,
+            context=settings.context,
+            verifier=settings.verifier,
+            temperature=settings.temperature,
+            seed=settings.seed,
+            memory=settings.memory,
+            futures=settings.futures,
+            decoding=DecodingOptions(settings.decoder, settings.drafter, settings.draft, settings.datastore),
+        )
