@@ -61,12 +61,13 @@ def train_pocket_whisper(
     threads: Annotated[int, typer.Option(help="CPU threads; 0 takes all.")] = 0,
     resume: Annotated[bool, typer.Option(help="Go on from the last checkpoint.")] = True,
     start: Annotated[Path | None, typer.Option(help="A finished pocket Whisper to train on, with a new seed.")] = None,
+    utterances: Annotated[int, typer.Option(help="Utterances to synthesise.", min=1)] = 32_000,
 ) -> None:
     """The pocket Whisper, from a seed: synthetic speech, tokenizer, training, export, card."""
     _needs_torch()
     from predtui.training.asr.train import train_asr
 
-    train_asr(out, minutes, seed, threads, resume, start)
+    train_asr(out, minutes, seed, threads, resume, start, utterances)
 
 
 @train.command("hush")

@@ -129,6 +129,7 @@ def main() -> int:
     parser.add_argument("--start", type=Path, help="a finished model of the same shape, to go on from")
     chosen = parser.parse_args()
     command = f"predtui train asr --minutes {chosen.minutes:g} --seed {chosen.seed}"
+    command += f" --utterances {chosen.utterances}" if chosen.utterances != UTTERANCES else ""
     command += f" --start {chosen.start}" if chosen.start else ""
     threads = chosen.threads or os.cpu_count() or 1
     plan = Plan(chosen.minutes, chosen.seed, threads, chosen.resume, chosen.utterances, WORK, command, chosen.start)
