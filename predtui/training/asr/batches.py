@@ -59,17 +59,29 @@ class Batches:
         vocabulary: dict[str, int] = tokenizer.get_vocab()
         self._special = {name: vocabulary[name] for name in (END, PREVIOUS, SILENCE, START, UNTIMED)}
         self._pool: list[list[Example]] = []
-        self._drawn = -1
+        self._drawn = (-1, False)
 
     def get(self, number: int, padded: bool) -> Batch:
-        """Batch ``number`` from 0; ``padded``: to the whole window, else to its own longest."""
+        """Batch ``number`` from 0; ``padded``: to the whole window, which two examples share where they fit, or to its
+        own longest."""
         pool, index = divmod(number, POOL)
-        if pool != self._drawn:
+        if (pool, padded) != self._drawn:
             rng = np.random.default_rng([self._seed, pool])
-            drawn = sorted((self._example(rng) for _ in range(POOL * self._size)), key=lambda one: one.mel.shape[1])
+            draw = self._shared if padded else self._example
+            drawn = sorted((draw(rng) for _ in range(POOL * self._size)), key=lambda one: one.mel.shape[1])
             batches = [drawn[start : start + self._size] for start in range(0, len(drawn), self._size)]
-            self._pool, self._drawn = [batches[place] for place in rng.permutation(POOL)], pool
+            self._pool, self._drawn = [batches[place] for place in rng.permutation(POOL)], (pool, padded)
         return self._collate(self._pool[index], padded)
+
+    def _shared(self, rng: np.random.Generator) -> Example:
+        """One example, and often a second one after it, since an encoder takes as long for silence as for speech."""
+        one = self._example(rng)
+        if rng.random() < self._crops.shared:
+            other = self._example(rng)
+            if one.mel.shape[1] + other.mel.shape[1] <= self._window:
+                mel = np.concatenate([one.mel, other.mel], axis=1)
+                return Example(mel, f"{one.text} {other.text}".strip(), one.prompt)
+        return one
 
     def _example(self, rng: np.random.Generator) -> Example:
         utterance = self._corpus[int(rng.integers(len(self._corpus)))]

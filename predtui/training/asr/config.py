@@ -77,6 +77,8 @@ class Crops:
     whole: float = 0.6
     prompted: float = 0.5
     """Of the parts that begin later than the utterance, how many are given the words before as a prompt."""
+    shared: float = 0.9
+    """How many padded windows hold a second example, where one fits behind the first."""
     warp: float = 0.12
     """Vocal-tract-length perturbation: the mel axis is stretched by up to this much, for voices unheard (Jaitly and
     Hinton, 2013)."""
