@@ -138,6 +138,19 @@ def bench_fuzz(
     raise typer.Exit(measure(histories, seed, json))
 
 
+@bench.command("fuzz-decoding")
+def bench_fuzz_decoding(
+    patterns: Annotated[int, typer.Option(help="Random patterns of acceptance.", min=1)] = 10_000,
+    seed: Annotated[int, typer.Option(help="Seed of the patterns.")] = 0,
+    model: Annotated[str, typer.Option(help="pocket, or a GGUF file: real caches. Empty: a scripted model.")] = "",
+    json: Annotated[Path | None, typer.Option(help="Write the figures here.")] = None,
+) -> None:
+    """Is the reply plain decoding's, and the cache right, whatever a draft gets right and wrong?"""
+    from predtui.bench.fuzz_decoding import main as measure
+
+    raise typer.Exit(measure(patterns, seed, model, json))
+
+
 @bench.command("decoding")
 def bench_decoding(
     methods: Annotated[

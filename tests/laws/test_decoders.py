@@ -20,15 +20,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from predtui.clock import VirtualClock
 from predtui.decoding import datastore
-from predtui.decoding.acceptance import Comparison, Rejection
+from predtui.decoding.acceptance import Rejection
 from predtui.decoding.autoregressive import generate
-from predtui.decoding.base import Decoder, Draft, Probabilities, Sampler, Verification
+from predtui.decoding.base import Decoder, Draft, Probabilities, Sampler
 from predtui.decoding.decoders import DECODERS, Parts, make_decoder
 from predtui.decoding.drafters import DRAFTERS, DrafterParts, make_drafter
 from predtui.decoding.sampler import Greedy, Seeded
-from predtui.decoding.speculative import Speculative
 from predtui.llm.base import LoadedModel, Logits
 from predtui.llm.load import load
 from predtui.llm.scripted import ScriptedModel
@@ -95,45 +93,6 @@ def test_what_is_stale_stops_and_what_came_before_is_right(name: str) -> None:
         assert tokens == plain[: len(tokens)]
         assert len(tokens) >= min(questions, 1)
     decoder.close()
-
-
-class Oracle:
-    """Drafts what the target will say, with an error wherever the script says so."""
-
-    def __init__(self, plain: Sequence[int], start: int, wrong: Sequence[bool]) -> None:
-        self._plain, self._start = plain, start
-        self._wrong = itertools.cycle(wrong)
-
-    def propose(self, context: Sequence[int], budget: int, position: int = 0) -> Draft:
-        ahead = self._plain[len(context) - self._start :][:budget]
-        return Draft(tuple((t + 1) % VOCABULARY if next(self._wrong) else t for t in ahead))
-
-    def observe(self, verification: Verification) -> None:
-        pass
-
-    def reset(self) -> None:
-        pass
-
-
-def test_ten_thousand_patterns_of_acceptance_leave_output_and_memory_right() -> None:
-    """The memory is right where the model's logits are those of a model that remembers nothing."""
-    rng = random.Random(0)
-    model, sampler = ScriptedModel(7), Greedy()
-    context = [5, 6, 7]
-    plain = list(generate(model, context, sampler, 24, no_end))
-    for pattern in range(10_000):
-        wrong = [rng.random() < pattern / 10_000 for _ in range(17)]
-        rule = (Comparison, Rejection)[pattern % 2](sampler)
-        decoder = Speculative(model, sampler, Oracle(plain, len(context), wrong), rule, VirtualClock())
-        assert list(decoder.generate(context, 24, no_end)) == plain
-        assert decoder.statistics.tokens == 24
-        assert model.logits([*context, *plain]).argmax() == plain_next(context, plain)
-
-
-def plain_next(context: list[int], plain: list[int], memo: dict[int, int] = {}) -> int:  # noqa: B006
-    if not memo:
-        memo[0] = int(ScriptedModel(7).logits([*context, *plain]).argmax())
-    return memo[0]
 
 
 class Noisy:
