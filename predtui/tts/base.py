@@ -52,6 +52,8 @@ class Synthesizer(Protocol):
 class NeuralSynthesizer(Protocol):
     """A synthesiser that is a network."""
 
+    title: str
+    """What it is, and where it runs."""
     advice: str
     """What a person should know who is going to listen to it; empty for nothing."""
 

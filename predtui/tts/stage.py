@@ -70,8 +70,10 @@ class TtsStage:
                 raise
             self._engine, self._make_spare = self._make_spare(), None
             yield Notice(text=f"tts: {error} eSpeak NG speaks instead.", severity="warning")
-        if isinstance(self._engine, NeuralSynthesizer) and self._engine.advice:
-            yield Notice(text=f"tts: {self._engine.advice}", severity="warning")
+        if isinstance(self._engine, NeuralSynthesizer):
+            yield StageStatus(stage="tts", message=self._engine.title, progress=1.0)
+            if self._engine.advice:
+                yield Notice(text=f"tts: {self._engine.advice}", severity="warning")
 
     def handle(self, event: Event) -> Iterator[Event]:
         if isinstance(event, Interrupt):
@@ -118,7 +120,7 @@ class TtsStage:
         except PredtuiError as error:
             yield from self._spoken_by_spare(event, error)
         if not self._context.stale():
-            yield self._chunk(event.index, b"", self._engine.rate, last=True)
+            yield SpeechChunk(index=event.index, rate=self._engine.rate, last=True)
             yield self._synthesis(0)
 
     def _spoken(self, utterance: Utterance, index: int) -> Iterator[Event]:
@@ -131,7 +133,7 @@ class TtsStage:
                 if not told:
                     yield self._synthesis(ready)
                 self._released, told = self._released + 1, True
-                yield self._chunk(index, chunk, utterance.engine.rate)
+                yield SpeechChunk(index=index, pcm=chunk, rate=utterance.engine.rate)
         utterance.park()
         self._before = utterance
 
@@ -174,9 +176,6 @@ class TtsStage:
             forwards=counters.forwards,
             positions=counters.tokens,
         )
-
-    def _chunk(self, index: int, pcm: bytes, rate: int, last: bool = False) -> SpeechChunk:
-        return SpeechChunk(index=index, pcm=pcm, rate=rate, last=last)
 
     def _measure(self, event: Baseline) -> Iterator[Event]:
         """The first sentence afresh, as a cascade without speculation would synthesise it."""

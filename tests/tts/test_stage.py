@@ -25,6 +25,7 @@ from predtui.events import (
     SpeechChunk,
     SpeechEnd,
     SpeechReady,
+    StageStatus,
     Synthesis,
 )
 from predtui.llm.base import Counters
@@ -71,6 +72,7 @@ class Speller:
         self.rate, self.refuses = rate, refuses
         self.counters = Counters()
         self.followed: list[tuple[str, str]] = []
+        self.title = "Speller · letters"
         self.advice = "speak up."
 
     def synthesize(self, text: str, state: SpeechState | None = None, after: SpeechState | None = None) -> Spelling:
@@ -220,6 +222,7 @@ def test_an_engine_that_cannot_be_opened_is_replaced() -> None:
 
 def test_what_an_engine_has_to_say_of_itself_is_told(bench: Bench) -> None:
     assert "speak up" in notices(bench.opening)
+    assert bench.opening[-2] == StageStatus(stage="tts", message="Speller · letters", progress=1.0)
 
 
 def test_no_more_is_made_ahead_than_asked_for() -> None:

@@ -29,8 +29,8 @@ FMAX = 22050.0
 """Highest frequency in Hz, that of 44.1 kHz sound."""
 EMOTIONS = ("happiness", "sadness", "disgust", "fear", "surprise", "anger", "other", "neutral")
 CALM = dict(zip(EMOTIONS, (0.31, 0.03, 0.03, 0.03, 0.03, 0.03, 0.26, 0.31), strict=True))
-LONGEST = 900
-"""Phonemes of a sentence, with stress marks and blanks: more than half a minute of speech."""
+LONGEST = 600
+"""Symbols of a sentence, stress marks and blanks included: half a minute of speech at the usual rate."""
 CARRIED_S = 10.0
 """A longer sentence is no audio prefix of the next: half of the room would be gone."""
 
@@ -66,6 +66,9 @@ class ZonosSynthesizer:
         self._last: tuple[Tensor, Tensor] | None = None
         """The prefix that was read last, [2, length, d_model], and its keys and values."""
         self.advice = ""
+        millions = sum(weight.numel() for weight in model.parameters()) / 1e6
+        size = f"{millions / 1000:.1f}B" if millions >= 1000 else f"{millions:.1f}M"
+        self.title = f"Zonos {size} · torch · {model.weight.device.type}"
 
     @property
     def counters(self) -> Counters:
@@ -113,7 +116,8 @@ class ZonosSynthesizer:
             return None
         if len(said) > LONGEST:
             raise PredtuiError(
-                f"A sentence of {len(said)} phonemes is too long for Zonos, which takes {LONGEST}.", "Say it in parts."
+                f"A sentence of {len(said)} phonetic symbols is too long for Zonos, which takes {LONGEST}.",
+                "Say it in parts.",
             )
         known = torch.empty((CODEBOOKS, 0), dtype=torch.long)
         if before is not None and self._manner.carries and before.frames.shape[1] <= CARRIED_S * self.frame_rate:

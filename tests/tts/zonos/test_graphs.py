@@ -34,7 +34,7 @@ def synthesizer(model: ZonosModel, codec: Codec, capacity: int = 0) -> ZonosSynt
     return ZonosSynthesizer(model, codec, MANNER, SamplingOptions(seed=3), step)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(1, 25), st.booleans()), max_size=8), st.sampled_from([40, 60]))
 def test_graphed_speech_is_plain_speech(
     models: dict[str, ZonosModel], codec: Codec, work: list[tuple[int, int, bool]], capacity: int

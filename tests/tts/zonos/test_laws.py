@@ -103,6 +103,14 @@ def test_in_single_precision_the_stream_is_the_offline_decode_but_for_rounding(
     assert (streamed - offline).abs().max() <= 1
 
 
+def test_half_precision_speaks_too(folder: object, codec: Codec) -> None:
+    """As on a GPU: weights in bfloat16, of which the choice of codes sees logits in float32."""
+    model = load_model(folder / "published", "cpu", torch.bfloat16)  # type: ignore[operator]
+    spoken = speech(voice(model, codec, 5, 3), "Good morning.")
+    assert b"".join(spoken) == pcm(codec.decode(spoken.codes))
+    assert spoken.save().cache.dtype == torch.bfloat16
+
+
 def test_a_state_saves_the_forwards_before_it(models: dict[str, ZonosModel], codec: Codec) -> None:
     synthesizer = voice(models["mlp"], codec, 4, 1)
     begun = speech(synthesizer, "Good morning.")
