@@ -66,7 +66,7 @@ class ZonosSynthesizer:
         self._last: tuple[Tensor, Tensor] | None = None
         """The prefix that was read last, [2, length, d_model], and its keys and values."""
         self.advice = ""
-        millions = sum(weight.numel() for weight in model.parameters()) / 1e6
+        millions = sum(tensor.numel() for tensor in model.state_dict().values()) / 1e6
         size = f"{millions / 1000:.1f}B" if millions >= 1000 else f"{millions:.1f}M"
         self.title = f"Zonos {size} · torch · {model.weight.device.type}"
 
