@@ -21,8 +21,8 @@ class Memory:
     """By prompt, the newest first; the oldest give way."""
 
     def __init__(self, size: int) -> None:
-        """``size``: how many are kept; none where it is 0."""
-        self._size = size
+        """``size``: how many are kept; none where it is 0 or less."""
+        self._size = max(0, size)
         self._held: dict[tuple[int, ...], Held] = {}
 
     def keep(self, prompt: Sequence[int], held: Held) -> None:

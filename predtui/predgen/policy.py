@@ -9,6 +9,8 @@ from predtui.decoding.scheduler import Curve
 
 FORWARDS_A_PAUSE = 10
 """About half a first sentence: a pause must leave time for so much work to be worth what it displaces."""
+MOST_CANDIDATES = 12
+"""Candidates that one forward verifies at most."""
 MOST_NODES = 128
 """Tokens that one forward verifies at most where there are several candidates."""
 _ALMOST = 0.999

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from predtui.decoding.scheduler import Curve
-from predtui.predgen.policy import MOST_NODES, Expectation, worth
+from predtui.predgen.policy import MOST_CANDIDATES, MOST_NODES, Expectation, worth
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ def trie(
     to what is worth its ``costs`` (None: all is) beside the ``before`` tokens that the forward evaluates anyway."""
     edges: dict[tuple[int, int], int] = {}
     chances: list[float] = []
-    for rank, candidate in enumerate(candidates):
+    for rank, candidate in enumerate(candidates[:MOST_CANDIDATES]):
         if rank and len(edges) + len(candidate) > min(room, MOST_NODES):
             break
         node = -1

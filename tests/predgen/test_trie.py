@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from predtui.decoding.scheduler import Curve
-from predtui.predgen.policy import Expectation, worth
+from predtui.llm.llamacpp import SEQUENCES
+from predtui.predgen.policy import MOST_CANDIDATES, Expectation, worth
 from predtui.predgen.trie import Trie, trie
 
 END = 0
@@ -55,6 +56,11 @@ def test_a_wide_forward_that_costs_nothing_takes_all_and_one_that_costs_a_forwar
 ) -> None:
     assert tree_of(many, costs=curve(1.0, 0.0)) == tree_of(many)
     assert tree_of(many, costs=curve(1.0, 1.0)).evaluated == 0
+
+
+def test_there_are_never_more_branches_than_an_engine_takes() -> None:
+    tree = tree_of([[token] for token in range(1, 60)], room=200)
+    assert len(tree.tokens) == MOST_CANDIDATES <= SEQUENCES
 
 
 def test_what_is_worth_verifying_is_what_saves_more_than_it_costs() -> None:
