@@ -10,6 +10,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from predtui.asr.whisper_files import FAST  # noqa: E402
+from predtui.training.asr import blank  # noqa: E402
 from predtui.training.asr.batches import IGNORED, Batches  # noqa: E402
 from predtui.training.asr.card import write_card  # noqa: E402
 from predtui.training.asr.config import Crops, Recipe, Shape  # noqa: E402
@@ -60,6 +61,24 @@ def test_the_model_is_hugging_faces_whisper(tmp_path: Path, tokenizer) -> None:
         assert torch.allclose(again(mel, ids), expected, atol=1e-4)
         assert torch.allclose(ours(mel, ids), expected, atol=2e-2)  # half precision on disk
     assert (tmp_path / FAST / "model.bin").exists()
+
+
+def test_a_blank_model_has_the_published_layout() -> None:
+    """Radford et al., 2022, table 1; token ids of the multilingual tokenizer."""
+    with torch.device("meta"):
+        sizes = {
+            size: sum(one.numel() for one in Whisper(blank.shape(size)).state_dict().values()) for size in blank.SIZES
+        }
+    assert {size: round(count / 1e6) for size, count in sizes.items()} == {
+        "tiny": 38,
+        "base": 73,
+        "small": 242,
+        "medium": 764,
+    }
+    names = ("<|endoftext|>", "<|startoftranscript|>", "<|en|>", "<|transcribe|>", "<|notimestamps|>", "<|0.00|>")
+    tokens = blank.tokenizer()
+    assert [tokens.token_to_id(name) for name in names] == [50_257, 50_258, 50_259, 50_359, 50_363, 50_364]
+    assert tokens.get_vocab_size() == blank.shape("base").vocab
 
 
 def test_a_batch_is_a_function_of_its_number(corpus: Corpus, tokenizer) -> None:
