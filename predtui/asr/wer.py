@@ -8,11 +8,14 @@ import re
 from collections.abc import Iterable, Sequence
 
 _MARKS = re.compile(r"[^\w\s']")
+_UNITS = re.compile(r"(met|lit)re(s?)\b")
+"""British spelling of units, which sounds like the American one."""
 
 
 def normal(text: str) -> list[str]:
-    """The words that count: lower case, without punctuation."""
-    return _MARKS.sub(" ", text.casefold()).split()
+    """The words that count: lower case, without punctuation, units in one spelling; as Whisper's own measure has it
+    (Radford et al., 2022, section 4.4)."""
+    return _UNITS.sub(r"\1er\2", _MARKS.sub(" ", text.casefold())).split()
 
 
 def distance(reference: Sequence[str], said: Sequence[str]) -> int:
