@@ -197,6 +197,16 @@ def drawn(turn: Turn) -> list[Content]:
     return pane.draw(pane.read(turn), 70, 6)
 
 
+def test_the_candidate_tells_how_many_ends_of_the_sentence_were_answered_ahead() -> None:
+    future = ev.Future(turn=2, prompt="what is the sun", sentence="It is a star.")
+    headings = []
+    for state in (fold(speculating()), fold([*speculating(), future, future])):
+        pane = CandidatePane(state)
+        headings.append(pane.heading(pane.read(state)))
+    assert headings[1] == (*headings[0], " · 2 ahead")
+    assert reduce(fold([*speculating(), future]), ev.TurnStarted(turn=3)).futures == ()
+
+
 def test_the_timeline_tells_how_the_synthesiser_fares() -> None:
     told = fold([ev.TurnStarted(turn=1, time=1.0), ev.Synthesis(turn=1, ready=17, released=3, real_time_factor=0.251)])
     heading = TimelinePane(told).heading(TimelinePane(told).values)
