@@ -82,7 +82,9 @@ class Completer:
         wanted = f" {begun}".lower()
         ended = len(word.text) >= max(2, len(wanted))
         ways: list[_Beginning] = []
-        for token in np.argsort(-row)[:_LIKELY].tolist():
+        few = min(_LIKELY, row.size)
+        likely = np.argpartition(-row, few - 1)[:few]
+        for token in likely[np.argsort(-row[likely])].tolist():
             piece, score = self._piece(token), word.score + float(scores[token])
             text = (word.text + piece).lower()
             if ended and not (piece[:1].isalnum() or piece[:1] in ("'", "-")):
