@@ -29,21 +29,28 @@ FIGURES = {
 }
 """Keys of a row, their names and how they are written (PredGen, table 1, and more)."""
 NFE_BINS = ((0, 1), (2, 5), (6, 10), (11, 20), (21, 40), (41, None))
+BESIDE = 4
+"""Columns of figures in a table."""
 _TOP_K = re.compile(r"top(\d+)")
 
 Rows = Sequence[Mapping[str, Any]]
 Histograms = Mapping[str, Mapping[int, Mapping[int, int]]]
 
 
-def latencies(rows: Rows, caption: str) -> Table:
-    """A column for each model and method."""
-    table = Table("", caption=caption)
+def latencies(rows: Rows, caption: str) -> list[Table]:
+    """A column for each model and method, as many beside each other as a narrow terminal shows; what none of them has
+    is left out."""
     several = len({row["model"] for row in rows}) > 1
-    for row in rows:
-        table.add_column(f"{row['model']}\n{row['method']}" if several else row["method"], justify="right")
-    for key, (name, form) in FIGURES.items():
-        table.add_row(name, *("–" if row[key] is None else form.format(row[key]) for row in rows))
-    return table
+    tables = []
+    for start in range(0, len(rows), BESIDE):
+        table, shown = Table("", caption=caption), rows[start : start + BESIDE]
+        for row in shown:
+            table.add_column(f"{row['model']}\n{row['method']}" if several else row["method"], justify="right")
+        for key, (name, form) in FIGURES.items():
+            if any(row[key] is not None for row in rows):
+                table.add_row(name, *("–" if row[key] is None else form.format(row[key]) for row in shown))
+        tables.append(table)
+    return tables
 
 
 def rounds(histograms: Histograms) -> Table:

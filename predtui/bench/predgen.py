@@ -263,7 +263,7 @@ def main(plan: Plan, json_path: Path | None = None, plot: Path | None = None) ->
         turns = sum(len(dialogue.turns) for dialogue in plan.dialogues)
         task = progress.add_task("turns", total=len(plan.runs) * len(plan.methods) * turns)
         found = result(plan, lambda record: progress.advance(task))
-    console.print(figures.latencies(found["rows"], found["machine"]))
+    console.print(*figures.latencies(found["rows"], found["machine"]), sep="\n")
     console.print(figures.rounds(found["histograms"]))
     for turn in found["turns"]:
         if turn["logit_gap"]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from predtui.bench import calibrate, methods, predgen, streams
+from predtui.bench import calibrate, figures, methods, predgen, streams
 from predtui.bench.plots import Chart, svg
 from predtui.bench.streams import Dialogue
 from predtui.errors import PredtuiError
@@ -121,6 +121,16 @@ def test_files_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert [row["method"] for row in written["rows"]] == ["baseline", "greedy"] * 2
     assert "identical to plain" in capsys.readouterr().out
     assert ElementTree.parse(tmp_path / "out.svg").getroot().tag.endswith("svg")
+
+
+def test_many_methods_stand_in_several_tables(found: dict[str, Any]) -> None:
+    many = [row | {"method": f"m{number}"} for number in range(3) for row in found["rows"]]
+    tables = figures.latencies(many, "here")
+    assert [len(table.columns) - 1 for table in tables] == [4, 2]
+    names = [list(table.columns[0].cells) for table in tables]
+    assert names[0] == names[1]
+    assert "identical to plain" in names[0]
+    assert "replies right" not in names[0]
 
 
 def test_unknown_methods_are_told_the_known_ones() -> None:
