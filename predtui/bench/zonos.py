@@ -21,6 +21,7 @@ from rich.table import Table
 
 from predtui.bench import zonos_random
 from predtui.bench.report import command, machine, write
+from predtui.errors import PredtuiError
 from predtui.settings import TtsSettings
 from predtui.tts.zonos.load import load
 from predtui.tts.zonos.synthesizer import ZonosSynthesizer
@@ -69,10 +70,13 @@ def variants(settings: TtsSettings) -> Iterator[tuple[str, TtsSettings]]:
 
 def measured(name: str, settings: TtsSettings, frames: int, repeats: int) -> dict[str, Any]:
     """One row: medians over the repeats, of which the first, that warms up, does not count. Raises PredtuiError where
-    the checkpoint cannot be loaded."""
+    the checkpoint cannot be loaded, or says nothing."""
     gc.collect()
     engine = load(settings)
     runs = [timed(engine, SENTENCES[number % 2], frames) for number in range(repeats + 1)][1:]
+    runs = [run for run in runs if run.chunks]
+    if not runs:
+        raise PredtuiError("These weights end a sentence before its first chunk.", "Try another --tts-seed.")
     frame = median(ms for run in runs for ms in run.frames)
     chunk = median(ms for run in runs for ms in run.chunks)
     of_chunk = engine.chunk_frames

@@ -46,5 +46,4 @@ def list_() -> None:
     """The voices there are."""
     from predtui.tts.zonos import voices as saved
 
-    for name in saved.names():
-        print(name)
+    print("\n".join(saved.names()) or "None yet: predtui voices add NAME FILE")

@@ -73,12 +73,13 @@ def read(path: Path, device: str, dtype: torch.dtype) -> dict[str, Tensor]:
     """Every tensor in ``path`` on ``device``, fractions as ``dtype``. Raises PredtuiError as ``shapes`` does."""
     try:
         with safe_open(str(path), framework="pt", device=device) as file:
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-            return {
-                name: tensor.to(dtype) if tensor.is_floating_point() else tensor for name, tensor in tensors.items()
-            }
+            return {name: _as(file.get_tensor(name), dtype) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError) as error:
         raise PredtuiError(f"{path} is damaged or cut short ({_first_line(error)}).", _FETCH) from error
+
+
+def _as(tensor: Tensor, dtype: torch.dtype) -> Tensor:
+    return tensor.to(dtype) if tensor.is_floating_point() else tensor
 
 
 def check_memory(path: Path, needed: int, device: str) -> None:

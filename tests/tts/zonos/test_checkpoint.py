@@ -145,6 +145,15 @@ def test_what_is_not_there_is_told(tmp_path: Path) -> None:
         find(str(tmp_path), "model.safetensors")
 
 
+def test_a_name_is_looked_up_in_the_local_cache(checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def cached(name: str, local_files_only: bool) -> str:
+        assert (name, local_files_only) == ("someone/zonos", True)
+        return str(checkpoint)
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", cached)
+    assert find("someone/zonos", "config.json") == checkpoint
+
+
 def test_memory_that_does_not_suffice_is_told(checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Memory:
         available = 1000
