@@ -180,9 +180,11 @@ class Search:
             effort.add(Effort(steps=1, beams=self._beam))
             kept: list[tuple[int, int, float]] = []
             for beam, token, score in _best(sums[:, None] + self._scores(logits), 2 * self._beam):
+                if len(kept) == self._beam:  # an end that is less likely than all that go on is none
+                    break
                 if token == self._rules.end:
                     ended.append((beams[beam], score))
-                elif len(kept) < self._beam:
+                else:
                     kept.append((beam, token, score))
             beams = [[*beams[beam], token] for beam, token, _ in kept]
             sums = np.array([score for _, _, score in kept], np.float32)

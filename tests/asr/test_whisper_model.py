@@ -96,6 +96,20 @@ def likely(decoder: Decoder, seed: int, noise: list[int]) -> list[int]:
 
 
 @settings(max_examples=40, deadline=None)
+@given(st.integers(0, 200), st.integers(0, 3))
+def test_one_beam_writes_the_likeliest_token_each_time(decoder: Decoder, seed: int, rank: int) -> None:
+    """Also where the end is often the next likeliest."""
+    sound, written = memory(decoder, seed), []
+    end = int(decoder.forward(np.array([PROMPT]), sound, Cache()).logits[0, -1].argsort()[-1 - rank])
+    while len(written) < 24:
+        token = int(decoder.forward(np.array([[*PROMPT, *written]]), sound, Cache()).logits[0, -1].argmax())
+        if token == end:
+            break
+        written.append(token)
+    assert list(Search(decoder, Rules(end, 24), 1, "off")(PROMPT, sound).tokens) == written
+
+
+@settings(max_examples=40, deadline=None)
 @given(asked())
 def test_with_one_beam_no_reference_changes_anything(decoder: Decoder, case) -> None:
     seed, noise, skipped = case
