@@ -15,6 +15,8 @@ from predtui.predgen.speculator import Speculator
 from predtui.predgen.window import Window
 from predtui.text import first_sentence
 
+_LETTER = 2
+"""Characters by which the text grows where a word is spelled: a letter, and perhaps the space before it."""
 Steps = Generator[Event | None, None, None]
 
 
@@ -28,18 +30,25 @@ class LookAhead:
         self._window, self._speculator = window, speculator
         self._completer = Completer(loaded, window, count)
         self._longest = longest
+        self._text = ""
+        """What was heard before."""
 
     def work(self, history: Sequence[Message], heard: Transcript, stale: Stale) -> Steps:
         """Steps of about one forward, each with what is to be told of it. Raises Preempted as the model does.
 
-        The word begun is a guess like any other, at its place if the model takes it for whole, else the last one.
+        A word that comes at once, as a recogniser writes it, is likely whole, and is answered so before anything else.
+        One that is being spelled is a guess like any other, at its place if the model takes it for whole, or the last.
         """
+        spelled = heard.text.startswith(self._text) and len(heard.text) - len(self._text) <= _LETTER
+        self._text = heard.text
+        if not spelled:
+            yield from self._answer(history, heard.text, stale, speaks=True)
         said, words = heard.text.removesuffix(heard.begun).rstrip(), []
         if said:
             words = yield from self._completer.words(history, said, heard.begun)
         guesses = dict.fromkeys(f"{said} {word}" for word in words)
         for rank, guess in enumerate(guesses | {heard.text: None}):
-            yield from self._answer(history, guess, stale, speaks=rank == 0)
+            yield from self._answer(history, guess, stale, speaks=spelled and rank == 0)
 
     def _answer(self, history: Sequence[Message], prompt: str, stale: Stale, speaks: bool) -> Steps:
         """The first sentence of the reply to ``prompt``, to be spoken ahead where it ``speaks``."""
