@@ -23,9 +23,9 @@ FIGURES = {
     "input_forwards": ("forwards before the end", "{:.1f}"),
     "wasted_token_share": ("tokens wasted", "{:.0%}"),
     "accuracy": ("replies right", "{:.1%}"),
-    "speech_forwards": ("synthesis forwards to 1st sound", "{:.1f}"),
+    "speech_forwards": ("synthesis forwards", "{:.1f}"),
     "speech_positions": ("  positions", "{:.1f}"),
-    "speech_forwards_accepted": ("  forwards where accepted", "{:.1f}"),
+    "speech_forwards_accepted": ("  where accepted", "{:.1f}"),
 }
 """Keys of a row, their names and how they are written (PredGen, table 1, and more)."""
 NFE_BINS = ((0, 1), (2, 5), (6, 10), (11, 20), (21, 40), (41, None))
