@@ -69,7 +69,7 @@ def _lookahead(parts: Parts) -> Speculative:
             "Choose another --decoder.",
         )
     acceptance = Comparison(parts.sampler)
-    return Speculative(parts.target.model, parts.sampler, Lookahead(), acceptance, parts.clock, first=LONGEST)
+    return Speculative(parts.target.model, parts.sampler, Lookahead(), acceptance, parts.clock, first=LONGEST // 2)
 
 
 def _duo(parts: Parts) -> Duo:

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from predtui.clock import VirtualClock
-from predtui.decoding.assembly import DecodingOptions
+from predtui.clock import RealClock, VirtualClock
+from predtui.decoding.assembly import Assembly, DecodingOptions
 from predtui.decoding.autoregressive import generate
+from predtui.decoding.duo import Duo, DuoOptions
 from predtui.decoding.sampler import Greedy
 from predtui.errors import PredtuiError
 from predtui.events import (
@@ -41,6 +42,7 @@ from predtui.predgen.stage import SpeculationStage, create
 from predtui.settings import LlmSettings
 from predtui.stage import StageContext
 from predtui.text import first_sentence
+from tests.decoding.test_duo import Faulty
 
 OPTIONS = SpeculationOptions(model="5", engine="scripted", system="sys", reply_tokens=120)
 WORDS = ["what", "is", "the", "sun", "made", "of", "Why?", "no"]
@@ -151,6 +153,22 @@ def test_a_decoder_that_drafts_commits_the_same_and_tells_how_its_drafts_fare() 
     busy = [event for event in out if isinstance(event, Work)]
     assert {work.stage for work in busy} == {"target", "draft"}
     assert all(work.end >= work.start for work in busy)
+
+
+@pytest.mark.parametrize("stalls", [False, True])
+def test_a_reply_goes_on_without_a_draft_that_is_lost_and_the_screen_is_told(stalls: bool) -> None:
+    rig, prompts, faulty = Rig(), ("what is", "what is the sun"), Faulty(after=9, stalls=stalls)
+    duo = Duo(rig.stage._loaded.model, faulty, Greedy(), RealClock(), DuoOptions(budget=3, patience=0.2))
+    rig.stage._decoding, rig.stage._speculator._decoder = Assembly(duo, None), duo
+    reply, plain = one(ReplyFinished, out := rig.turn(*prompts)), one(ReplyFinished, Rig().turn(*prompts))
+    assert isinstance(reply, ReplyFinished)
+    assert isinstance(plain, ReplyFinished)
+    assert (reply.text, reply.tokens) == (plain.text, plain.tokens)
+    last = of(Decoding, out)[-1]
+    assert isinstance(last, Decoding)
+    assert "the draft is lost" in last.note
+    faulty.let_go.set()
+    rig.stage.close()
 
 
 def test_a_reply_known_beforehand_needs_no_forward_or_one() -> None:
