@@ -33,6 +33,9 @@ LIMIT = 24
 """Tokens of a reply."""
 NEAR_TIE = 0.05
 """Logits differ by as much between kernels for one token and for many: a choice that this turns may go either way."""
+WRONG = 0.5
+"""A memory is wrong where logits after it differ by more from those of an empty one: token by token and all at once,
+plain decoding's own differ by up to 0.1 (pocket model, logits of deviation 4)."""
 _CONTEXT = 8
 """Tokens of a random prompt."""
 _LEAVES = 6
@@ -143,7 +146,7 @@ def _difference(
     model.forget()
     fresh = model.logits(whole)[-1]
     if shared == len(plain):
-        wrong = bool(np.abs(fresh - remembered).max() > NEAR_TIE)
+        wrong = bool(np.abs(fresh - remembered).max() > WRONG)
         return (shared, False) if wrong else None
     if shared < len(reply):
         fresh[reply[shared]] += NEAR_TIE
