@@ -94,3 +94,16 @@ def test_the_engine_alone_keeps_quiet_at_noise_that_passes_for_speech() -> None:
             pcm = (32767 * level * rng.standard_normal(1600)).clip(-32768, 32767).astype("<i2").tobytes()
             recognizer.feed(pcm, True)
         assert len(recognizer.finish().stable.split()) <= 1
+
+
+def test_the_shipped_model_hears_beyond_its_window() -> None:
+    from predtui.asr.wer import word_error_rate
+    from predtui.asr.whisperflow import load
+    from predtui.bench.asr_drive import virtual
+    from predtui.bench.asr_sounds import TUNING_SEED, pocket
+
+    (recording,) = pocket(0, 1, TUNING_SEED, minutes=0.3)
+    model, options = load(AsrSettings(engine="whisperflow", step=0.5))
+    assert recording.seconds > 2 * model.seconds
+    said = " ".join(word for word, _ in virtual(model, options, recording).words)
+    assert word_error_rate([(recording.text, said)]) < 0.4
