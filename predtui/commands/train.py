@@ -17,6 +17,7 @@ train = typer.Typer(help="Train the models that ship with predtui.", no_args_is_
 def train_pocket_models(
     out: Annotated[Path, typer.Option(help="Where the models go.")] = Path("assets/pocket"),
     minutes: Annotated[float, typer.Option(help="Minutes of training of the target.")] = 60.0,
+    judge_minutes: Annotated[float, typer.Option(help="Minutes of training of its judging layers.")] = 15.0,
     draft_minutes: Annotated[float, typer.Option(help="Minutes of training of the draft.")] = 8.0,
     seed: Annotated[int, typer.Option(help="Seed of data and weights.")] = 0,
     threads: Annotated[int, typer.Option(help="CPU threads; 0 takes all.")] = 0,
@@ -26,7 +27,7 @@ def train_pocket_models(
     _needs_torch()
     from predtui.training.pocket.train import train_pocket
 
-    train_pocket(out, target_minutes=minutes, draft_minutes=draft_minutes, seed=seed, threads=threads, resume=resume)
+    train_pocket(out, minutes, judge_minutes, draft_minutes, seed, threads, resume)
 
 
 @train.command("cllm")

@@ -23,7 +23,7 @@ import pocket_toy
 
 from predtui.training.pocket.card import write_cards
 from predtui.training.pocket.config import Budget, Recipe, Shape
-from predtui.training.pocket.train import Plan, train_pair
+from predtui.training.pocket.train import Lessons, Plan, train_pair
 
 
 def _heldout(split: Split, n: int, seed: int) -> list[Example]:
@@ -50,15 +50,18 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shapes = (Shape(64, 2, 4, 128, vocab=340, context=256), Shape(16, 1, 2, 24, vocab=340, context=256))
     plan = Plan(
         target=Budget(steps=250),
+        judge=Budget(steps=40),
         draft=Budget(steps=2),
         threads=1,
         work=work,
         command="train toy",
         recipe=Recipe(batch_tokens=512, pool_batches=8, warmup_steps=10),
         tokenizer_examples=300,
+        judging=Recipe(muon_lr=0.0, batch_tokens=512, pool_batches=8, warmup_steps=10, judge_weight=10.0),
+        judge_layers=1,
         shapes=shapes,
     )
-    train_pair(out, plan, (pocket_toy.sample, pocket_toy.sample), Console(file=io.StringIO()))
+    train_pair(out, plan, Lessons(*[pocket_toy.sample] * 3), Console(file=io.StringIO()))
     return out
 
 

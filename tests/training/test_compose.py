@@ -69,10 +69,10 @@ def test_held_out_examples_are_of_their_split() -> None:
 
 def test_the_mixture_has_its_shares(many: list[Example]) -> None:
     kinds = Counter(example.kind for example in many)
-    assert 0.08 < kinds["judge"] / len(many) < 0.12
+    assert 0.04 < kinds["judge"] / len(many) < 0.06
     asked = [example for example in many if example.kind != "judge"]
     assert 0.13 < kinds["truncated"] / len(asked) < 0.17
-    assert 0.22 < sum(len(example.messages) > 2 for example in asked) / len(asked) < 0.28
+    assert 0.29 < sum(len(example.messages) > 2 for example in asked) / len(asked) < 0.35
     assert all(example.learn_all == (len(example.messages) > 2) for example in asked)
 
 

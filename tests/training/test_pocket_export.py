@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pocket_toy
@@ -24,8 +25,9 @@ from predtui.training.pocket.tokenizer import (
     encode_message,
     load_tokenizer,
 )
-from predtui.training.pocket.train import Plan, train_pair
+from predtui.training.pocket.train import Lessons, Plan, train_pair
 
+LESSONS = Lessons(*[pocket_toy.sample] * 3)
 STOP = SPECIAL_TOKENS.index(END)
 TEXTS = (
     "what is 12 plus 345, and 3.50 minus 0?",
@@ -41,10 +43,21 @@ def assets(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("assets")
     shapes = (Shape(64, 2, 4, 96, vocab=340, context=256), Shape(32, 1, 2, 48, vocab=340, context=256))
     recipe = Recipe(batch_tokens=512, pool_batches=4, warmup_steps=4)
-    plan = Plan(Budget(steps=60), Budget(steps=2), 0, 1, work=tmp_path_factory.mktemp("work"), command="train toy")
-    plan = Plan(plan.target, plan.draft, 0, 1, 1, False, plan.work, "train toy", recipe, 300, shapes)
+    plan = Plan(
+        target=Budget(steps=60),
+        judge=Budget(steps=2),
+        draft=Budget(steps=2),
+        threads=1,
+        work=tmp_path_factory.mktemp("work"),
+        command="train toy",
+        recipe=recipe,
+        judging=replace(recipe, muon_lr=0.0),
+        tokenizer_examples=300,
+        shapes=shapes,
+        judge_layers=1,
+    )
     log = io.StringIO()
-    train_pair(out, plan, (pocket_toy.sample, pocket_toy.sample), Console(file=log))
+    train_pair(out, plan, LESSONS, Console(file=log))
     assert "100 %" in log.getvalue()
     assert "tok/s" in log.getvalue()
     return out
@@ -130,9 +143,9 @@ def test_a_fresh_run_leaves_nothing_to_resume_of_an_earlier_one(tmp_path: Path) 
     stale = tmp_path / "work" / "draft" / "checkpoint.safetensors"
     stale.parent.mkdir(parents=True)
     stale.write_bytes(b"of another vocabulary")
-    plan = Plan(Budget(steps=1), Budget(steps=1), work=tmp_path / "work")
+    plan = Plan(Budget(steps=1), Budget(steps=1), Budget(steps=1), work=tmp_path / "work")
     with pytest.raises(ZeroDivisionError):
-        train_pair(tmp_path / "out", plan, (pocket_toy.failing, pocket_toy.failing), Console(file=io.StringIO()))
+        train_pair(tmp_path / "out", plan, Lessons(*[pocket_toy.failing] * 3), Console(file=io.StringIO()))
     assert not stale.exists()
 
 

@@ -15,7 +15,7 @@ import torch
 from predtui.training.pocket.config import DRAFT, TARGET, Budget, Recipe, Shape
 from predtui.training.pocket.data import BatchStream, Cursor, encode
 from predtui.training.pocket.loop import Progress, train
-from predtui.training.pocket.model import PocketModel
+from predtui.training.pocket.model import PocketModel, grown
 from predtui.training.pocket.optim import orthogonalise
 from predtui.training.pocket.tokenizer import (
     ASSISTANT,
@@ -100,6 +100,21 @@ def test_batches_do_not_depend_on_workers_and_can_be_taken_up_anywhere(folder: P
     assert batches(taken[5][1], 6, workers=1) == expected[6:]
     assert taken[-1][1].pool >= 2
     assert all(batch.tokens <= RECIPE.batch_tokens for batch, _ in taken)
+
+
+def test_layers_on_top_start_as_the_identity_and_alone_are_trained(folder: Path, tmp_path: Path) -> None:
+    base = run(folder, tmp_path / "base", steps=3)
+    shape = replace(small(folder), layers=3)
+    ids, positions = torch.arange(24).view(2, 12), torch.arange(24)
+    taller = grown(base, 3)
+    assert torch.equal(taller(ids, positions), base(ids, positions))
+    save_tokenizer(load_tokenizer(folder), tmp_path / "top", 128)
+    trained, _ = train(
+        shape, replace(RECIPE, muon_lr=0.0), Budget(steps=4), tmp_path / "top", pocket_toy.sample, base=base, threads=1
+    )
+    for name, tensor in trained.state_dict().items():
+        kept = name in base.state_dict() and torch.equal(tensor, base.state_dict()[name])
+        assert kept != name.startswith("model.layers.2."), name
 
 
 def test_a_broken_sampler_says_so(folder: Path) -> None:

@@ -24,11 +24,11 @@ from predtui.training.corpus.style import Style, draw_style
 from predtui.training.corpus.text import cut
 from predtui.training.corpus.types import Case, Example, Intent, Split
 
-JUDGED = 0.1
+JUDGED = 0.05
 TRUNCATED = 0.15
-_HISTORY = (0.75, 0.90, 1.0)
+_HISTORY = (0.68, 0.88, 1.0)
 """Cumulative shares of dialogues with no, one and two earlier turns."""
-_FOLLOWS, _SPEAKS_OF = 0.25, 0.50
+_FOLLOWS, _SPEAKS_OF = 0.25, 0.60
 """With a turn before: cumulative shares of follow-ups of its intent and of requests about its reply."""
 
 _WEIGHTS = list(accumulate(intent.weight for intent in INTENTS))
@@ -135,7 +135,7 @@ def _dialogue(split: Split, rng: random.Random, truncate: bool, pick: AnyIntent 
 
 
 def sample(rng: random.Random) -> Example:
-    """One training example of the mixture: 10 % judgements; of the rest, 15 % truncated and 25 % with earlier turns."""
+    """One training example of the mixture: 5 % judgements; of the rest, 15 % truncated and 32 % with earlier turns."""
     if rng.random() < JUDGED:
         return judge.judgement(any_intent, "train", rng)
     return _dialogue("train", rng, truncate=rng.random() < TRUNCATED)

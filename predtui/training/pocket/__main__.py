@@ -9,21 +9,22 @@ from pathlib import Path
 
 from rich.console import Console
 
-from predtui.training.pocket.config import Budget, Recipe
-from predtui.training.pocket.train import ALLOCATOR, WORK, Plan, environment, train_pair
+from predtui.training.pocket.config import Budget
+from predtui.training.pocket.train import ALLOCATOR, WORK, Lessons, Plan, environment, train_pair
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m predtui.training.pocket", description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("assets/pocket"), help="folder of the two models")
     parser.add_argument("--target-minutes", type=float, default=45.0)
+    parser.add_argument("--judge-minutes", type=float, default=15.0, help="of the target's upper layers, which judge")
     parser.add_argument("--draft-minutes", type=float, default=8.0)
     parser.add_argument("--target-steps", type=int, help="reproducible: overrides the minutes")
+    parser.add_argument("--judge-steps", type=int, help="reproducible: overrides the minutes")
     parser.add_argument("--draft-steps", type=int, help="reproducible: overrides the minutes")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--workers", type=int, default=1, help="processes that draw and tokenise data")
-    parser.add_argument("--judge-weight", type=float, default=Recipe().judge_weight)
     parser.add_argument("--work", type=Path, default=WORK, help="folder of the checkpoints")
     parser.add_argument("--resume", action="store_true", help="go on from the last checkpoints, if any")
     return parser
@@ -39,10 +40,11 @@ def main() -> int:
     if sys.platform == "linux" and any(os.environ.get(name) != value for name, value in ALLOCATOR.items()):
         command = [sys.executable, "-m", "predtui.training.pocket", *sys.argv[1:]]
         os.execve(sys.executable, command, environment(options.threads))
-    from predtui.training.pocket.curriculum import draft_lesson, target_lesson
+    from predtui.training.pocket.curriculum import draft_lesson, judge_lesson, target_lesson
 
     plan = Plan(
         target=_budget(options.target_steps, options.target_minutes),
+        judge=_budget(options.judge_steps, options.judge_minutes),
         draft=_budget(options.draft_steps, options.draft_minutes),
         seed=options.seed,
         threads=options.threads,
@@ -50,11 +52,10 @@ def main() -> int:
         resume=options.resume,
         work=options.work,
         command=" ".join(["python -m predtui.training.pocket", *sys.argv[1:]]),
-        recipe=Recipe(judge_weight=options.judge_weight),
     )
     console = Console()
     try:
-        train_pair(options.out, plan, (target_lesson, draft_lesson), console)
+        train_pair(options.out, plan, Lessons(target_lesson, judge_lesson, draft_lesson), console)
     except KeyboardInterrupt:
         console.print("interrupted: saved; go on with --resume")
         return 130

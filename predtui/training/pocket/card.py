@@ -48,7 +48,12 @@ TRAINING = """
 {steps:,} steps, {tokens:,} tokens (padding included), {minutes:.1f} minutes on {device} with {threads} threads,
 seed {seed}; final loss {loss:.3f} nats a reply token. Muon on the matrices, AdamW on embedding and norms; the rate is
 constant, then falls to 0.
-`--target-steps` and `--draft-steps` in place of minutes make a run reproducible.
+`--target-steps`, `--judge-steps` and `--draft-steps` in place of minutes make a run reproducible.
+"""
+
+JUDGING = """
+That is the model below its upper layers. These were added then and trained alone, by AdamW, mostly on judgements:
+{steps:,} steps, {tokens:,} tokens, {minutes:.1f} minutes.
 """
 
 FIGURES = """
@@ -77,6 +82,9 @@ def card(name: str, folder: Path, bench: Mapping[str, Any] | None) -> str:
         raise FileNotFoundError(f"{folder} holds no trained model")
     text = HEAD.format(name=name, role=ROLES[name], parameters=training["parameters"], **config)
     text += TRAINING.format(minutes=training["seconds"] / 60, **training)
+    if "judging" in training:
+        judging = training["judging"]
+        text += JUDGING.format(minutes=judging["seconds"] / 60, **judging)
     if "note" in training:
         text += f"\n{training['note']}\n"
     if bench is None:

@@ -35,7 +35,13 @@ class Shape:
         return self.vocab * self.hidden + self.layers * layer + self.hidden
 
 
-TARGET = Shape(hidden=256, layers=6, heads=4, ffn=768)
+TARGET = Shape(hidden=256, layers=8, heads=4, ffn=768)
+JUDGE_LAYERS = 2
+"""How many of the target's layers, the uppermost, are trained after the others, and learn to judge.
+
+Whether an answer fits is seen by comparing its words with those that were expected, and what is expected is known in
+the last layer of a trained model only: the comparison needs layers above it, that find it standing still.
+"""
 DRAFT = Shape(hidden=128, layers=2, heads=4, ffn=384)
 
 
@@ -44,8 +50,8 @@ class Recipe:
     """How to train; the defaults are what learned the most in twenty minutes of CPU.
 
     Small batches, because the number of steps is what counts; learning rates far above AdamW's usual ones,
-    because Muon takes them. ``judge_weight`` multiplies the loss of the one label token of a yes/no judgement,
-    which would drown among the tokens of ordinary replies otherwise.
+    because Muon takes them; with ``muon_lr`` 0 AdamW has all. ``judge_weight`` multiplies the loss of the one label
+    token of a yes/no judgement.
     """
 
     batch_tokens: int = 3072
@@ -54,7 +60,7 @@ class Recipe:
     adam_lr: float = 4e-3
     warmup_steps: int = 40
     hold: float = 0.45
-    judge_weight: float = 10.0
+    judge_weight: float = 1.0
     grad_clip: float = 1.0
     checkpoint_seconds: float = 120.0
 
@@ -66,6 +72,10 @@ class Recipe:
         warm = min(1.0, (step + 1) / self.warmup_steps)
         decay = min(1.0, (1.0 - progress) / (1.0 - self.hold))
         return warm * max(0.0, decay)
+
+
+JUDGING = Recipe(muon_lr=0.0, adam_lr=1e-3, judge_weight=10.0)
+"""How the judge layers are trained: the label of a judgement would drown among the tokens of ordinary replies."""
 
 
 @dataclass(frozen=True, slots=True)

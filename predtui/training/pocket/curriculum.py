@@ -1,4 +1,4 @@
-"""What the pocket models are shown, and when: worked sums before everything else.
+"""What the pocket models are shown, and when: worked sums before everything else, judgements after it.
 
 A small model that meets sums, conversions and clock times among hundreds of facts learns the facts and never finds out
 how to carry; shown these alone first, it does, and keeps it. Must not know of tokens, batches or models.
@@ -8,16 +8,24 @@ from __future__ import annotations
 
 import random
 
-from predtui.training.corpus.compose import sample, sample_computed
+from predtui.training.corpus.compose import any_intent, sample, sample_computed
+from predtui.training.corpus.judge import judgement
 from predtui.training.corpus.types import Example
 
 COMPUTED_POOLS = 30
 """Pools of the target's stream that hold worked replies only: about 6 million tokens."""
+JUDGED = 0.6
+"""Share of the judgements in what the judge layers are shown; the rest keeps them from spoiling replies."""
 
 
 def target_lesson(rng: random.Random, pool: int) -> Example:
     """An example for pool number ``pool`` of the target's stream."""
     return sample_computed(rng) if pool < COMPUTED_POOLS else sample(rng)
+
+
+def judge_lesson(rng: random.Random, pool: int) -> Example:
+    """An example for any pool of the judge layers' stream."""
+    return judgement(any_intent, "train", rng) if rng.random() < JUDGED else sample(rng)
 
 
 def draft_lesson(rng: random.Random, pool: int) -> Example:

@@ -38,11 +38,13 @@ Sampler = Callable[[random.Random, int], Example]
 class Encoded:
     """One dialogue: its tokens, and for each of them the weight of its loss (0: context, not learned).
 
-    ``fits``: of the tokens that end a word of a judged answer, whether the answer fits so far."""
+    ``fits``: of the tokens that end a word of a judged answer, whether the answer fits so far. ``label``: where the
+    yes or no of a judgement stands."""
 
     ids: list[int]
     weights: list[float]
     fits: dict[int, bool]
+    label: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,7 @@ def encode(tokenizer: Tokenizer, example: Example, judge_weight: float) -> Encod
     ids: list[int] = []
     weights: list[float] = []
     fits: dict[int, bool] = {}
+    label = None
     for number, message in enumerate(example.messages, 1):
         tokens = encode_message(tokenizer, message)
         last = number == len(example.messages)
@@ -95,11 +98,12 @@ def encode(tokenizer: Tokenizer, example: Example, judge_weight: float) -> Encod
             for word, end in enumerate(_word_ends(tokenizer, message.content)):
                 fits[begin + end] = example.fitting is None or word < example.fitting
         if learned and example.kind == "judge":
-            weights[-len(tokens) + 1] = judge_weight
+            label = len(ids) - len(tokens) + 1
+            weights[label] = judge_weight
     if example.fitting is None and fits:
         begin, end = ids.index(SPECIAL_TOKENS.index(ASSISTANT)), max(fits)
         weights[begin + 1 : end + 1] = [JUDGED_WEIGHT] * (end - begin)
-    return Encoded(ids, weights, fits)
+    return Encoded(ids, weights, fits, label)
 
 
 def _word_ends(tokenizer: Tokenizer, answer: str) -> list[int]:
@@ -114,19 +118,21 @@ def collate(rows: list[Encoded], answers: tuple[int, int]) -> Batch:
     length = max(len(row.ids) for row in rows)
     ids = np.full((len(rows), length), SPECIAL_TOKENS.index(PAD), dtype=np.int64)
     weights = np.zeros((len(rows), length), dtype=np.float32)
+    labels = np.zeros_like(ids, dtype=np.bool_)
     for number, row in enumerate(rows):
         ids[number, : len(row.ids)] = row.ids
         weights[number, : len(row.ids)] = row.weights
+        if row.label is not None:
+            labels[number, row.label] = True
     learned = weights[:, 1:] > 0
     where, place = np.nonzero(learned)
-    chosen = weights[:, 1:][learned]
     judged = [(number * length + place, fits) for number, row in enumerate(rows) for place, fits in row.fits.items()]
     return Batch(
         ids,
         where * length + place,
         ids[:, 1:][learned],
-        chosen,
-        chosen > 1.0,
+        weights[:, 1:][learned],
+        labels[:, 1:][learned],
         np.array([place for place, _ in judged], dtype=np.int64),
         np.array([fits for _, fits in judged], dtype=np.float32),
         answers,

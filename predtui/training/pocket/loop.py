@@ -22,7 +22,7 @@ from torch.nn import functional
 from predtui.training.pocket.checkpoint import Counters, load_checkpoint, save_checkpoint
 from predtui.training.pocket.config import Budget, Recipe, Shape, TrainingRecord
 from predtui.training.pocket.data import Batch, BatchStream, Sampler
-from predtui.training.pocket.model import PocketModel
+from predtui.training.pocket.model import PocketModel, grown
 from predtui.training.pocket.optim import PocketOptimizer
 
 CHECKPOINT = "checkpoint.safetensors"
@@ -58,6 +58,7 @@ def train(
     folder: Path,
     sampler: Sampler,
     *,
+    base: PocketModel | None = None,
     seed: int = 0,
     threads: int = 2,
     workers: int = 1,
@@ -67,12 +68,13 @@ def train(
 ) -> tuple[PocketModel, TrainingRecord]:
     """Train one model; ``folder`` holds ``tokenizer.json`` and receives ``checkpoint.safetensors``.
 
+    ``base``, a model of fewer layers, stays as it is below those that are trained.
     Ctrl-C and SIGTERM save a checkpoint and raise KeyboardInterrupt. With ``resume`` an existing checkpoint is taken
     up; one that has used up the budget is returned as it is.
     """
     torch.set_num_threads(threads)
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
-    model = PocketModel(shape, seed).to(device)
+    model = (grown(base, shape.layers, seed) if base else PocketModel(shape, seed)).to(device)
     optimizer = PocketOptimizer(model, recipe.muon_lr, recipe.adam_lr)
     path = folder / CHECKPOINT
     counters = load_checkpoint(path, model, optimizer, seed) if resume and path.exists() else Counters(seed)

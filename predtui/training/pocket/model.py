@@ -6,6 +6,8 @@ know of text, tokens' meanings or optimisers.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -129,6 +131,16 @@ class PocketModel(nn.Module):
         """Logits [positions, vocab] at flat ``positions`` of ``ids`` [rows, length]: no other row pays for the head."""
         hidden = self.model(ids).flatten(0, 1).index_select(0, positions)
         return functional.linear(hidden, self.model.embed_tokens.weight)
+
+
+def grown(base: PocketModel, layers: int, seed: int = 0) -> PocketModel:
+    """``base`` with more layers on top, to ``layers`` in all. They start as the identity and alone can be trained."""
+    model = PocketModel(replace(base.shape, layers=layers), seed)
+    model.load_state_dict(model.state_dict() | base.state_dict())
+    added = {f"model.layers.{number}." for number in range(base.shape.layers, layers)}
+    for name, weight in model.named_parameters():
+        weight.requires_grad_(name.startswith(tuple(added)))
+    return model
 
 
 @torch.no_grad()

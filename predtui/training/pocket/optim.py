@@ -32,7 +32,7 @@ def orthogonalise(matrices: Tensor, iterations: int = 5) -> Tensor:
 
 
 class PocketOptimizer:
-    """Muon and AdamW over those parameters of one model that require a gradient."""
+    """Muon and AdamW over those parameters of one model that require a gradient; AdamW alone if ``muon_lr`` is 0."""
 
     def __init__(self, model: nn.Module, muon_lr: float, adam_lr: float) -> None:
         self.muon_lr, self.adam_lr = muon_lr, adam_lr
@@ -43,7 +43,7 @@ class PocketOptimizer:
         for name, weight in model.named_parameters():
             if not weight.requires_grad:
                 continue
-            if weight.ndim == 2 and ".layers." in name:
+            if muon_lr and weight.ndim == 2 and ".layers." in name:
                 self._muon[weight.shape][name] = weight
             else:
                 self._adam[name] = weight

@@ -18,10 +18,11 @@ from pathlib import Path
 from rich.console import Console
 
 from predtui.training.pocket.card import write_cards
-from predtui.training.pocket.config import DRAFT, TARGET, Budget, Recipe, Shape
+from predtui.training.pocket.config import DRAFT, JUDGE_LAYERS, JUDGING, TARGET, Budget, Recipe, Shape, TrainingRecord
 from predtui.training.pocket.data import Sampler
 from predtui.training.pocket.export import export
 from predtui.training.pocket.loop import CHECKPOINT, train
+from predtui.training.pocket.model import PocketModel
 from predtui.training.pocket.report import reporter
 from predtui.training.pocket.tokenizer import corpus_texts, load_tokenizer, save_tokenizer, train_tokenizer
 
@@ -35,7 +36,8 @@ ALLOCATOR: Mapping[str, str] = {
 """Keep freed memory, and in huge pages: a training step allocates and frees the same large blocks again and again."""
 
 TOKENIZER_EXAMPLES = 40_000
-NAMES = ("target", "draft")
+FOLDERS = ("target", "judge", "draft")
+"""Where the checkpoints of the three runs stand."""
 WORK = Path("build/pocket")
 """Where checkpoints stand, relative to where the command is run."""
 
@@ -49,6 +51,7 @@ def environment(threads: int) -> dict[str, str]:
 def train_pocket(
     out: Path,
     target_minutes: float = 45.0,
+    judge_minutes: float = 15.0,
     draft_minutes: float = 8.0,
     seed: int = 0,
     threads: int = 2,
@@ -62,16 +65,18 @@ def train_pocket(
     Raises subprocess.CalledProcessError if training fails; its message has been printed by then.
     """
     command = [sys.executable, "-m", "predtui.training.pocket", "--out", str(out), "--seed", str(seed)]
-    command += ["--target-minutes", str(target_minutes), "--draft-minutes", str(draft_minutes)]
-    command += ["--threads", str(threads), "--work", str(work), *(["--resume"] if resume else [])]
+    command += ["--target-minutes", str(target_minutes), "--judge-minutes", str(judge_minutes)]
+    command += ["--draft-minutes", str(draft_minutes), "--threads", str(threads), "--work", str(work)]
+    command += ["--resume"] if resume else []
     subprocess.run(command, env=environment(threads), check=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to train: budgets of the two models, and the options that both share."""
+    """What to train: budgets of the three runs, and the options that they share."""
 
     target: Budget
+    judge: Budget
     draft: Budget
     seed: int = 0
     threads: int = 2
@@ -80,41 +85,61 @@ class Plan:
     work: Path = WORK
     command: str = ""
     recipe: Recipe = field(default_factory=Recipe)
+    judging: Recipe = JUDGING
     tokenizer_examples: int = TOKENIZER_EXAMPLES
     shapes: tuple[Shape, Shape] = (TARGET, DRAFT)
+    judge_layers: int = JUDGE_LAYERS
 
 
-def train_pair(out: Path, plan: Plan, samplers: tuple[Sampler, Sampler], console: Console) -> None:
-    """Train in this process. ``samplers`` (target's, draft's) must be importable by name, for the data workers.
+@dataclass(frozen=True, slots=True)
+class Lessons:
+    """What each run is shown. The samplers must be importable by name, for the data workers."""
 
-    The vocabulary is that of the draft's examples: the whole mixture.
-    """
+    target: Sampler
+    judge: Sampler
+    draft: Sampler
+
+
+def train_pair(out: Path, plan: Plan, lessons: Lessons, console: Console) -> None:
+    """Train in this process. The vocabulary is that of the draft's examples: the whole mixture."""
     if not (plan.resume and (plan.work / "tokenizer.json").exists()):
-        for name in NAMES:  # of an earlier run, with another vocabulary: a later resume must not find them
+        for name in FOLDERS:  # of an earlier run, with another vocabulary: a later resume must not find them
             (plan.work / name / CHECKPOINT).unlink(missing_ok=True)
         console.print("tokenizer: learning the vocabulary")
-        texts = corpus_texts(lambda rng: samplers[1](rng, 0), plan.tokenizer_examples, plan.seed)
+        texts = corpus_texts(lambda rng: lessons.draft(rng, 0), plan.tokenizer_examples, plan.seed)
         save_tokenizer(train_tokenizer(texts, plan.shapes[0].vocab), plan.work, plan.shapes[0].context)
     tokenizer = load_tokenizer(plan.work)
-    for name, shape, budget, sampler in zip(NAMES, plan.shapes, (plan.target, plan.draft), samplers, strict=True):
-        shape = replace(shape, vocab=tokenizer.get_vocab_size())
-        folder = plan.work / name
-        save_tokenizer(tokenizer, folder, shape.context)
+    target, draft = (replace(shape, vocab=tokenizer.get_vocab_size()) for shape in plan.shapes)
+    below = replace(target, layers=target.layers - plan.judge_layers)
+
+    def run(
+        name: str, shape: Shape, recipe: Recipe, budget: Budget, sampler: Sampler, base: PocketModel | None = None
+    ) -> tuple[PocketModel, TrainingRecord]:
+        save_tokenizer(tokenizer, plan.work / name, shape.context)
         with reporter(f"pocket {name} ({shape.parameters / 1e6:.1f}M)", console) as report:
             model, record = train(
                 shape,
-                plan.recipe,
+                recipe,
                 budget,
-                folder,
+                plan.work / name,
                 sampler,
+                base=base,
                 seed=plan.seed,
                 threads=plan.threads or os.cpu_count() or 1,
                 workers=plan.workers,
                 resume=plan.resume,
                 report=report,
             )
-        export(model, tokenizer, out / name, f"predtui pocket {name}")
-        facts = {"command": plan.command, "parameters": shape.parameters, **asdict(record)}
-        (out / name / "training.json").write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
         console.print(f"{name}: {record.steps} steps, {record.tokens:,} tokens, loss {record.loss:.3f} nats")
+        return model, record
+
+    def ship(name: str, model: PocketModel, record: TrainingRecord, **more: object) -> None:
+        export(model, tokenizer, out / name, f"predtui pocket {name}")
+        facts = {"command": plan.command, "parameters": model.shape.parameters, **asdict(record), **more}
+        (out / name / "training.json").write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+
+    base, record = run("target", below, plan.recipe, plan.target, lessons.target)
+    judging = run("judge", target, plan.judging, plan.judge, lessons.judge, base)
+    ship("target", judging[0], record, judging=asdict(judging[1]))
+    ship("draft", *run("draft", draft, plan.recipe, plan.draft, lessons.draft))
     write_cards(out)

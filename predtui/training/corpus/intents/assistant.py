@@ -10,10 +10,10 @@ from collections.abc import Callable
 
 from predtui.training.corpus.intents import assistant_phrases as phrases
 from predtui.training.corpus.intents.clock import clock
-from predtui.training.corpus.intents.errands import TASKS, THINGS
+from predtui.training.corpus.intents.errands import task, thing
 from predtui.training.corpus.types import Case, Intent
 
-_LISTS = (("shopping", THINGS), ("grocery", THINGS), ("to-do", TASKS), ("packing", THINGS))
+_LISTS = (("shopping", thing), ("grocery", thing), ("to-do", task), ("packing", thing))
 _COUNTED = (("second", 5, 90), ("minute", 1, 90), ("hour", 1, 12))
 
 
@@ -39,16 +39,16 @@ def alarm(time: str) -> Case:
     return Case({"time": time}, f"Okay, I set an alarm for {time}.", (time, "alarm"), f"Alarm set for {time}.")
 
 
-def reminder(task: str, time: str) -> Case:
-    """A reminder of ``task`` at ``time``."""
-    reply = f"Okay, I will remind you to {task} at {time}."
-    return Case({"task": task, "time": time}, reply, (task, time), f"Reminder set for {time}.")
+def reminder(what: str, time: str) -> Case:
+    """A reminder of ``what`` at ``time``."""
+    reply = f"Okay, I will remind you to {what} at {time}."
+    return Case({"task": what, "time": time}, reply, (what, time), f"Reminder set for {time}.")
 
 
-def delayed_reminder(task: str, duration: str) -> Case:
-    """A reminder of ``task`` after ``duration``."""
-    reply = f"Okay, I will remind you to {task} in {duration}."
-    return Case({"task": task, "span": duration}, reply, (task, duration), f"Reminder set in {duration}.")
+def delayed_reminder(what: str, duration: str) -> Case:
+    """A reminder of ``what`` after ``duration``."""
+    reply = f"Okay, I will remind you to {what} in {duration}."
+    return Case({"task": what, "span": duration}, reply, (what, duration), f"Reminder set in {duration}.")
 
 
 def listed(entry: str, name: str) -> Case:
@@ -69,18 +69,18 @@ def canceled(what: str) -> Case:
 
 
 def _draw_reminder(rng: random.Random) -> Case:
-    return reminder(rng.choice(TASKS), _time(rng))
+    return reminder(task(rng), _time(rng))
 
 
 def _draw_delayed_reminder(rng: random.Random) -> Case:
-    return delayed_reminder(rng.choice(TASKS), _duration(rng))
+    return delayed_reminder(task(rng), _duration(rng))
 
 
 def _on_list(make: Callable[[str, str], Case]) -> Callable[[random.Random], Case]:
     def draw(rng: random.Random) -> Case:
-        name, entries = rng.choice(_LISTS)
-        entry = rng.choice(entries)
-        return make(f"{entry} and {rng.choice(entries)}" if rng.random() < 0.15 else entry, name)
+        name, errand = rng.choice(_LISTS)
+        entry = errand(rng)
+        return make(f"{entry} and {errand(rng)}" if rng.random() < 0.15 else entry, name)
 
     return draw
 
