@@ -1,7 +1,8 @@
-"""What the pocket models are shown, and when: worked sums before everything else, judgements after it.
+"""What the pocket models are shown, and when: copying and worked sums before everything else, judgements after it.
 
 A small model that meets sums, conversions and clock times among hundreds of facts learns the facts and never finds out
-how to carry; shown these alone first, it does, and keeps it. Must not know of tokens, batches or models.
+how to carry; shown these alone first, it does, and keeps it. So it is with copying. Must not know of tokens, batches or
+models.
 """
 
 from __future__ import annotations
@@ -9,18 +10,25 @@ from __future__ import annotations
 import random
 
 from predtui.training.corpus.compose import any_intent, sample, sample_computed
+from predtui.training.corpus.copying import copied
 from predtui.training.corpus.judge import judgement
 from predtui.training.corpus.types import Example
 
+COPIED_POOLS = 6
+"""Pools of the target's stream, from the first, that hold words to copy only: about a million tokens."""
 COMPUTED_POOLS = 30
-"""Pools of the target's stream that hold worked replies only: about 6 million tokens."""
+"""The pools after these hold worked replies only: about 6 million tokens."""
+COPIED = 0.02
+"""Share of words to copy from then on."""
 JUDGED = 0.6
 """Share of the judgements in what the judge layers are shown; the rest keeps them from spoiling replies."""
 
 
 def target_lesson(rng: random.Random, pool: int) -> Example:
     """An example for pool number ``pool`` of the target's stream."""
-    return sample_computed(rng) if pool < COMPUTED_POOLS else sample(rng)
+    if pool < COPIED_POOLS or rng.random() < COPIED:
+        return copied(rng)
+    return sample_computed(rng) if pool < COPIED_POOLS + COMPUTED_POOLS else sample(rng)
 
 
 def judge_lesson(rng: random.Random, pool: int) -> Example:

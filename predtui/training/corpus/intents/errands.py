@@ -68,6 +68,8 @@ _PLAIN = 0.4
 _INVENTED = 0.12
 """Share of the composed nouns that are no words at all."""
 _FOR_SOMEBODY = 0.15
+_STRANGE = 0.25
+"""Share of invented ones among single words."""
 
 _KINDS = _table("""
 red; green; blue; white; black; yellow; brown; grey; pink; fresh; frozen; dried; organic; cheap; large; small;
@@ -127,6 +129,13 @@ _CODAS = _table("""
 b; d; g; k; l; m; n; p; r; s; t; x; ck; nd; rt; sh
 """)
 
+_WORDS = tuple(
+    word
+    for table in (THINGS, TASKS, _KINDS, _GOODS, _VERBS, _OBJECTS, _NAMES)
+    for phrase in table
+    for word in phrase.split()
+)
+
 
 def _invented(rng: random.Random) -> str:
     syllables = rng.randint(1, 3)
@@ -141,6 +150,11 @@ def _noun(known: tuple[str, ...], rng: random.Random) -> str:
 
 def _somebody(rng: random.Random) -> str:
     return f" for {rng.choice(_NAMES)}" if rng.random() < _FOR_SOMEBODY else ""
+
+
+def word(rng: random.Random) -> str:
+    """A single word out of all of them, or an invented one."""
+    return _invented(rng) if rng.random() < _STRANGE else rng.choice(_WORDS)
 
 
 def thing(rng: random.Random) -> str:

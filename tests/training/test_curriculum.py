@@ -1,0 +1,33 @@
+"""What is shown when: copying, then worked replies, then the mixture; judgements to the layers that judge."""
+
+from __future__ import annotations
+
+import random
+
+from predtui.training.corpus.compose import group
+from predtui.training.pocket.curriculum import COMPUTED_POOLS, COPIED_POOLS, JUDGED, judge_lesson, target_lesson
+
+COMPUTED = {"arithmetic", "conversion", "clock", "calendar", "followups"}
+
+
+def test_copying_comes_first_and_says_what_was_said() -> None:
+    rng = random.Random(1)
+    for pool in range(COPIED_POOLS):
+        said, reply = target_lesson(rng, pool).messages
+        assert said.content == reply.content
+        assert len(said.content.split()) >= 3
+
+
+def test_worked_replies_follow_and_then_everything() -> None:
+    rng = random.Random(2)
+    worked = [target_lesson(rng, COPIED_POOLS + COMPUTED_POOLS - 1) for _ in range(400)]
+    assert sum(group(e.intent) in COMPUTED for e in worked) > 0.9 * len(worked)
+    mixture = [target_lesson(rng, COPIED_POOLS + COMPUTED_POOLS) for _ in range(400)]
+    assert {group(e.intent) for e in mixture} - COMPUTED >= {"countries", "howto", "smalltalk"}
+
+
+def test_the_judge_layers_see_mostly_judgements_of_both_kinds() -> None:
+    rng = random.Random(3)
+    labels = [e.messages[-1].content for e in (judge_lesson(rng, 0) for _ in range(600)) if e.kind == "judge"]
+    assert abs(len(labels) / 600 - JUDGED) < 0.1
+    assert 0.4 < labels.count("yes") / len(labels) < 0.6
