@@ -60,7 +60,7 @@ class AsrSettings:
     model: str = option("", "Whisper checkpoint: a folder or a name in the local cache; empty: the engine's own")
     download: bool = option(False, "whether a missing Whisper checkpoint may be downloaded")
     language: str = option("en", "language spoken")
-    step: float = option(0.06, "whisperflow: seconds of speech between two rounds; 0.01 is best effort")
+    step: float = option(0.2, "whisperflow: seconds of speech between two rounds; 0.01 is best effort")
     beam: int = option(5, "whisperflow: hypotheses of the search where no earlier round guides it")
     threads: int = option(1, "whisperflow: CPU threads of the encoder; predtui calibrate asr finds the best")
     pipelined: bool = option(False, "whisperflow: whether one round is encoded while the one before is written")

@@ -36,7 +36,7 @@ class FlowOptions:
     after every sound, the hush word; ``pad_to``: frames to pad to, 0 for none. ``pipelined``: encoding and writing are
     two executors, the first of which writes ``exchange`` tokens before it hands over (section 4.3.2)."""
 
-    step: float = 0.06
+    step: float = 0.2
     buffer: float = 15.0
     rounds: int = 2
     settled: float = 0.0

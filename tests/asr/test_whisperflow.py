@@ -134,7 +134,7 @@ def test_a_perfect_model_loses_no_word_to_trimming(buffer: float, pipelined: boo
     for frame in frames(speech(60)):
         recognizer.feed(frame, True)
     assert recognizer.finish().stable.split() == [f"w{index}" for index in range(1, 61)]
-    assert recognizer.tally.rounds > 10
+    assert recognizer.tally.rounds > 1
 
 
 def test_ten_minutes_keep_the_buffer_short_and_every_word() -> None:

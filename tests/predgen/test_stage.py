@@ -157,7 +157,7 @@ def test_a_decoder_that_drafts_commits_the_same_and_tells_how_its_drafts_fare() 
 
 @pytest.mark.parametrize("stalls", [False, True])
 def test_a_reply_goes_on_without_a_draft_that_is_lost_and_the_screen_is_told(stalls: bool) -> None:
-    rig, prompts, faulty = Rig(), ("what is", "what is the sun"), Faulty(after=9, stalls=stalls)
+    rig, prompts, faulty = Rig(), ("what is", "what is the sun"), Faulty(after=1, stalls=stalls)
     duo = Duo(rig.stage._loaded.model, faulty, Greedy(), RealClock(), DuoOptions(budget=3, patience=0.2))
     rig.stage._decoding, rig.stage._speculator._decoder = Assembly(duo, None), duo
     reply, plain = one(ReplyFinished, out := rig.turn(*prompts)), one(ReplyFinished, Rig().turn(*prompts))

@@ -115,7 +115,7 @@ def test_every_intent_keeps_its_contract(intent: Intent) -> None:
 def test_judgements_are_balanced_and_in_the_words_of_the_verifier(many: list[Example]) -> None:
     judged = [example for example in many if example.kind == "judge"]
     fitting = sum(example.messages[-1].content == "yes" for example in judged)
-    assert 0.48 < fitting / len(judged) < 0.52
+    assert 0.45 < fitting / len(judged) < 0.55
     for example in judged:
         question, answer, *_ = (message.content for message in example.messages)
         assert example.messages[:-1] == judge_messages(question, answer)

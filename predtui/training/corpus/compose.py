@@ -26,6 +26,9 @@ from predtui.training.corpus.types import Case, Example, Intent, Split
 
 JUDGED = 0.05
 TRUNCATED = 0.15
+GREETED = 0.01
+"""Share of greetings with nothing before or after them: what people say first, to see whether anybody is there."""
+_GREETINGS = ("hello", "hi", "hey", "hello there", "hi there", "hey there")
 _HISTORY = (0.68, 0.88, 1.0)
 """Cumulative shares of dialogues with no, one and two earlier turns."""
 _FOLLOWS, _SPEAKS_OF = 0.25, 0.60
@@ -118,10 +121,36 @@ def _messages(said: list[_Said], last_prompt: str) -> tuple[Message, ...]:
     return tuple(m for prompt, reply in pairs for m in (Message("user", prompt), Message("assistant", reply)))
 
 
+def _broken_off(prompt: str, rng: random.Random) -> str:
+    """The first words of ``prompt``, at least one (PredGen, appendix A.4.1); more where these alone would be a
+    greeting, which has an answer of its own."""
+    length = prompt.count(" ") + 1
+    words = max(1, rng.randint(0, length))
+    while words < length and cut(prompt, words).lower().strip(",.!?") in _GREETINGS:
+        words += 1
+    return cut(prompt, words)
+
+
+def _greeting(rng: random.Random) -> Example:
+    intent = next(intent for intent in INTENTS if intent.name == "talk_hello")
+    case, style = intent.draw(rng), draw_style(rng)
+    return Example(
+        messages=(
+            Message("user", written(rng.choice(_GREETINGS), rng.choice(".!"), case, style, rng)),
+            Message("assistant", case.reply),
+        ),
+        intent=intent.name,
+        split="train",
+        key=case.key,
+        template="greeting",
+        slots=case.slots,
+    )
+
+
 def _dialogue(split: Split, rng: random.Random, truncate: bool, pick: AnyIntent = any_intent) -> Example:
     said = _turns(pick, split, draw_style(rng), rng)
     last = said[-1]
-    prompt = cut(last.prompt, max(1, rng.randint(0, last.prompt.count(" ") + 1))) if truncate else last.prompt
+    prompt = _broken_off(last.prompt, rng) if truncate else last.prompt
     return Example(
         messages=_messages(said, prompt),
         intent=last.intent,
@@ -135,9 +164,11 @@ def _dialogue(split: Split, rng: random.Random, truncate: bool, pick: AnyIntent 
 
 
 def sample(rng: random.Random) -> Example:
-    """One training example of the mixture: 5 % judgements; of the rest, 15 % truncated and 32 % with earlier turns."""
+    """One training example of the mixture: 5 % judgements; of the rest, 15 % truncated, 32 % with earlier turns."""
     if rng.random() < JUDGED:
         return judge.judgement(any_intent, "train", rng)
+    if rng.random() < GREETED:
+        return _greeting(rng)
     return _dialogue("train", rng, truncate=rng.random() < TRUNCATED)
 
 
