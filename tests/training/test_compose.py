@@ -76,6 +76,19 @@ def test_the_mixture_has_its_shares(many: list[Example]) -> None:
     assert all(example.learn_all == (len(example.messages) > 2) for example in asked)
 
 
+def test_small_talk_alone_is_not_the_beginning_of_something_else(many: list[Example]) -> None:
+    replies: dict[str, Counter[str]] = {}
+    for example in many:
+        if example.kind == "truncated" and len(example.messages) == 2:
+            said = " ".join(words(example.messages[0].content))
+            replies.setdefault(said, Counter())[example.messages[1].content] += 1
+    talk = {case.reply for intent in INTENTS if intent.group == "smalltalk" for case in [intent.draw(random.Random(0))]}
+    alone = [e for e in many if e.template == "alone"]
+    assert 0.03 < len(alone) / len(many) < 0.05
+    for example in alone:
+        assert set(replies.get(" ".join(words(example.messages[0].content)), ())) <= talk
+
+
 def test_every_message_says_something_and_roles_alternate(many: list[Example]) -> None:
     for example in many:
         assert [m.role for m in example.messages] == ["user", "assistant"] * (len(example.messages) // 2)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from predtui.training.corpus.frames import Form, frame, openers
-from predtui.training.corpus.grammar import digest, expand, fill, resolve, slot_names
+from predtui.training.corpus.grammar import digest, expand, fill, resolutions, resolve, slot_names
 from predtui.training.corpus.numerals import in_words, spell
 from predtui.training.corpus.style import render
 
@@ -110,3 +110,9 @@ def test_there_are_many_openers() -> None:
     assert len(set(openers("noun"))) >= 40
     assert len(set(openers("clause"))) >= 25
     assert len(set(openers("command"))) >= 20
+
+
+def test_all_resolutions_are_those_that_can_be_drawn() -> None:
+    template = "{hello|hi[ there]} [my ]{friend|<name>}"
+    rng = random.Random(0)
+    assert set(resolutions(template)) == {resolve(template, rng) for _ in range(2000)}

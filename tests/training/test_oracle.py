@@ -17,10 +17,12 @@ from predtui.training.corpus.types import Case, Example
 
 def example(case: Case, prompt: str = "?") -> Example:
     said = (Message("user", prompt), Message("assistant", case.reply))
-    return Example(said, "test", "train", key=case.key, slots=case.slots)
+    return Example(said, "test", "train", key=case.key, slots=case.slots, also=case.also)
 
 
 CAPITAL = example(Case({"country": "France"}, "The capital of France is Paris.", ("Paris",)))
+ALSO = example(Case({"country": "France"}, "The capital of France is Paris.", ("Paris",), also="It lies in Europe."))
+HALVES = example(Case({"number": "8"}, "Half of 8 is 4.", ("4",)))
 SUM = example(add(47, 38))
 DAY = example(days_from(0, 10, later=True))
 JOKE = example(Case({}, "Why not? Because."))
@@ -38,6 +40,8 @@ def test_every_reply_of_the_corpus_is_right() -> None:
     [
         (CAPITAL, "Paris is the capital of France."),
         (CAPITAL, "the capital of France is Paris!"),
+        (ALSO, "France lies in Europe, and its capital is Paris."),
+        (HALVES, "Half of 8 is 4.0."),
         (SUM, "47 plus 38 is 85."),
         (DAY, "10 days after Monday is Thursday."),
         (JOKE, "Why not?  Because. "),
@@ -52,6 +56,9 @@ def test_other_words_for_the_same_fact_are_right(asked: Example, reply: str) -> 
     [
         (CAPITAL, "The capital of France is London."),
         (CAPITAL, "The capital of France is Paris"),
+        (ALSO, "France lies in Asia, and its capital is Paris."),
+        (ALSO, "France lies in Europe."),
+        (HALVES, "Half of 8 is 4.05."),
         (CAPITAL, "The capital of Spain is Paris."),
         (CAPITAL, "The capital is Paris."),
         (CAPITAL, "The capital of France is Parish."),

@@ -16,18 +16,22 @@ from itertools import accumulate
 
 from predtui.events import Message
 from predtui.training.corpus import judge
+from predtui.training.corpus.grammar import resolutions, resolve
 from predtui.training.corpus.intents import INTENTS
 from predtui.training.corpus.intents.dialogue import AFTER_TURN, AGAIN, AfterTurn
 from predtui.training.corpus.judge import AnyIntent
 from predtui.training.corpus.phrasing import NoPhraseError, draw, filled, plan, turn, written
 from predtui.training.corpus.style import Style, draw_style
 from predtui.training.corpus.text import cut
+from predtui.training.corpus.text import words as words_of
 from predtui.training.corpus.types import Case, Example, Intent, Split
 
 JUDGED = 0.05
 TRUNCATED = 0.15
-GREETED = 0.01
-"""Share of greetings with nothing before or after them: what people say first, to see whether anybody is there."""
+ALONE = 0.04
+"""Share of small talk with nothing before or after it: what people say first, to see whether anybody is there."""
+_HELLO = 0.25
+"""Share of bare greetings in it."""
 _GREETINGS = ("hello", "hi", "hey", "hello there", "hi there", "hey there")
 _HISTORY = (0.68, 0.88, 1.0)
 """Cumulative shares of dialogues with no, one and two earlier turns."""
@@ -38,6 +42,8 @@ _WEIGHTS = list(accumulate(intent.weight for intent in INTENTS))
 _FOLLOWED = tuple(intent for intent in INTENTS if intent.phrases.followup)
 _FOLLOWED_WEIGHTS = list(accumulate(intent.weight for intent in _FOLLOWED))
 _GROUPS = {intent.name: intent.group or intent.name for intent in INTENTS}
+_TALK = tuple(intent for intent in INTENTS if intent.name.startswith("talk_"))
+_TALK_WEIGHTS = list(accumulate(intent.weight for intent in _TALK))
 _COMPUTED = tuple(i for i in INTENTS if _GROUPS[i.name] in {"arithmetic", "conversion", "clock", "calendar"})
 _COMPUTED_WEIGHTS = list(accumulate(intent.weight for intent in _COMPUTED))
 
@@ -121,28 +127,38 @@ def _messages(said: list[_Said], last_prompt: str) -> tuple[Message, ...]:
     return tuple(m for prompt, reply in pairs for m in (Message("user", prompt), Message("assistant", reply)))
 
 
+@cache
+def _sayings() -> frozenset[str]:
+    """All small talk that training shows, as it is compared: these few words have an answer of their own."""
+    seen = {one.text for intent in _TALK for one in plan(intent.name, intent.phrases).seen}
+    return frozenset({*_GREETINGS, *(text.lower() for one in seen for text in resolutions(one))})
+
+
 def _broken_off(prompt: str, rng: random.Random) -> str:
-    """The first words of ``prompt``, at least one (PredGen, appendix A.4.1); more where these alone would be a
-    greeting, which has an answer of its own."""
+    """The first words of ``prompt``, at least one (PredGen, appendix A.4.1); more where these alone would be small
+    talk: "help" asks for help, and is not the beginning of just anything."""
     length = prompt.count(" ") + 1
     words = max(1, rng.randint(0, length))
-    while words < length and cut(prompt, words).lower().strip(",.!?") in _GREETINGS:
+    while words < length and " ".join(words_of(cut(prompt, words))) in _sayings():
         words += 1
     return cut(prompt, words)
 
 
-def _greeting(rng: random.Random) -> Example:
-    intent = next(intent for intent in INTENTS if intent.name == "talk_hello")
-    case, style = intent.draw(rng), draw_style(rng)
+def _alone(rng: random.Random) -> Example:
+    greets = rng.random() < _HELLO
+    intent = _TALK[0] if greets else rng.choices(_TALK, cum_weights=_TALK_WEIGHTS)[0]
+    seen = plan(intent.name, intent.phrases).seen
+    wording = rng.choice(_GREETINGS) if greets else resolve(rng.choice(seen).text, rng)
+    case = intent.draw(rng)
     return Example(
         messages=(
-            Message("user", written(rng.choice(_GREETINGS), rng.choice(".!"), case, style, rng)),
+            Message("user", written(wording, rng.choice(".!?"), case, draw_style(rng), rng)),
             Message("assistant", case.reply),
         ),
         intent=intent.name,
         split="train",
         key=case.key,
-        template="greeting",
+        template="alone",
         slots=case.slots,
     )
 
@@ -160,15 +176,17 @@ def _dialogue(split: Split, rng: random.Random, truncate: bool, pick: AnyIntent 
         template=last.template,
         learn_all=len(said) > 1,
         slots=last.case.slots,
+        also=last.case.also,
     )
 
 
 def sample(rng: random.Random) -> Example:
-    """One training example of the mixture: 5 % judgements; of the rest, 15 % truncated, 32 % with earlier turns."""
+    """One training example of the mixture: 5 % judgements, 4 % small talk alone; of the rest, 15 % truncated, 32 % with
+    earlier turns."""
     if rng.random() < JUDGED:
         return judge.judgement(any_intent, "train", rng)
-    if rng.random() < GREETED:
-        return _greeting(rng)
+    if rng.random() < ALONE:
+        return _alone(rng)
     return _dialogue("train", rng, truncate=rng.random() < TRUNCATED)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import random
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -71,6 +71,21 @@ def resolve(template: str, rng: random.Random) -> str:
     out: list[str] = []
     _choose(_parse(template), rng, out)
     return " ".join("".join(out).split())
+
+
+def _every(parts: tuple[str | _Choice, ...]) -> Iterator[str]:
+    if not parts:
+        yield ""
+        return
+    first, *rest = parts
+    heads = (first,) if isinstance(first, str) else tuple(text for option in first.options for text in _every(option))
+    for tail in _every(tuple(rest)):
+        yield from (head + tail for head in heads)
+
+
+def resolutions(template: str) -> Iterator[str]:
+    """Everything that ``resolve`` may give."""
+    return (" ".join(text.split()) for text in _every(_parse(template)))
 
 
 def fill(text: str, slots: Mapping[str, str]) -> str:

@@ -1,7 +1,7 @@
 """Whether a reply is right: the generator's own oracle, against which the pocket model is measured.
 
-Strict on facts, lenient on wording: the keys must be there, and no name or number may be there that the right
-reply does not hold. Knows nothing of models.
+Strict on facts, lenient on wording: the keys must be there, and no name or number may be there that neither the right
+reply holds nor what else is true of the case. Knows nothing of models.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from predtui.training.corpus.types import Example
 
 _NUMBER = re.compile(r"\d+(?:[.:]\d+)?")
 _NAME = re.compile(r"(?<=[a-z0-9,;:] )[A-Z][\w'-]*")
+_WHOLE = re.compile(r"(?<=\d)\.0+(?!\d)")
 _MOST_SENTENCES = 4
 
 
@@ -25,7 +26,7 @@ def expected(example: Example) -> str:
 
 def right(example: Example, reply: str) -> bool:
     """Whether ``reply`` answers the example's last turn correctly, in one to four complete sentences."""
-    reply = reply.strip()
+    reply = _WHOLE.sub("", reply.strip())  # 7.0 is 7
     if example.kind == "judge":
         return reply == expected(example)
     if not example.key:
@@ -45,7 +46,7 @@ def contradicts(example: Example, reply: str) -> bool:
     numeric = any(map(_NUMBER.search, example.key))
     if set(numbers) - set(true_numbers) or (numeric and numbers[-1:] != true_numbers[-1:]):
         return True
-    known = set(words(truth))
+    known = set(words(f"{truth} {example.also}"))
     if any(set(words(name)) - known for name in _NAME.findall(reply)):
         return True
     return any(holds(truth, value) and not holds(reply, value) for value in example.slots.values())

@@ -47,12 +47,14 @@ class Case:
     ``key`` are strings (compared case-insensitively) that any right reply holds; empty means that the whole reply
     is the key.
     ``short`` answers "say that shorter"; empty means the first sentence of ``reply``.
+    ``also`` holds what else is true of the case: a reply that says some of it is not wrong.
     """
 
     slots: Mapping[str, str]
     reply: str
     key: tuple[str, ...] = ()
     short: str = ""
+    also: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,7 @@ class Example:
     template: str = ""
     learn_all: bool = False
     slots: Mapping[str, str] = field(default_factory=dict)
+    also: str = ""
     fitting: int | None = None
     """Of a ``judge`` example: how many words of the judged answer fit its question, before the first that does not;
     None: all."""

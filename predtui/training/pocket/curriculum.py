@@ -18,7 +18,7 @@ COPIED_POOLS = 6
 """Pools of the target's stream, from the first, that hold words to copy only: about a million tokens."""
 COMPUTED_POOLS = 30
 """The pools after these hold worked replies only: about 6 million tokens."""
-COPIED = 0.02
+COPIED = 0.04
 """Share of words to copy from then on."""
 JUDGED = 0.6
 """Share of the judgements in what the judge layers are shown; the rest keeps them from spoiling replies."""

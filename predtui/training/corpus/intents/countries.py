@@ -87,7 +87,7 @@ def _draw(answer: Callable[[Row, int], tuple[str, tuple[str, ...], str]]) -> Cal
         table = rows("countries")
         index = rng.randrange(len(table))
         reply, key, short = answer(table[index], index)
-        return Case(_slots(table[index], rng), reply, key, short)
+        return Case(_slots(table[index], rng), reply, key, short, _about(table[index], index)[0])
 
     return draw
 
@@ -96,7 +96,7 @@ def _draw_capital_of(rng: random.Random) -> Case:
     table = rows("countries")
     index = rng.randrange(len(table))
     reply, key, short = _capital_of(table[index], index)
-    return Case({"city": table[index]["capital"]}, reply, key, short)
+    return Case({"city": table[index]["capital"]}, reply, key, short, _about(table[index], index)[0])
 
 
 INTENTS: tuple[Intent, ...] = (

@@ -14,7 +14,7 @@ from predtui.training.corpus.tabled import keys, phrases
 from predtui.training.corpus.types import Case, Intent, Phrases
 
 _GROUP = "smalltalk"
-_SHARE = 4.0
+_SHARE = 8.0
 """Weight of all small talk without slots together."""
 
 _FEELINGS = Phrases(
@@ -147,6 +147,6 @@ _TOLD = [Case({"topic": row["topic"]}, row["joke"], keys(row["key"])) for row in
 
 INTENTS: tuple[Intent, ...] = (
     *_acts(),
-    Intent("feeling", _FEELINGS, _draw_feeling, weight=1.2, group=_GROUP),
-    Intent("joke_about", _JOKES, _one_of(_TOLD), weight=1.2, group=_GROUP),
+    Intent("feeling", _FEELINGS, _draw_feeling, weight=2.0, group=_GROUP),
+    Intent("joke_about", _JOKES, _one_of(_TOLD), weight=1.6, group=_GROUP),
 )
