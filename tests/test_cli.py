@@ -160,3 +160,11 @@ def test_the_predgen_bench_on_a_profile_measured_here(run: Any, tmp_path: Path) 
     )
     assert done.returncode == 0, done.stderr
     assert [row["identical_share"] for row in json.loads(out.read_text())["rows"]] == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("option", ["--json", "--plot"])
+def test_a_file_that_cannot_be_written_is_refused_before_anything_is_measured(run: Any, option: str) -> None:
+    for place in ("/nowhere/out", "/"):
+        done = run("bench", "predgen", "--methods", "no such method", option, place)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert f"{place} cannot be written" in done.stderr

@@ -22,6 +22,7 @@ from predtui.turn import Turn, reduce
 CHARACTERS_A_MINUTE = 600.0
 """120 words a minute (PredGen, section 5.1)."""
 POCKET = "pocket"
+_DAY_S = 86_400
 
 Right = Callable[[str], bool]
 _NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
@@ -100,12 +101,22 @@ def recorded(path: Path, limit: int) -> list[Dialogue]:
     took each prompt for, as time went by. Raises PredtuiError for another form."""
     try:
         content = json.loads(_read(path))
-        streams = [[(float(seconds), str(text)) for text, seconds in partials] for partials in content.values()]
+        streams = {prompt: [_partial(*partial) for partial in partials] for prompt, partials in content.items()}
     except (ValueError, TypeError, AttributeError) as error:
         raise PredtuiError(f"{path} is not {{prompt: [[partial, seconds], ..]}}: {error}.") from error
-    if any(not partials or partials != sorted(partials, key=lambda one: one[0]) for partials in streams):
-        raise PredtuiError(f"{path}: a stream is empty, or its time goes backwards.")
-    return [Dialogue((Stream(tuple(partials), growing=True),)) for partials in streams[: limit or None]]
+    for prompt, partials in streams.items():
+        times = [seconds for seconds, _ in partials]
+        if not partials or times != sorted(times):
+            raise PredtuiError(f"{path}: the stream of {prompt!r} is empty, or its time goes backwards.")
+    chosen = [*streams.values()][: limit or None]
+    return [Dialogue((Stream(tuple(partials), growing=True),)) for partials in chosen]
+
+
+def _partial(text: Any, seconds: Any) -> tuple[float, str]:
+    """Raises ValueError for what is no text, or no time on a clock."""
+    if not isinstance(text, str) or type(seconds) not in (int, float) or not 0 <= seconds < _DAY_S:
+        raise ValueError(f"[{text!r}, {seconds!r}] is not a text and a number of seconds")
+    return float(seconds), text
 
 
 def events(stream: Stream, history: Sequence[Message], speculates: bool = True, pause_s: float = 0.0) -> list[Event]:

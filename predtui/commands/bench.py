@@ -7,8 +7,12 @@ from typing import Annotated, Literal
 
 import typer
 
+from predtui.commands.outputs import writable
 from predtui.commands.with_settings import with_settings
 from predtui.settings import Settings, load
+
+Json = Annotated[Path | None, typer.Option(help="Write the figures here.", callback=writable)]
+Plot = Annotated[Path | None, typer.Option(help="Draw the figures here, as SVG.", callback=writable)]
 
 bench = typer.Typer(help="Measure, and regenerate tables.", no_args_is_help=True)
 
@@ -17,7 +21,7 @@ bench = typer.Typer(help="Measure, and regenerate tables.", no_args_is_help=True
 def bench_pocket(
     limit: Annotated[int, typer.Option(help="Prompts a group.")] = 100,
     seed: Annotated[int, typer.Option(help="Seed of the held-out prompts.")] = 1,
-    json: Annotated[Path | None, typer.Option(help="Write the figures here.")] = None,
+    json: Json = None,
 ) -> None:
     """The pocket models against the corpus' own oracle, on held-out combinations and paraphrases."""
     from predtui.bench.pocket import main as measure
@@ -30,7 +34,7 @@ def bench_lossless(
     limit: Annotated[int, typer.Option(help="Prompts.")] = 200,
     seed: Annotated[int, typer.Option(help="Seed of the held-out prompts.")] = 1,
     model: Annotated[str, typer.Option(help="pocket, or the path of a GGUF file.")] = "pocket",
-    json: Annotated[Path | None, typer.Option(help="Write the figures here.")] = None,
+    json: Json = None,
 ) -> None:
     """Whether speculation commits what plain greedy decoding gives."""
     from predtui.bench.lossless import main as measure
@@ -45,7 +49,7 @@ def bench_latency(
     limit: Annotated[int, typer.Option(help="Prompts, each typed and spoken.")] = 10,
     prompts_seed: Annotated[int, typer.Option(help="Seed of the held-out prompts.")] = 1,
     cps: Annotated[float, typer.Option(help="Typing speed in characters a second.", min=0.1)] = 10.0,
-    json: Annotated[Path | None, typer.Option(help="Write the figures here.")] = None,
+    json: Json = None,
 ) -> None:
     """Audio latency with and without speculation, typed and spoken, on the real clock."""
     from predtui.bench.latency import main as measure
@@ -58,7 +62,7 @@ def bench_latency(
 def bench_startup(
     settings: Settings,
     repeats: Annotated[int, typer.Option(help="Starts of the screen.")] = 5,
-    json: Annotated[Path | None, typer.Option(help="Write the figures here.")] = None,
+    json: Json = None,
 ) -> None:
     """Time to the first frame and to ready, and the peak memory of each process."""
     from predtui.bench.startup import main as measure
@@ -74,7 +78,7 @@ def bench_jacobi(
     limit: Annotated[int, typer.Option(help="Prompts.", min=1)] = 100,
     prompts_seed: Annotated[int, typer.Option(help="Seed of the held-out prompts.")] = 1,
     threads: Annotated[int, typer.Option(help="CPU threads of the model; 0 suits its size.", min=0)] = 0,
-    json: Annotated[Path | None, typer.Option(help="Write the figures here.")] = None,
+    json: Json = None,
 ) -> None:
     """Tokens a forward of Jacobi decoding, by model and block; the same reply as plain decoding?"""
     from predtui.bench.jacobi import main as measure
@@ -103,8 +107,8 @@ def bench_predgen(
     seed: Annotated[int, typer.Option(help="Seed of the sampler.")] = 0,
     seeds: Annotated[int, typer.Option(help="How many seeds, one after another from --seed on.", min=1)] = 1,
     tts: Annotated[str, typer.Option(help="Synthesiser of the real clock: espeak, or zonos.")] = "espeak",
-    json: Annotated[Path | None, typer.Option(help="Write the figures here.")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw the figures here, as SVG.")] = None,
+    json: Json = None,
+    plot: Plot = None,
 ) -> None:
     """PredGen's tables and figures: ways to answer, side by side on the same input and model."""
     from predtui import profile as profiles
@@ -130,7 +134,7 @@ def bench_predgen(
 def bench_fuzz(
     histories: Annotated[int, typer.Option(help="Random histories of revisions.", min=1)] = 10_000,
     seed: Annotated[int, typer.Option(help="Seed of the histories.")] = 0,
-    json: Annotated[Path | None, typer.Option(help="Write the figures here.")] = None,
+    json: Json = None,
 ) -> None:
     """Is what speculation commits plain decoding's reply, whatever is said, taken back and interrupted before?"""
     from predtui.bench.fuzz import main as measure
@@ -143,7 +147,7 @@ def bench_fuzz_decoding(
     patterns: Annotated[int, typer.Option(help="Random patterns of acceptance.", min=1)] = 10_000,
     seed: Annotated[int, typer.Option(help="Seed of the patterns.")] = 0,
     model: Annotated[str, typer.Option(help="pocket, or a GGUF file: real caches. Empty: a scripted model.")] = "",
-    json: Annotated[Path | None, typer.Option(help="Write the figures here.")] = None,
+    json: Json = None,
 ) -> None:
     """Is the reply plain decoding's, and the cache right, whatever a draft gets right and wrong?"""
     from predtui.bench.fuzz_decoding import main as measure
@@ -169,8 +173,8 @@ def bench_decoding(
     temperature: Annotated[float, typer.Option(help="0 decodes greedily.", min=0.0)] = 0.0,
     seed: Annotated[int, typer.Option(help="Seed of the sampler.")] = 0,
     ablations: Annotated[bool, typer.Option(help="Duo's static sequences and budgets as well (tables 2, 3).")] = True,
-    json: Annotated[Path | None, typer.Option(help="Write the figures here.")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw the figures here, as SVG.")] = None,
+    json: Json = None,
+    plot: Plot = None,
 ) -> None:
     """DuoDecoding's tables and figures: ways to decode, side by side on the same prompts and models."""
     from predtui.bench.decoding import Plan, tasks
@@ -208,8 +212,8 @@ def bench_asr(
     beam: Annotated[int, typer.Option(help="Hypotheses of the full search.", min=1)] = 5,
     clock: Annotated[Literal["real", "virtual"], typer.Option(help="Virtual: nobody waits for the sound.")] = "virtual",
     threads: Annotated[int, typer.Option(help="CPU threads of the encoder.", min=1)] = 1,
-    json: Annotated[Path | None, typer.Option(help="Write the figures here.")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw the figures here, as SVG.")] = None,
+    json: Json = None,
+    plot: Plot = None,
 ) -> None:
     """WhisperFlow's tables and figures: ways to stream Whisper, side by side on the same weights and sounds."""
     from predtui.bench import asr
@@ -240,7 +244,7 @@ def bench_zonos(
     frames: Annotated[int, typer.Option(help="Frames of the sentence, at most.", min=1)] = 60,
     repeats: Annotated[int, typer.Option(help="The median of so many is taken.", min=1)] = 3,
     keep: Annotated[Path | None, typer.Option(help="Leave the random checkpoint in this folder.")] = None,
-    json: Annotated[Path | None, typer.Option(help="Write the figures here.")] = None,
+    json: Json = None,
 ) -> None:
     """What Zonos costs on this machine: milliseconds a frame, time to the first chunk, memory."""
     from predtui.tts.engines import needs_torch

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from predtui.decoding.base import Probabilities, Sampler
+from predtui.errors import PredtuiError
 from predtui.llm.base import Logits
 
 
@@ -73,8 +74,11 @@ class Seeded:
 
 
 def sampler(temperature: float, top_k: int = 0, top_p: float = 1.0, min_p: float = 0.0, seed: int = 0) -> Sampler:
-    """``Greedy`` at temperature 0, else ``Seeded``. Raises ValueError for values out of range."""
-    return Greedy() if temperature == 0 else Seeded(temperature, top_k, top_p, min_p, seed)
+    """``Greedy`` at temperature 0, else ``Seeded``. Raises PredtuiError for values out of range."""
+    try:
+        return Greedy() if temperature == 0 else Seeded(temperature, top_k, top_p, min_p, seed)
+    except ValueError as error:
+        raise PredtuiError(f"{error}.", "Temperature 0 decodes greedily.") from error
 
 
 def gumbel(seed: int, position: int, size: int) -> npt.NDArray[np.float64]:

@@ -6,7 +6,7 @@ Owns the model and the candidate. Must not know of sound, of queues, or of the s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 
 from predtui.decoding.assembly import assemble
@@ -68,6 +68,8 @@ class SpeculationStage:
         self._load = loader
         self._costs = costs
         self._verifier = options.verifier
+        self._opened = ExitStack()
+        """Closes what ``open`` has opened, however far it came."""
         self._history: tuple[Message, ...] = ()
         self._ahead = ""
         self._unfinished: tuple[Revision, Progress] | None = None
@@ -89,8 +91,10 @@ class SpeculationStage:
         self._loaded = self._load(
             options.model, options.engine, options.threads or None, options.context, context.stale
         )
+        self._opened.callback(self._loaded.model.close)
         self._window = Window(self._loaded, options.system, options.reply_tokens)
         self._decoding = assemble(options.decoding, self._loaded, self._sampler, context.clock, context.stale)
+        self._opened.callback(self._decoding.close)
         self._told = DecodingStatistics()
         yield StageStatus(stage="llm", message="reading the system prompt", progress=0.9)
         self._prefill()
@@ -138,8 +142,7 @@ class SpeculationStage:
         self._rest()
 
     def close(self) -> None:
-        self._decoding.close()
-        self._loaded.model.close()
+        self._opened.close()
 
     def _make_verifier(self, name: str = "") -> Verifier:
         costs = self._costs if self._options.policy else None

@@ -136,7 +136,13 @@ def test_recorded_streams(tmp_path: Path) -> None:
     assert told == [(0.0, "How"), (0.5, "How far"), (2.25, "How far is it?")]
 
 
-@pytest.mark.parametrize("content", ["[]", "{", '{"a": []}', '{"a": [["x", 2], ["y", 1]]}', '{"a": [["x"]]}', "{}"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        *("[]", "{", "{}", '{"a": []}', '{"a": [["x", 2], ["y", 1]]}', '{"a": [["x"]]}', '{"a": "bc"}'),
+        *('{"a": [["x", NaN]]}', '{"a": [["x", -1]]}', '{"a": [["x", 1e300]]}', '{"a": [[null, 1]]}'),
+    ],
+)
 def test_a_bad_recording_is_refused(tmp_path: Path, content: str) -> None:
     path = tmp_path / "s.json"
     path.write_text(content)

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from predtui.decoding.sampler import Greedy, Seeded, gumbel, sampler
+from predtui.errors import PredtuiError
 
 LOGITS = np.log(np.array([0.5, 0.25, 0.15, 0.06, 0.04], np.float32))
 
@@ -70,3 +71,5 @@ def test_greedy_takes_the_likeliest_and_the_lowest_of_equals() -> None:
 def test_values_out_of_range_are_refused(wrong: tuple[float, ...]) -> None:
     with pytest.raises(ValueError, match=r"temperature|range"):
         Seeded(*wrong)  # type: ignore[arg-type]
+    with pytest.raises(PredtuiError, match=r"temperature|range"):
+        sampler(*wrong)  # type: ignore[arg-type]

@@ -68,6 +68,19 @@ class Rig:
         return self.send(TurnStarted(turn=1), *partial, Transcript(stable=prompts[-1], final=True))
 
 
+def test_a_stage_that_could_not_open_closes_what_it_had_opened() -> None:
+    loaded = load("5", engine="scripted")
+    closed: list[bool] = []
+    loaded.model.close = lambda: closed.append(True)  # type: ignore[method-assign]
+    stage = SpeculationStage(replace(OPTIONS, decoding=DecodingOptions("no such decoder")), lambda *_: loaded)
+    context = StageContext(VirtualClock(), never, logging.getLogger("test"))
+    with pytest.raises(PredtuiError):
+        list(stage.open(context))
+    stage.close()
+    assert closed == [True]
+    create(replace(OPTIONS, temperature=-1.0)).close()
+
+
 def of(kind: type, events: Iterable[Event]) -> list[Event]:
     return [event for event in events if isinstance(event, kind)]
 
