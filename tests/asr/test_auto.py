@@ -1,0 +1,80 @@
+"""Two recognisers, one utterance: which is believed, and that no stable word is ever taken back."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from predtui.asr.auto import DECIDED_SECONDS, SURE, AutoRecognizer
+from predtui.asr.base import Hypothesis
+
+FRAME = bytes(640)
+SECONDS = 0.02
+
+
+class Scripted:
+    """Hears its words one a frame, the last two of them tentative, as sure as the frame's number says."""
+
+    rate = 16_000
+
+    def __init__(self, name: str, sureness: list[float | None]) -> None:
+        self._name, self._sureness = name, sureness
+        self.start()
+
+    def start(self) -> None:
+        self.frames, self.finished = 0, False
+        self.log_probability = self._sureness[0]
+
+    def feed(self, pcm: bytes, voiced: bool) -> Hypothesis | None:
+        self.frames += voiced
+        self.log_probability = self._sureness[min(self.frames, len(self._sureness) - 1)]
+        words = [f"{self._name}{index}" for index in range(self.frames)]
+        return Hypothesis(" ".join(words[:-2]), " ".join(words[-2:])) if voiced else None
+
+    def finish(self) -> Hypothesis:
+        self.finished = True
+        return Hypothesis(" ".join(f"{self._name}{index}" for index in range(self.frames)), unfinished=False)
+
+
+def said(sureness: list[float | None], frames: int) -> tuple[list[Hypothesis], Hypothesis]:
+    recognizer = AutoRecognizer(Scripted("s", sureness), Scripted("g", [None]))
+    recognizer.start()
+    heard = [recognizer.feed(FRAME, True) for _ in range(frames)]
+    return [one for one in heard if one], recognizer.finish()
+
+
+@given(st.lists(st.one_of(st.none(), st.floats(-2, 0)), min_size=1, max_size=120), st.integers(1, 120))
+def test_stable_words_stay_and_come_from_one_recogniser(sureness: list[float | None], frames: int) -> None:
+    hypotheses, final = said(sureness, frames)
+    for before, after in pairwise([*hypotheses, final]):
+        assert after.stable.startswith(before.stable)
+    assert len({word[0] for word in final.stable.split()}) == 1
+    for one in hypotheses[: int(DECIDED_SECONDS / SECONDS) - 1]:
+        assert not one.stable
+        assert len({word[0] for word in one.tentative.split()}) == 1
+
+
+@pytest.mark.parametrize("frames", [10, 200])
+@pytest.mark.parametrize(("sureness", "name"), [(SURE + 0.01, "s"), (SURE - 0.01, "g"), (None, "g")])
+def test_the_special_one_is_believed_where_it_is_sure(frames: int, sureness: float | None, name: str) -> None:
+    _, final = said([sureness], frames)
+    assert final.stable.split() == [f"{name}{index}" for index in range(frames)]
+
+
+def test_who_is_not_chosen_hears_no_more() -> None:
+    special, general = Scripted("s", [0.0]), Scripted("g", [None])
+    recognizer = AutoRecognizer(special, general)
+    recognizer.start()
+    for _ in range(200):
+        recognizer.feed(FRAME, True)
+    recognizer.finish()
+    assert general.frames == round(DECIDED_SECONDS / SECONDS)
+    assert not general.finished
+
+
+def test_two_rates_are_refused() -> None:
+    other = Scripted("g", [None])
+    other.rate = 8000
+    with pytest.raises(ValueError, match="8000 Hz"):
+        AutoRecognizer(Scripted("s", [0.0]), other)
