@@ -12,8 +12,8 @@ from typing import Protocol
 from predtui.asr.base import Hypothesis, Measured, Recognizer
 
 SURE = -0.3
-"""Mean log-probability of the last round. Of some 200 rounds over two seconds of the pocket domain's sentences, all over
-five of eSpeak NG's voices were above, all over four voices made of people's recordings (Flite's) below."""
+"""Mean log-probability of the last round. Of 200 rounds over two seconds of the pocket domain, all over five
+voices of eSpeak NG were above, all over four voices of Flite's, which are made of people's recordings, below."""
 DECIDED_SECONDS = 2.0
 """Speech after which one of the two goes on alone. Until then every word is tentative."""
 

@@ -126,6 +126,7 @@ class FlowRecognizer:
         self._step = self._options.step
         self.log_probability: float | None = None
         """Mean over the tokens of the last round; None before the first."""
+        self._latest: tuple[Snapshot, Heard] | None = None
         self.tally = Tally()
 
     def feed(self, pcm: bytes, voiced: bool) -> Hypothesis | None:
@@ -143,11 +144,13 @@ class FlowRecognizer:
         return new
 
     def finish(self) -> Hypothesis:
-        """One more round over all of the buffer, whose words are final."""
+        """One more round over all of the buffer, unless the last, in a pause, heard just that. Its words are final."""
         self._collect(wait=True)
         snapshot = self._stream.snapshot()
         if len(snapshot.samples):
-            self._stream.take(snapshot, self._hear(snapshot), last=True)
+            before, known = self._latest or (None, None)
+            same = known if before and (before.start, before.end) == (snapshot.start, snapshot.end) else None
+            self._stream.take(snapshot, same or self._hear(snapshot), last=True)
         return self._stream.hypothesis(unfinished=False)
 
     def summary(self) -> str:
@@ -172,8 +175,13 @@ class FlowRecognizer:
         encoded, writing = self._open(snapshot, self._stream.reference(snapshot))
         heard = writing.heard()
         self.tally.add(self._now() - begun, encoded.gflops, heard.effort)
+        return self._done(snapshot, heard)
+
+    def _done(self, snapshot: Snapshot, heard: Heard) -> Heard:
+        """Remember the round over ``snapshot``. What is credible of it."""
         self.log_probability = heard.mean_log_probability
-        return sure(heard)
+        self._latest = (snapshot, sure(heard))
+        return self._latest[1]
 
     def _open(self, snapshot: Snapshot, reference: tuple[int, ...]) -> tuple[Encoded, Written]:
         """What the first executor does."""
@@ -198,8 +206,7 @@ class FlowRecognizer:
             one = self._rounds.popleft()
             heard = one.heard.result()
             self.tally.add(self._now() - one.begun, one.opened.result()[0].gflops, heard.effort)
-            self.log_probability = heard.mean_log_probability
-            self._stream.take(one.snapshot, sure(heard))
+            self._stream.take(one.snapshot, self._done(one.snapshot, heard))
 
 
 def load(settings: AsrSettings) -> tuple[WhisperModel, FlowOptions]:

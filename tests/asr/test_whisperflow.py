@@ -159,6 +159,15 @@ def test_the_buffer_is_bounded_whatever_is_heard(seconds: float, hardest: float)
     assert stream.heard == pytest.approx(int(seconds / 0.1) * 0.1)
 
 
+@pytest.mark.parametrize("pipelined", [False, True])
+def test_a_pause_before_the_end_saves_the_last_round(pipelined: bool) -> None:
+    recognizer = FlowRecognizer(Script([["w1"], ["w1", "w2"], ["wrong"]]), FlowOptions(step=0.2, pipelined=pipelined))
+    for voiced in (*[True] * 10, *[True] * 3, *[False] * 3):
+        recognizer.feed(bytes(2 * FRAME), voiced)
+    assert recognizer.finish().stable == "w1 w2"
+    assert recognizer.tally.rounds == 2
+
+
 def test_samples_that_are_no_numbers_are_silence() -> None:
     stream = Stream(1.0, 2.0)
     stream.hear(np.array([np.nan, np.inf, -np.inf, 0.5], np.float32))
