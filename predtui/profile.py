@@ -23,6 +23,9 @@ from predtui.shipped import asset
 THIS_MACHINE = "this-machine"
 """The profile that ``predtui calibrate`` writes."""
 
+_OPTIONAL = ("draft_speed",)
+_POSITIVE = ("prefill_rate", "first_audio_ms", "speech_rate", *_OPTIONAL)
+
 
 @dataclass(frozen=True, slots=True)
 class HardwareProfile:
@@ -43,6 +46,8 @@ class HardwareProfile:
     """From a sentence to its first chunk of sound."""
     speech_rate: float
     """Seconds of sound synthesised a second, after the first chunk."""
+    draft_speed: float | None = None
+    """Forwards of the draft model in the time of one forward (DuoDecoding's c); None: there is no draft."""
 
     def forward_seconds(self, new: int, context: int) -> float:
         """Seconds of one forward over ``new`` tokens that follow ``context`` remembered ones."""
@@ -50,6 +55,15 @@ class HardwareProfile:
         columns = [float(np.interp(held, self.tokens, row)) for row in self.forward_ms]
         beyond = (new - held) / self.prefill_rate
         return float(np.interp(context, self.context, columns)) / 1000 + beyond
+
+    def draft_seconds(self, new: int, context: int) -> float:
+        """The same of the draft model. Raises PredtuiError where its price is not known."""
+        if self.draft_speed is None:
+            raise PredtuiError(
+                f"The hardware profile {self.name!r} does not say what a draft model costs.",
+                "Add draft_speed to it, or measure this machine: predtui calibrate --draft pocket-draft",
+            )
+        return self.forward_seconds(new, context) / self.draft_speed
 
 
 def load(name: str) -> HardwareProfile:
@@ -84,7 +98,8 @@ def user_profiles() -> Path:
 def write(profile: HardwareProfile, path: Path) -> None:
     """The profile as TOML, in a form that ``load`` reads back as it was."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    lines = [f"{field.name} = {_toml(getattr(profile, field.name))}\n" for field in fields(profile)]
+    known = {field.name: getattr(profile, field.name) for field in fields(profile)}
+    lines = [f"{name} = {_toml(value)}\n" for name, value in known.items() if value is not None]
     path.write_text("".join(lines), encoding="utf-8")
 
 
@@ -94,7 +109,7 @@ def _parsed(content: dict[str, Any], path: Path) -> HardwareProfile:
         if key not in known:
             near = difflib.get_close_matches(key, known, 1)
             raise PredtuiError(f"{path}: unknown key {key!r}.", f"Did you mean {near[0]!r}?" if near else "")
-    if missing := [key for key in known if key not in content]:
+    if missing := [key for key in known if key not in (*content, *_OPTIONAL)]:
         raise PredtuiError(f"{path}: {', '.join(missing)} missing.")
     for key in ("name", "source"):
         if not isinstance(content[key], str):
@@ -109,7 +124,7 @@ def _parsed(content: dict[str, Any], path: Path) -> HardwareProfile:
         tokens=tokens,
         context=context,
         forward_ms=tuple(_row(row, len(tokens), path) for row in table),
-        **{key: _positive(content[key], key, path) for key in ("prefill_rate", "first_audio_ms", "speech_rate")},
+        **{key: _positive(content[key], key, path) for key in _POSITIVE if key in content},
     )
 
 

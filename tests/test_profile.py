@@ -50,6 +50,14 @@ def test_written_and_read_back(tmp_path: Path) -> None:
     assert profile.load(str(path)) == TOY
 
 
+def test_a_draft_costs_a_share_of_the_model_where_the_profile_says_which(tmp_path: Path) -> None:
+    path = tmp_path / "toy.toml"
+    profile.write(replace(TOY, draft_speed=4.0), path)
+    assert profile.load(str(path)).draft_seconds(6, 50) == pytest.approx(0.030 / 4)
+    with pytest.raises(PredtuiError, match=r"'toy' does not say what a draft model costs.*draft_speed"):
+        TOY.draft_seconds(1, 0)
+
+
 def test_a_users_profile_comes_first(tmp_path: Path) -> None:
     assert profile.load("a5000-7b").first_audio_ms == 240
     profile.write(replace(TOY, name="a5000-7b"), profile.user_profiles() / "a5000-7b.toml")
@@ -74,6 +82,7 @@ def test_more_tokens_and_more_context_never_cost_less_on_shipped_machines() -> N
     [
         ("prefil_rate = 3", "unknown key 'prefil_rate'. Did you mean 'prefill_rate'?"),
         ("speech_rate = 0", "speech_rate must be a number above 0, not 0"),
+        ("draft_speed = 0", "draft_speed must be a number above 0, not 0"),
         ("speech_rate = true", "speech_rate must be a number above 0, not True"),
         ("first_audio_ms = inf", "first_audio_ms must be a number above 0, not inf"),
         ("tokens = [1, 1]", "tokens must grow strictly from 1 or more"),

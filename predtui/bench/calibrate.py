@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
@@ -109,6 +110,9 @@ def _seconds(work: Callable[[], object]) -> float:
 def main(model: str, engine: str, threads: int = 0, repeats: int = 9, out: Path | None = None, draft: str = "") -> None:
     """Measure, print, write to ``out``, or to the user's profile ``this-machine``; with a ``draft``, tell c as well."""
     found = measure(model, engine, threads, repeats)
+    told = cost_coefficients(model, draft, engine, threads, repeats) if draft else {}
+    if told:
+        found = replace(found, draft_speed=round(median(told.values()), 2))
     path = out or profile.user_profiles() / f"{THIS_MACHINE}.toml"
     profile.write(found, path)
     console = Console(highlight=False)
@@ -117,8 +121,7 @@ def main(model: str, engine: str, threads: int = 0, repeats: int = 9, out: Path 
         prices = ", ".join(f"{new}: {ms:.2f}" for new, ms in zip(found.tokens, row, strict=True))
         console.print(f"forward after {known} tokens, ms by new tokens  {prices}", soft_wrap=True)
     console.print(f"prefill {found.prefill_rate:.0f} tokens/s, first sound {found.first_audio_ms:.1f} ms")
-    if draft:
-        told = cost_coefficients(model, draft, engine, threads, repeats)
+    if told:
         ratios = ", ".join(f"{known}: {ratio:.1f}" for known, ratio in told.items())
         console.print(f"draft budget c by tokens of context  {ratios}", soft_wrap=True)
     console.print(f"written to {path}", soft_wrap=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from predtui.clock import Clock, RealClock
@@ -19,13 +19,17 @@ TYPICAL_CONTEXT = 200
 """Tokens before those whose forward is the measure of a machine."""
 
 
-class PricedModel:
-    """Another model at the price of a profile: each forward lets that much time pass on ``clock``. Closing it leaves
-    the other open. Without a profile, a forward takes the time it takes."""
+Price = Callable[[int, int], float]
+"""Seconds of a forward over so many new tokens that follow so many remembered ones."""
 
-    def __init__(self, model: LanguageModel, profile: HardwareProfile | None, clock: Clock) -> None:
+
+class PricedModel:
+    """Another model at a price: each forward lets that much time pass on ``clock``. Closing it leaves the other open.
+    Without a price, a forward takes the time it takes."""
+
+    def __init__(self, model: LanguageModel, price: Price | None, clock: Clock) -> None:
         self.counters = model.counters
-        self._model, self._profile, self._clock = model, profile, clock
+        self._model, self._price, self._clock = model, price, clock
 
     @property
     def vocab_size(self) -> int:
@@ -49,16 +53,16 @@ class PricedModel:
 
     def _pay(self, before: int, length: int) -> None:
         """For what was evaluated since the counter stood at ``before``, at the end of so many tokens."""
-        if self._profile is not None:
+        if self._price is not None:
             new = self.counters.tokens - before
-            self._clock.sleep(self._profile.forward_seconds(new, length - new))
+            self._clock.sleep(self._price(new, length - new))
 
 
 class PricedTreeModel(PricedModel):
     """The same of a ``TreeModel``."""
 
-    def __init__(self, model: TreeModel, profile: HardwareProfile | None, clock: Clock) -> None:
-        super().__init__(model, profile, clock)
+    def __init__(self, model: TreeModel, price: Price | None, clock: Clock) -> None:
+        super().__init__(model, price, clock)
         self._trees = model
 
     def tree_logits(self, tokens: Sequence[int], tree: Sequence[int], parents: Sequence[int]) -> Logits:
@@ -68,11 +72,11 @@ class PricedTreeModel(PricedModel):
         return rows
 
 
-def priced(model: LanguageModel, profile: HardwareProfile | None, clock: Clock) -> PricedModel:
-    """``model`` at the price of ``profile``, with trees where it evaluates them."""
+def priced(model: LanguageModel, price: Price | None, clock: Clock) -> PricedModel:
+    """``model`` at that price, with trees where it evaluates them."""
     if isinstance(model, TreeModel):
-        return PricedTreeModel(model, profile, clock)
-    return PricedModel(model, profile, clock)
+        return PricedTreeModel(model, price, clock)
+    return PricedModel(model, price, clock)
 
 
 def costs_of(profile: HardwareProfile) -> Curve:
@@ -84,28 +88,40 @@ def costs_of(profile: HardwareProfile) -> Curve:
 
 
 class Lender:
-    """Loads the model that ``options`` name and lends it to stages, on the machine of ``profile`` or on this one."""
+    """Loads the model that ``options`` name, and the drafts that methods name, and lends them to stages, on the machine
+    of ``profile`` or on this one."""
 
     def __init__(self, options: SpeculationOptions, profile: HardwareProfile | None = None) -> None:
         """Raises PredtuiError as ``llm.load.load`` does."""
-        self._profile = profile
+        self._price, self._draft_price = (profile.forward_seconds, profile.draft_seconds) if profile else (None, None)
         self._stale: Stale = never
+        self._drafts: dict[str, LoadedModel] = {}
         threads = options.threads or None
         self.loaded = load(options.model, options.engine, threads, options.context, lambda: self._stale())
         self.costs = costs_of(profile) if profile else measured(self.loaded.model, self._prompt(), RealClock())
 
     def stage(self, options: SpeculationOptions, clock: Clock) -> SpeculationStage:
-        """A stage that borrows the model when it is opened, and finds nothing in the model's memory."""
+        """A stage that borrows the models when it is opened, and finds nothing in their memory."""
 
         def lend(_model: str, _engine: str, _threads: int | None, _context: int, stale: Stale) -> LoadedModel:
             self._stale = stale
-            self.loaded.model.forget()
-            return replace(self.loaded, model=priced(self.loaded.model, self._profile, clock))
+            return _lent(self.loaded, self._price, clock)
 
-        return SpeculationStage(options, lend, self.costs)
+        def lend_draft(name: str, engine: str, threads: int | None, context: int, _stale: Stale) -> LoadedModel:
+            if name not in self._drafts:
+                self._drafts[name] = load(name, engine, threads, context, lambda: self._stale())
+            return _lent(self._drafts[name], self._draft_price, clock)
+
+        return SpeculationStage(options, lend, self.costs, lend_draft)
 
     def _prompt(self) -> list[int]:
         return self.loaded.prompt_tokens([Message("user", "how long does one word take")])
 
     def close(self) -> None:
-        self.loaded.model.close()
+        for loaded in (self.loaded, *self._drafts.values()):
+            loaded.model.close()
+
+
+def _lent(loaded: LoadedModel, price: Price | None, clock: Clock) -> LoadedModel:
+    loaded.model.forget()
+    return replace(loaded, model=priced(loaded.model, price, clock))

@@ -44,17 +44,18 @@ METHODS: dict[str, Method] = {
     "no-preemption": Method({"preempts": False}),
     "no-memory": Method({"memory": 1}),
     "no-futures": Method({"futures": 0}),
+    "no-tie": Method({"tied": False}),
     "no-pause": Method(pause_s=0.0),
     "no-policy": Method({"policy": False}),
 }
 """A verifier is a method by its own name, with all else as the app has it; the baseline is the naive cascade; ``paper``
 is greedy verification as PredGen's authors ran it: one candidate, ten tokens ahead, each chunk worked off in full.
-``speculative`` drafts with the rest of the struck candidate and with the prompt; ``drafted`` with the draft model, the
-time of which a virtual clock does not count."""
+``no-tie`` draws afresh at each look, which shows at a temperature only. ``speculative`` drafts with the rest of the
+struck candidate and with the prompt; ``drafted`` with the draft model."""
 GROUPS = {
     "ablation": (
-        *(BASELINE, "paper", "greedy", "no-preemption", "no-memory", "no-futures", "no-pause", "no-policy"),
-        "speculative",
+        *(BASELINE, "paper", "greedy", "no-preemption", "no-memory", "no-futures", "no-tie", "no-pause"),
+        *("speculative", "drafted", "no-policy"),
     )
 }
 """Lists of methods by a name of their own."""

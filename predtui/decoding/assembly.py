@@ -13,7 +13,7 @@ from predtui.decoding.base import Decoder, Drafter, Sampler
 from predtui.decoding.decoders import DRAFTING, NEED_DRAFT, Parts, make_decoder
 from predtui.decoding.drafters import DRAFTERS_NEED_DRAFT, DrafterParts, make_drafter
 from predtui.llm.base import LoadedModel, Stale, never
-from predtui.llm.load import POCKET_DRAFT, load
+from predtui.llm.load import POCKET_DRAFT, Loader, load
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +54,15 @@ class Assembly:
 
 
 def assemble(
-    options: DecodingOptions, target: LoadedModel, sampler: Sampler, clock: Clock | None = None, stale: Stale = never
+    options: DecodingOptions,
+    target: LoadedModel,
+    sampler: Sampler,
+    clock: Clock | None = None,
+    stale: Stale = never,
+    loader: Loader = load,
 ) -> Assembly:
     """Raises PredtuiError for a name that is not known, or a draft that cannot be loaded. ``stale`` as in ``load``."""
-    draft = load(options.draft, stale=stale) if options.needs_draft else None
+    draft = loader(options.draft, "llamacpp", None, 0, stale) if options.needs_draft else None
     drafter: Drafter | None = None
     if options.drafts:
         store = Path(options.datastore).expanduser() if options.datastore else None

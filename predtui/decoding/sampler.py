@@ -16,6 +16,9 @@ from predtui.decoding.base import Probabilities, Sampler
 from predtui.errors import PredtuiError
 from predtui.llm.base import Logits
 
+_UNTIED = 2
+"""The stream of random numbers of ``Untied``."""
+
 
 class Greedy:
     """The likeliest token; the lowest of them where several are equal."""
@@ -73,12 +76,38 @@ class Seeded:
         return scores
 
 
+class Untied:
+    """``Seeded`` without the tie to positions: each look draws afresh, as a sampler with a stream of random numbers
+    does. Speculation then changes the reply; for benches, which show what the tie is worth."""
+
+    def __init__(self, tied: Seeded) -> None:
+        self._tied = tied
+        self._looks = 0
+
+    @property
+    def seed(self) -> int:
+        return self._tied.seed
+
+    def choose(self, logits: Logits, position: int) -> int:
+        self._looks += 1
+        noise = randomness(self.seed, self._looks, _UNTIED).gumbel(size=logits.size)
+        return int((self._tied.filtered(logits) + noise).argmax())
+
+    def probabilities(self, logits: Logits) -> Probabilities:
+        return self._tied.probabilities(logits)
+
+
 def sampler(temperature: float, top_k: int = 0, top_p: float = 1.0, min_p: float = 0.0, seed: int = 0) -> Sampler:
     """``Greedy`` at temperature 0, else ``Seeded``. Raises PredtuiError for values out of range."""
     try:
         return Greedy() if temperature == 0 else Seeded(temperature, top_k, top_p, min_p, seed)
     except ValueError as error:
         raise PredtuiError(f"{error}.", "Temperature 0 decodes greedily.") from error
+
+
+def untied(tied: Sampler) -> Sampler:
+    """What chooses as ``tied`` does, but for the tie, where it has one."""
+    return Untied(tied) if isinstance(tied, Seeded) else tied
 
 
 def gumbel(seed: int, position: int, size: int) -> npt.NDArray[np.float64]:

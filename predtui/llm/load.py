@@ -6,6 +6,7 @@ Engines are imported when asked for, so that none costs a start that does not us
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Callable
 from pathlib import Path
 
 from predtui.errors import PredtuiError
@@ -19,6 +20,8 @@ ENGINES = {
     "torch": "predtui.llm.huggingface:load",
 }
 """Name: "module:function" of what loads a model in that engine, with the arguments of ``load`` but for the name."""
+Loader = Callable[[str, str, int | None, int, Stale], LoadedModel]
+"""Name, engine, threads, context, stale: ``load``, or what lends a model that is already loaded."""
 POCKET, POCKET_DRAFT = "pocket", "pocket-draft"
 SHIPPED = {POCKET: "target", POCKET_DRAFT: "draft"}
 """The models that ship with predtui: name to folder."""

@@ -38,6 +38,9 @@ class SpeculationOptions:
     word."""
     policy: bool = True
     """Whether the measured cost of a forward decides how much one verifies, and whether looking ahead goes on."""
+    tied: bool = True
+    """Whether sampling at a position depends on nothing but seed and logits, so that what was verified is what plain
+    sampling says; only a bench wants it otherwise."""
     preempts: bool = True
     """Whether new input stops the work on older input; a reply to the end of input is never waited for."""
 

@@ -5,13 +5,13 @@ Owns the model and the candidate. Must not know of sound, of queues, or of the s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 
 from predtui.decoding.assembly import assemble
 from predtui.decoding.base import DecodingStatistics, Verifier
-from predtui.decoding.sampler import sampler
+from predtui.decoding.sampler import sampler, untied
 from predtui.decoding.scheduler import Curve
 from predtui.errors import PredtuiError
 from predtui.events import (
@@ -29,8 +29,8 @@ from predtui.events import (
     TurnStarted,
     Work,
 )
-from predtui.llm.base import LoadedModel, Preempted, Stale, never
-from predtui.llm.load import load
+from predtui.llm.base import LoadedModel, Preempted, never
+from predtui.llm.load import Loader, load
 from predtui.predgen.baseline import measure
 from predtui.predgen.costs import measured
 from predtui.predgen.lookahead import LookAhead, Steps
@@ -42,9 +42,6 @@ from predtui.predgen.verifiers import make_verifier
 from predtui.predgen.window import Window
 from predtui.settings import LlmSettings
 from predtui.stage import StageContext
-
-Loader = Callable[[str, str, int | None, int, Stale], LoadedModel]
-"""Name, engine, threads, context, stale: ``llm.load.load``, or what lends a model that is already loaded."""
 
 
 def create(options: SpeculationOptions) -> SpeculationStage:
@@ -62,10 +59,16 @@ class SpeculationStage:
     accepts: tuple[type[Event], ...] = (TurnStarted, Transcript, Interrupt, Configure, MeasureBaseline)
     tick: float | None = None
 
-    def __init__(self, options: SpeculationOptions, loader: Loader = load, costs: Curve | None = None) -> None:
+    def __init__(
+        self,
+        options: SpeculationOptions,
+        loader: Loader = load,
+        costs: Curve | None = None,
+        draft_loader: Loader = load,
+    ) -> None:
         """``costs``: seconds of a forward by the tokens it evaluates; None: measured when the model is opened."""
         self._options = options
-        self._load = loader
+        self._load, self._load_draft = loader, draft_loader
         self._costs = costs
         self._verifier = options.verifier
         self._opened = ExitStack()
@@ -87,13 +90,16 @@ class SpeculationStage:
         self._context = context
         options = self._options
         yield StageStatus(stage="llm", message=f"loading {options.model}")
-        self._sampler = sampler(options.temperature, options.top_k, options.top_p, options.min_p, options.seed)
+        self._plain = sampler(options.temperature, options.top_k, options.top_p, options.min_p, options.seed)
+        self._sampler = self._plain if options.tied else untied(self._plain)
         self._loaded = self._load(
             options.model, options.engine, options.threads or None, options.context, context.stale
         )
         self._opened.callback(self._loaded.model.close)
         self._window = Window(self._loaded, options.system, options.reply_tokens)
-        self._decoding = assemble(options.decoding, self._loaded, self._sampler, context.clock, context.stale)
+        self._decoding = assemble(
+            options.decoding, self._loaded, self._sampler, context.clock, context.stale, self._load_draft
+        )
         self._opened.callback(self._decoding.close)
         self._told = DecodingStatistics()
         yield StageStatus(stage="llm", message="reading the system prompt", progress=0.9)
@@ -260,7 +266,7 @@ class SpeculationStage:
             reply = tuple(self._loaded.tokenizer.encode(event.reply))
         result = measure(
             self._loaded,
-            self._sampler,
+            self._plain,
             self._window,
             event.history,
             event.prompt,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +97,27 @@ def test_sampled_replies_are_those_of_plain_sampling_with_each_seed() -> None:
     assert {turn["seed"] for turn in found["turns"]} == {3, 4}
     replies = [{turn["reply"] for turn in found["turns"] if turn["seed"] == seed} for seed in (3, 4)]
     assert replies[0] != replies[1]
+
+
+def test_without_the_tie_sampled_replies_are_others_and_two_runs_agree() -> None:
+    sampled = SpeculationOptions(engine="scripted", model="5", system="sys", reply_tokens=60, temperature=0.8, seed=3)
+    found, again = (predgen.result(plan("greedy,no-tie", options=sampled)) for _ in range(2))
+    assert found == again
+    rows = rows_of(found)
+    assert rows["greedy"]["identical_share"] == 1.0
+    assert rows["no-tie"]["identical_share"] < 1.0
+
+
+def test_a_drafts_forwards_have_their_price_in_virtual_time() -> None:
+    cascade = {"drafted": replace(methods.METHODS["drafted"], speculates=False)}
+    waits = []
+    for speed in (1e9, 2.0):
+        profile = replace(PROFILE, draft_speed=speed)
+        (turn,) = predgen.run(cascade, [Dialogue((streams.typed("why"),))], OPTIONS, profile)
+        waits.append(turn.ttfs_ms or 0)
+    assert 0 < waits[0] < waits[1]
+    with pytest.raises(PredtuiError, match="does not say what a draft model costs"):
+        predgen.result(plan("drafted"))
 
 
 def test_whatever_is_switched_off_the_reply_is_the_same() -> None:
