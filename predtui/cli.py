@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from pathlib import Path
 from typing import Annotated, Literal
@@ -152,7 +153,11 @@ def calibrate(
 
 
 def main() -> None:
-    """The console script: a PredtuiError is one line on stderr and exit status 2."""
+    """The console script: a PredtuiError is one line on stderr and exit status 2. What the terminal's encoding does not
+    have is written as a question mark."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     try:
         app()
     except PredtuiError as error:

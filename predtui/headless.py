@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import TextIO
 
 from predtui import events as ev
+from predtui.clock import RealClock
 from predtui.pipeline import Pipeline
-from predtui.session import Recorder, Replay, to_json
+from predtui.session import Recorder, play, to_json
 from predtui.settings import Settings
-from predtui.turn import Turn, summary
+from predtui.text import printable
+from predtui.turn import Turn, reduce, summary
 from predtui.wiring import make_pipeline
 
 EXAMPLE = "what is the capital of france"
@@ -56,11 +58,10 @@ def run_turn(
         pipeline.subscribe(recorder)
     pipeline.start()
     try:
-        if not until_ready(inbox, printer.show, needed):
-            return 1
-        feed(pipeline, text, wav, cps)
-        speaks = settings.tts.engine != "none"
-        until_over(pipeline, inbox, printer.show, wants_baseline=settings.llm.baseline, speaks=speaks)
+        if until_ready(inbox, printer.show, needed):
+            feed(pipeline, text, wav, cps)
+            speaks = settings.tts.engine != "none"
+            until_over(pipeline, inbox, printer.show, wants_baseline=settings.llm.baseline, speaks=speaks)
         printer.close(pipeline.state)
         return 0 if pipeline.state.reply_text else 1
     finally:
@@ -123,13 +124,16 @@ def _events(inbox: Inbox) -> Iterator[ev.Event]:
 
 
 def print_replay(file: Path, speed: float = 1.0) -> int:
-    """A recorded session in lines, as it was live, ``speed`` times as fast."""
-    replay = Replay(file, speed=speed)
-    printer = LinePrinter(sys.stdout)
-    replay.subscribe(printer.show)
-    replay.start()
-    replay.wait()
-    printer.close(replay.state)
+    """A recorded session in lines, as it was live, ``speed`` times as fast. Raises PredtuiError where there is none."""
+    printer, turn = LinePrinter(sys.stdout), Turn()
+
+    def publish(event: ev.Event) -> None:
+        nonlocal turn
+        turn = reduce(turn, event)
+        printer.show(event)
+
+    play(file, publish, RealClock(), speed)
+    printer.close(turn)
     return 0
 
 
@@ -178,7 +182,8 @@ class LinePrinter:
             return "–" if value is None else f"{value:.1f} ms"
 
         if not turn.reply_text:
-            self._line("\nno reply")
+            self._line("")
+            self._line("no reply")
             return
         same = {True: "identical to plain decoding", False: "differs from plain decoding", None: "not compared"}
         self._line("")
@@ -197,4 +202,4 @@ class LinePrinter:
         self._line(f"       {MARKS[event.outcome]}  {event.outcome:<8}{kept}{guess}")
 
     def _line(self, text: str) -> None:
-        print(text, file=self._out, flush=True)
+        print(printable(text), file=self._out, flush=True)

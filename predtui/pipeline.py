@@ -25,6 +25,7 @@ from predtui.predgen.policy import pause_seconds
 from predtui.recovery import Memory
 from predtui.stage import StageSpec
 from predtui.supervisor import Supervisor
+from predtui.text import printable
 from predtui.turn import Turn, reduce
 
 STAGES = ("mic", "asr", "llm", "tts", "player")
@@ -116,7 +117,7 @@ class Pipeline:
 
     def type_text(self, text: str, final: bool = False) -> None:
         """The input line reads ``text``. The first text opens a turn (silencing a reply), ``final`` ends its input."""
-        self._dispatcher.post(partial(self._type, text, final, self._clock.now()))
+        self._dispatcher.post(partial(self._type, printable(text), final, self._clock.now()))
 
     def talk(self, on: bool) -> None:
         """Open the microphone for a new turn, silencing a reply; or end what is being said."""
@@ -231,7 +232,9 @@ class Pipeline:
                 self._dispatcher.after(pause, partial(self._anticipate, event))
             case ev.Verdict(forwards=forwards) if forwards:
                 self._forward_s = event.ms / 1000 / forwards
-            case ev.ReplyFinished():
+            case ev.ReplyFinished(prompt=prompt, text=text):
+                if prompt and not text.strip():
+                    self._notice("The model has nothing to say to that. Put it in other words.", "warning")
                 self._dispatcher.after(IDLE_S, self._measure)
             case ev.Playback(state="finished"):
                 self._measure()

@@ -186,8 +186,10 @@ class Replay:
     """Drives a screen from a recording, as the pipeline does from life: listeners are called on a thread of its own."""
 
     def __init__(self, path: Path, clock: Clock | None = None, speed: float = 1.0) -> None:
-        """Raises PredtuiError where there is no session."""
+        """Raises PredtuiError where there is no session, or its first line is not one's."""
         self._path = find_session(path)
+        if next(read(self._path), None) is None:
+            raise PredtuiError(f"{self._path}: nothing was recorded.", "Choose another session.")
         self._clock: Clock = clock or RealClock()
         self._speed = speed
         self._state = Turn()

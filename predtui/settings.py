@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import math
 import os
 import tempfile
 import tomllib
@@ -19,9 +20,17 @@ from typing import Any
 from predtui.errors import PredtuiError
 
 
-def option(default: Any, meaning: str, choices: tuple[str, ...] = (), flag: str = "") -> Any:
+def option(
+    default: Any,
+    meaning: str,
+    choices: tuple[str, ...] = (),
+    flag: str = "",
+    least: float = -math.inf,
+    most: float = math.inf,
+) -> Any:
     """A dataclass field that knows what it means, what it may be, and its short name on the command line."""
-    return field(default=default, metadata={"meaning": meaning, "choices": choices, "flag": flag})
+    metadata = {"meaning": meaning, "choices": choices, "flag": flag, "least": least, "most": most}
+    return field(default=default, metadata=metadata)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +40,15 @@ class LlmSettings:
         "llamacpp", "what runs it: llamacpp reads GGUF files, torch folders", ("llamacpp", "torch"), flag="engine"
     )
     folder: str = option("", "a folder of GGUF files that F4 offers")
-    threads: int = option(0, "CPU threads of the language model; 0 suits its size")
-    context: int = option(0, "context length in tokens; 0 takes the model's own, at most 4096")
+    threads: int = option(0, "CPU threads of the language model; 0 suits its size", least=0, most=1024)
+    context: int = option(0, "context length in tokens; 0 takes the model's own, at most 4096", least=0)
     verifier: str = option("greedy", "how a candidate is verified against a new prompt", flag="verifier")
-    memory: int = option(4, "how many candidates are kept, for words that flip back and forth")
+    memory: int = option(4, "how many candidates are kept, for words that flip back and forth", least=1)
     futures: int = option(
-        2, "how many ends of the user's sentence are guessed and answered ahead, in idle time; 0: none"
+        2, "how many ends of the user's sentence are guessed and answered ahead, in idle time; 0: none", least=0
     )
     pause_ms: float = option(
-        60.0, "a pause after which the unfinished word counts as said, and is answered ahead; 0: never"
+        60.0, "a pause after which the unfinished word counts as said, and is answered ahead; 0: never", least=0
     )
     decoder: str = option("ar", "how tokens are generated", flag="decoder")
     drafter: str = option("model", "what a speculative decoder drafts with", flag="drafter")
@@ -47,7 +56,7 @@ class LlmSettings:
     datastore: str = option(
         "", "folder that the drafters rest and cascade read; empty: where predtui train rest writes"
     )
-    temperature: float = option(0.0, "0 decodes greedily; above, samples with the seed", flag="temperature")
+    temperature: float = option(0.0, "0 decodes greedily; above, samples with the seed", flag="temperature", least=0)
     seed: int = option(0, "seed of the sampler", flag="seed")
     baseline: bool = option(True, "measure each turn once without speculation, in idle time")
 
@@ -63,30 +72,36 @@ class AsrSettings:
     model: str = option("", "Whisper checkpoint: a folder or a name in the local cache; empty: the engine's own")
     download: bool = option(False, "whether a missing Whisper checkpoint may be downloaded")
     language: str = option("en", "language spoken")
-    step: float = option(0.2, "whisperflow: seconds of speech between two rounds; 0.01 is best effort")
-    beam: int = option(5, "whisperflow: hypotheses of the search where no earlier round guides it")
-    threads: int = option(1, "whisperflow: CPU threads of the encoder; predtui calibrate asr finds the best")
+    step: float = option(0.2, "whisperflow: seconds of speech between two rounds; 0.01 is best effort", least=0.01)
+    beam: int = option(5, "whisperflow: hypotheses of the search where no earlier round guides it", least=1)
+    threads: int = option(
+        1, "whisperflow: CPU threads of the encoder; predtui calibrate asr finds the best", least=1, most=1024
+    )
     pipelined: bool = option(False, "whisperflow: whether one round is encoded while the one before is written")
-    exchange: int = option(0, "whisperflow: tokens that the encoder's executor writes before it hands a round over")
+    exchange: int = option(
+        0, "whisperflow: tokens that the encoder's executor writes before it hands a round over", least=0
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class TtsSettings:
     engine: str = option("espeak", "the synthesiser", ("espeak", "zonos", "none"), flag="tts")
     voice: str = option("en-us", "voice name of eSpeak NG")
-    rate: int = option(175, "speaking rate in words per minute (80 to 450)")
-    pitch: int = option(50, "pitch of eSpeak NG, 0 to 100")
-    ahead: int = option(17, "chunks synthesised of a sentence before it is committed")
-    memory: int = option(512, "MB that sentences synthesised ahead may hold")
+    rate: int = option(175, "speaking rate in words per minute (80 to 450)", least=80, most=450)
+    pitch: int = option(50, "pitch of eSpeak NG, 0 to 100", least=0, most=100)
+    ahead: int = option(17, "chunks synthesised of a sentence before it is committed", least=0)
+    memory: int = option(512, "MB that sentences synthesised ahead may hold", least=0)
     model: str = option("Zyphra/Zonos-v0.1-transformer", "Zonos: a folder, or a name in the local cache")
     codec: str = option("descript/dac_44khz", "Zonos: folder or name of its codec, DAC at 44.1 kHz")
     speaker: str = option("", "Zonos: a voice of predtui voices, or a .safetensors file; empty: the model's own")
     encoder: str = option("Zyphra/Zonos-v0.1-speaker-embedding", "Zonos: folder or name of its speaker encoder")
     language: str = option("en-us", "Zonos: language, as eSpeak NG names it")
     emotion: str = option("", 'Zonos: weights, as "happiness=0.6 neutral=0.4"; empty: calm')
-    pitch_std: float = option(20.0, "Zonos: variation of the pitch in Hz (20 to 45 is normal speech)")
+    pitch_std: float = option(
+        20.0, "Zonos: variation of the pitch in Hz (20 to 45 is normal speech)", least=0, most=400
+    )
     carries: bool = option(True, "Zonos: whether a sentence keeps the prosody of the one before")
-    seconds: float = option(30.0, "Zonos: a sentence ends there at the latest")
+    seconds: float = option(30.0, "Zonos: a sentence ends there at the latest", least=1, most=300)
     seed: int = option(0, "Zonos: seed of its sampler")
     graphs: bool = option(True, "Zonos: whether a GPU runs its steps as CUDA graphs")
     int8: bool = option(False, "Zonos: weights in 8 bits: less memory, a little less exact")
@@ -96,7 +111,7 @@ class TtsSettings:
 class AudioSettings:
     input: str = option("", "microphone: part of its name, or its number; empty: the default; none", flag="input")
     output: str = option("", "speaker: part of its name, or its number; empty: the default; none", flag="output")
-    silence_ms: int = option(700, "milliseconds of silence that end a hands-free turn")
+    silence_ms: int = option(700, "milliseconds of silence that end a hands-free turn", least=0)
     hands_free: bool = option(False, "whether silence ends a spoken turn; else the talk key does")
 
 
@@ -124,6 +139,8 @@ class Option:
     meaning: str
     choices: tuple[str, ...]
     flag: str
+    least: float
+    most: float
 
     @property
     def variable(self) -> str:
@@ -256,7 +273,14 @@ def _checked(key: str, value: Any, source: str) -> Any:
     result = _converted(item, value, source)
     if item.choices and result not in item.choices:
         raise PredtuiError(f"{source}: {key} = {value!r} is not one of {', '.join(item.choices)}.")
+    if item.kind in (int, float) and not (item.least <= result <= item.most and math.isfinite(result)):
+        raise PredtuiError(f"{source}: {key} = {value} should be {_range(item)}.")
     return result
+
+
+def _range(item: Option) -> str:
+    most, least = f"{item.most:g}", f"{item.least:g}"
+    return f"{least} to {most}" if item.most < math.inf else f"{least} or more" if item.least > -math.inf else "finite"
 
 
 def _converted(item: Option, value: Any, source: str) -> Any:

@@ -1,4 +1,4 @@
-"""Where sentences end in running text. Must not know of tokens, models or sound.
+"""Where sentences end in running text, and what of it can be shown. Must not know of tokens, models or sound.
 
 A sentence is what ends at ``.``, ``?`` or ``!`` (PredGen, appendix A.1), but not inside numbers, abbreviations,
 addresses or an ellipsis. Text grows while it is read, so an end counts only once what follows it is known:
@@ -28,6 +28,15 @@ _BEFORE_NUMBERS = _set("no nos fig figs vol p pp ch sec art")
 """Abbreviations where a number follows, words where none does."""
 _MAY_END = _set("a.m p.m etc inc ltd co corp jr sr ph.d m.d b.a m.a b.c a.d d.c")
 """Abbreviations that end a sentence where the next word is capitalised."""
+
+
+_CONTROLS = dict.fromkeys((*range(32), *range(127, 160)), " ")
+"""What tells a terminal to do something, line ends included."""
+
+
+def printable(text: str) -> str:
+    """``text`` with a space for each control character, so that no prompt, reply or file name steers a terminal."""
+    return text.translate(_CONTROLS)
 
 
 def sentence_end(text: str, start: int = 0, complete: bool = False) -> int:

@@ -124,6 +124,13 @@ class Llm(Actor):
             yield ev.ReplyFinished(prompt=event.prompt, text=f"{said} Over.", sentences=2, ttfs_ms=1.0)
 
 
+class Speechless(Llm):
+    """Its replies are empty."""
+
+    def answer(self, event: ev.Transcript) -> Iterator[ev.Event]:
+        yield ev.ReplyFinished(prompt=event.prompt)
+
+
 class Tts(Actor):
     accepts = (ev.SentenceAhead, ev.ReplyCommitted, ev.ReplyFinished, ev.Interrupt, ev.Baseline)
 
@@ -159,4 +166,4 @@ class Player(Actor):
             self.seconds = 0.0
 
 
-mic, asr, llm, tts, player = Mic, Asr, Llm, Tts, Player
+mic, asr, llm, tts, player, speechless = Mic, Asr, Llm, Tts, Player, Speechless

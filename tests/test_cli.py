@@ -168,3 +168,26 @@ def test_a_file_that_cannot_be_written_is_refused_before_anything_is_measured(ru
         done = run("bench", "predgen", "--methods", "no such method", option, place)
         assert (done.returncode, done.stdout) == (2, "")
         assert f"{place} cannot be written" in done.stderr
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "utf-8:strict"])
+def test_no_prompt_steers_the_terminal_or_fails_to_be_written(run: Any, encoding: str) -> None:
+    done = run("turn", "--text", "hi \x1b[31m\udcff é", "--cps", "200", PYTHONIOENCODING=encoding)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\x1b" not in done.stdout
+
+
+def test_a_turn_that_cannot_start_ends_with_a_summary_all_the_same(run: Any, tmp_path: Path) -> None:
+    done = run("turn", "--text", "hi", "--json", "--model", str(tmp_path))
+    assert done.returncode == 1
+    lines = events(done)
+    assert "is a folder, not a GGUF file" in str(lines)
+    assert lines[-1]["summary"]["reply"] == ""
+
+
+@pytest.mark.parametrize("size", ["9x9", "0x0", "99999x99999", "120", "ax3"])
+def test_a_picture_has_a_size_that_can_be_drawn(run: Any, tmp_path: Path, size: str) -> None:
+    done = run("replay", "assets/sessions/example", "--screenshot", str(tmp_path / "x.svg"), "--size", size)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "columns and lines, as in 120x36" in done.stderr
+    assert not (tmp_path / "x.svg").exists()

@@ -237,6 +237,19 @@ def test_hearing_nothing_closes_the_turn() -> None:
     assert rig.turn.conversation == ()
 
 
+def test_an_empty_reply_is_explained() -> None:
+    rig = Rig([replace(spec, factory="tests.cast:speechless") if spec.name == "llm" else spec for spec in cast(Pace())])
+    rig.pipeline.type_text("hi", final=True)
+    rig.settle()
+    assert rig.notices() == ["The model has nothing to say to that. Put it in other words."]
+
+
+def test_what_steers_a_terminal_is_no_part_of_a_prompt(rig: Rig) -> None:
+    rig.pipeline.type_text("\x1b[2J\a hi\x9b\n", final=True)
+    rig.settle()
+    assert rig.turn.conversation[0].user == "[2J hi"
+
+
 def test_a_recogniser_that_stays_silent_is_given_up_with_the_words_so_far() -> None:
     rig = Rig(cast(Pace(words=("hello", "world"), hears=False)))
     rig.pipeline.talk(True)

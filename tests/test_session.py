@@ -117,6 +117,11 @@ def test_what_is_no_session_is_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("dear diary\n" * 3)
     with pytest.raises(PredtuiError, match=r"line 1: .*no recorded session"):
         list(read(tmp_path / "notes.txt"))
+    with pytest.raises(PredtuiError, match=r"line 1: .*no recorded session"):
+        Replay(tmp_path / "notes.txt")
+    (tmp_path / "empty.jsonl").touch()
+    with pytest.raises(PredtuiError, match="nothing was recorded"):
+        Replay(tmp_path / "empty.jsonl")
 
 
 def test_a_folder_in_use_is_refused(tmp_path: Path) -> None:
@@ -199,9 +204,10 @@ def test_a_replay_drives_listeners_and_state(tmp_path: Path) -> None:
     assert replay.state == expected
 
 
-def test_a_replay_of_a_broken_file_says_so(tmp_path: Path) -> None:
-    (tmp_path / "session.jsonl").write_text("nothing of ours\n")
+def test_a_replay_whose_file_breaks_says_so(tmp_path: Path) -> None:
+    record(tmp_path, EVENTS[:1])
     replay = Replay(tmp_path)
+    (tmp_path / "session.jsonl").write_text("nothing of ours\n")
     replay.start()
     replay.wait(20)
     (notice,) = replay.state.notices

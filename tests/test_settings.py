@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,9 @@ def test_the_command_line_beats_the_environment_beats_the_file(home: Path, monke
         ("[llm]\nthreads = 'many'\n", "llm.threads = 'many' should be a whole number"),
         ("[llm]\nbaseline = 3\n", "should be true or false"),
         ("[asr]\nengine = 'ears'\n", "not one of auto, pocketsphinx, faster-whisper"),
+        ("[llm]\ntemperature = -1\n", "llm.temperature = -1 should be 0 or more"),
+        ("[llm]\ntemperature = nan\n", "should be 0 or more"),
+        ("[tts]\nrate = 5\n", "tts.rate = 5 should be 80 to 450"),
         ("[llm\n", "not valid TOML"),
     ],
 )
@@ -83,3 +87,11 @@ def test_remembering_over_a_broken_file_loses_nothing(home: Path) -> None:
 
 def test_every_key_has_a_meaning() -> None:
     assert all(item.meaning for item in settings.options().values())
+
+
+@pytest.mark.parametrize("key", [key for key, item in settings.options().items() if math.isfinite(item.least)])
+def test_a_number_out_of_range_is_refused_and_its_default_is_within(key: str) -> None:
+    item = settings.options()[key]
+    settings.load({key: item.default})
+    with pytest.raises(PredtuiError, match=f"{key} = .* should be {item.least:g}"):
+        settings.load({key: item.kind(item.least - 1)})

@@ -86,6 +86,10 @@ def read_header(path: Path) -> GgufHeader:
                 raise PredtuiError(f"{path} is not a GGUF model file.", "Choose a .gguf file with --model.")
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as buffer:
                 return _parse(path, buffer, size)
+    except IsADirectoryError:
+        raise PredtuiError(
+            f"{path} is a folder, not a GGUF file.", "Of folders: --engine torch --model FOLDER"
+        ) from None
     except FileNotFoundError:
         raise PredtuiError(f"There is no model file {path}.", "Choose another with --model.") from None
     except OSError as error:

@@ -35,6 +35,8 @@ CHUNK = 256
 SEQUENCES = 16
 """Branches, or leaves of a tree, that one forward can evaluate side by side."""
 _DEFAULT_CONTEXT = 4096
+_LEAST_CONTEXT = 64
+"""What llama.cpp itself does with fewer cells than sequences is to abort."""
 _FLASH_ATTENTION_OFF = 0
 """On a CPU its kernels for one token and for many differ by up to 0.15 in logits of deviation 6, the plain ones by 0.01
 (random-weight Llama, 16-bit); what one chooses, the other must not reject."""
@@ -51,6 +53,7 @@ class LlamaCppModel:
         self.counters = Counters()
         self._stale = stale
         self._memory: list[int] = []
+        self._context = 0
         self._model = self._load(path, header)
         self._parameters = int(llama_cpp.llama_model_n_params(self._model))
         self._threads = threads or default_threads(self._parameters)
@@ -182,18 +185,21 @@ class LlamaCppModel:
         return int(model)
 
     def _open(self, path: Path, threads: int, context: int) -> int:
+        if 0 < context < _LEAST_CONTEXT:
+            self.close()
+            raise PredtuiError(
+                f"A context of {context} tokens holds no conversation.", f"Give {_LEAST_CONTEXT} or more, or 0."
+            )
         trained = int(llama_cpp.llama_model_n_ctx_train(self._model))
         self._context_size = min(context or _DEFAULT_CONTEXT, trained)
         needed, free = self._cache_bytes(), psutil.virtual_memory().available
         if needed > free:
-            self._context = 0
             self.close()
             raise _too_large(path, needed, free)
         opened = open_context(self._model, self._context_size, threads, SEQUENCES)
         if not opened:
-            self._context = 0
             self.close()
-            raise PredtuiError(f"llama.cpp cannot run {path}: {last_error()}.", "Try a smaller --context.")
+            raise PredtuiError(f"llama.cpp cannot run {path}: {last_error()}.", "Try a smaller --llm-context.")
         return opened
 
     def _cache_bytes(self) -> int:
@@ -284,5 +290,5 @@ def output_rows(context: int, count: int, vocab_size: int) -> Logits:
 def _too_large(path: Path, needed: int, free: int) -> PredtuiError:
     return PredtuiError(
         f"{path} needs {needed / 2**20:,.0f} MB of memory and {free / 2**20:,.0f} MB are free.",
-        "Choose a smaller model or a smaller --context.",
+        "Choose a smaller model or a smaller --llm-context.",
     )

@@ -12,10 +12,11 @@ from typing import Any
 
 import llama_cpp
 
-_LEVELS = {1: logging.DEBUG, 2: logging.DEBUG, 3: logging.WARNING, 4: logging.DEBUG, 5: logging.DEBUG}
-"""llama.cpp's INFO, WARN, ERROR, DEBUG, CONTINUED. Its information is a developer's."""
-_ERROR = 3
+_WARN, _ERROR = 3, 4
+"""GGML_LOG_LEVEL_WARN and _ERROR of ggml.h (the Python package numbers them otherwise in a comment). What is less, the
+library's information, is a developer's."""
 _log = logging.getLogger("predtui.llamacpp")
+_log.addHandler(logging.NullHandler())  # where nobody logs, it is not for the terminal
 _errors: list[str] = []
 
 
@@ -24,7 +25,7 @@ def _receive(level: int, text: bytes, _data: Any) -> None:
     if level == _ERROR and line:
         _errors[:] = [*_errors[-7:], line]
     if line:
-        _log.log(_LEVELS.get(level, logging.DEBUG), line)
+        _log.log(logging.WARNING if level in (_WARN, _ERROR) else logging.DEBUG, line)
 
 
 _callback = llama_cpp.llama_log_callback(_receive)

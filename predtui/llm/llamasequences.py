@@ -26,7 +26,9 @@ class LlamaCppSequences:
         self._model, self._vocab_size, self._context_size = model, model.vocab_size, model.context_size
         self._context = open_context(model.handle, model.context_size, threads, 2 * SEQUENCES)
         if not self._context:
-            raise PredtuiError(f"llama.cpp cannot open a second context: {last_error()}.", "Try a smaller --context.")
+            raise PredtuiError(
+                f"llama.cpp cannot open a second context: {last_error()}.", "Try a smaller --llm-context."
+            )
         self._kv = llama_cpp.llama_get_memory(self._context)
         self._batch = Batch(CHUNK)
         self._memory: list[list[int]] = []

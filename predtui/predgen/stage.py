@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 
+import numpy as np
+
 from predtui.decoding.assembly import assemble
 from predtui.decoding.base import DecodingStatistics, Verifier
 from predtui.decoding.sampler import sampler, untied
@@ -31,6 +33,7 @@ from predtui.events import (
 )
 from predtui.llm.base import LoadedModel, Preempted, never
 from predtui.llm.load import Loader, load
+from predtui.llm.templates import PlainTemplate
 from predtui.predgen.baseline import measure
 from predtui.predgen.costs import measured
 from predtui.predgen.lookahead import LookAhead, Steps
@@ -117,6 +120,9 @@ class SpeculationStage:
         self._lookahead = LookAhead(
             self._loaded, self._window, self._speculator, options.futures, options.candidate_tokens
         )
+        if isinstance(self._loaded.template, PlainTemplate):
+            text = f"{self._loaded.name} has no chat template: it may ramble. A chat model answers better."
+            yield Notice(text=text, severity="warning")
         yield StageStatus(stage="llm", message=_described(self._loaded), progress=1.0)
 
     def handle(self, event: Event) -> Iterator[Event]:
@@ -166,7 +172,9 @@ class SpeculationStage:
     def _prefill(self) -> None:
         """Evaluate what stands before the user's words, so that the first of them cost no more than themselves."""
         with suppress(Preempted):
-            self._loaded.model.logits(self._window.tokens(self._history, ""))
+            logits = self._loaded.model.logits(self._window.tokens(self._history, ""))
+            if not np.isfinite(logits).all():
+                raise PredtuiError("The model computes no numbers: its weights are damaged.", "Fetch it again.")
 
     def _transcript(self, event: Transcript) -> Iterator[Event]:
         last, self._heard = self._heard, event

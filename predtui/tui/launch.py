@@ -17,6 +17,8 @@ from predtui.wiring import make_pipeline
 
 VERIFIERS = ("greedy", "top3", "reflection")
 """What F3 goes through, in order; predgen's registry has them under these names."""
+SIZES = range(10, 1001)
+"""Columns, or lines, of a picture."""
 
 
 def open_screen(settings: Settings, record: Path | None = None) -> int:
@@ -53,8 +55,11 @@ def draw(settings: Settings, file: Path, out: Path, size: str) -> None:
     """
     try:
         columns, lines = (int(part) for part in size.split("x"))
+        if columns not in SIZES or lines not in SIZES:
+            raise ValueError(size)
     except ValueError as error:
-        raise PredtuiError(f"{size!r} is not a size.", "Give columns and lines, as in 120x36.") from error
+        wanted = f"{SIZES[0]} to {SIZES[-1]} columns and lines, as in 120x36"
+        raise PredtuiError(f"{size!r} is not a size.", f"Give {wanted}.") from error
     replay = Replay(file, speed=1e6)
     app = PredtuiApp(replay, settings, load_themes((themes_folder(),)), read_only=True)
 

@@ -65,9 +65,14 @@ def test_a_missing_file_and_a_folder_are_named(tmp_path: Path) -> None:
 
 
 def test_an_unknown_architecture_is_named(tmp_path: Path) -> None:
-    with pytest.raises(PredtuiError, match="nonesuch") as caught:
+    with pytest.raises(PredtuiError, match="unknown model architecture: 'nonesuch'") as caught:
         load(str(write(tmp_path / "odd.gguf", arch="nonesuch")))
     assert caught.value.remedy
+
+
+def test_a_context_too_small_for_any_conversation_is_refused(tiny_path: Path) -> None:
+    with pytest.raises(PredtuiError, match="A context of 5 tokens"):
+        load(str(tiny_path), context=5)
 
 
 def test_a_file_cut_short_anywhere_is_refused(tiny_path: Path, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import pickle
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -35,8 +36,9 @@ from predtui.events import (
     Verdict,
     Work,
 )
-from predtui.llm.base import never
+from predtui.llm.base import LoadedModel, never
 from predtui.llm.load import load
+from predtui.llm.templates import PlainTemplate
 from predtui.predgen.options import SpeculationOptions
 from predtui.predgen.stage import SpeculationStage, create
 from predtui.settings import LlmSettings
@@ -116,6 +118,26 @@ def test_opening_reads_the_system_prompt() -> None:
     rig.send(Transcript(tentative="a", unfinished=False))
     first = rig.stage._loaded.model.counters
     assert first.tokens - before < 3 + first.forwards
+
+
+def opened(loaded: LoadedModel) -> list[Event]:
+    """What a stage says while it opens ``loaded``."""
+    context = StageContext(VirtualClock(), never, logging.getLogger("test"))
+    return list(SpeculationStage(OPTIONS, lambda *_: loaded).open(context))
+
+
+def test_a_model_without_a_chat_template_is_told_of() -> None:
+    loaded = replace(load("5", engine="scripted"), template=PlainTemplate())
+    notice = one(Notice, opened(loaded))
+    assert isinstance(notice, Notice)
+    assert "no chat template" in notice.text
+
+
+def test_weights_that_compute_no_numbers_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded = load("5", engine="scripted")
+    monkeypatch.setattr(loaded.model, "logits", lambda tokens, last=1: np.full((last, 9), np.nan, np.float32))
+    with pytest.raises(PredtuiError, match="weights are damaged"):
+        opened(loaded)
 
 
 @given(st.lists(st.tuples(said, st.none() | st.integers(0, 25)), max_size=5), said, st.sampled_from("0123456789"))
