@@ -22,6 +22,10 @@ class Word:
         """What makes two words the same: case and punctuation do not count."""
         return "".join(c for c in self.text.casefold() if c.isalnum()) or self.text
 
+    def after(self, second: float) -> bool:
+        """Whether most of it is said after ``second``. What is cut off at its end is before, whatever the rounding."""
+        return self.start + self.end > 2 * second
+
 
 def shared(first: Sequence[Word], second: Sequence[Word]) -> int:
     """How many words both begin with."""
@@ -75,7 +79,7 @@ class LocalAgreement:
         self.tentative, self._before = [], []
 
     def _following(self, words: Sequence[Word], since: float) -> list[Word]:
-        return following([word for word in self.stable if word.end > since], words)
+        return following([word for word in self.stable if word.after(since)], words)
 
 
 def joined(words: Sequence[Word]) -> str:

@@ -81,7 +81,7 @@ class WhisperRecognizer:
 
     def _round(self) -> list[Word]:
         self._unseen = 0.0
-        before = [word for word in self._words.stable if word.end <= self._cut]
+        before = [word for word in self._words.stable if not word.after(self._cut)]
         words = self._transcribe(self._sound, joined(before)[-PROMPT_CHARACTERS:])
         return [Word(word.text, word.start + self._cut, word.end + self._cut) for word in words]
 

@@ -34,8 +34,9 @@ class Snapshot:
 
 
 class Stream:
-    """One utterance. ``buffer_seconds``: a longer buffer is cut after the words that are stable; ``hardest``: one that
-    is still longer loses its oldest half, whatever is in it. ``rounds`` have to agree on a word, and it has to end
+    """One utterance. ``buffer_seconds``: a longer buffer is cut after a stable word, so that half of it stays, for a
+    model hears the first word of a sound badly; ``hardest``: one that is still longer loses its oldest half, whatever
+    is in it. ``rounds`` have to agree on a word, and it has to end
     ``settled`` seconds before the sound does."""
 
     def __init__(self, buffer_seconds: float, hardest: float, rounds: int = 2, settled: float = 0.0) -> None:
@@ -64,12 +65,12 @@ class Stream:
     def snapshot(self) -> Snapshot:
         """The sound for a round that begins now."""
         self.unseen = 0.0
-        before = [word for word in self.words.stable if self._segment < word.end <= self._cut]
+        before = [word for word in self.words.stable if word.after(self._segment) and not word.after(self._cut)]
         return Snapshot(self._samples, self._cut, joined(before)[-PROMPT_CHARACTERS:])
 
     def reference(self, snapshot: Snapshot) -> tuple[int, ...]:
         """The tokens of the round before for the sound of ``snapshot``."""
-        return tuple(token for one in self._spoken if one.word.end > snapshot.start for token in one.tokens)
+        return tuple(token for one in self._spoken if one.word.after(snapshot.start) for token in one.tokens)
 
     def take(self, snapshot: Snapshot, heard: Heard, last: bool = False) -> None:
         """The words of the round over ``snapshot``. The ``last`` round's are all stable."""
@@ -93,7 +94,9 @@ class Stream:
             words, until=snapshot.end - self._settled if self._settled else math.inf, since=snapshot.start
         )
         if self.heard - self._cut > self._limit and self.words.stable:
-            self._drop(min(self.words.stable[-1].end, self.heard))
+            enough = self.heard - self._limit / 2
+            late = (word.end for word in self.words.stable if word.end >= enough)
+            self._drop(min(next(late, self.words.stable[-1].end), self.heard))
 
     def hypothesis(self, unfinished: bool) -> Hypothesis:
         return Hypothesis(joined(self.words.stable), joined(self.words.tentative), unfinished)

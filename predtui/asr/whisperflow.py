@@ -88,7 +88,7 @@ class Tally:
 def make_stream(model: Model, options: FlowOptions) -> Stream:
     """An empty stream whose sounds, with the tail, fit into the model's window."""
     room = model.seconds - len(options.tail) / RATE
-    return Stream(min(options.buffer, 0.6 * room), 0.95 * room, options.rounds, options.settled)
+    return Stream(min(options.buffer, 0.7 * room), 0.95 * room, options.rounds, options.settled)
 
 
 def sure(heard: Heard) -> Heard:

@@ -77,3 +77,10 @@ def test_only_stable_words_after_the_cut_are_aligned() -> None:
     words = LocalAgreement(stable=timed(["one", "two"]))
     words.finish([Word("one", 0.7, 0.9), Word("two", 1.0, 1.2)], since=0.6)
     assert joined(words.stable) == "one two one two"
+
+
+@given(st.floats(0, 600), st.floats(-1e-6, 1e-6))
+def test_a_word_that_was_cut_off_does_not_swallow_the_next(begin: float, rounding: float) -> None:
+    words = LocalAgreement(stable=[Word("two", begin, begin + 0.3)])
+    words.finish([Word("minutes", begin + 0.3, begin + 0.8)], since=begin + 0.3 + rounding)
+    assert joined(words.stable) == "two minutes"

@@ -149,6 +149,21 @@ def test_ten_minutes_keep_the_buffer_short_and_every_word() -> None:
     assert len(set(expected) - set(said)) <= 2  # a segment of five minutes may end inside a word
 
 
+@settings(max_examples=40, deadline=None)
+@given(buffer=st.floats(1.0, 6.0), count=st.integers(10, 60))
+def test_a_cut_leaves_the_words_before_the_newest(buffer: float, count: int) -> None:
+    stream, sound = Stream(buffer, 60.0), np.frombuffer(speech(count), "<i2").astype(np.float32) / 32768
+    for begin in range(0, len(sound), RATE // 10):
+        stream.hear(sound[begin : begin + RATE // 10])
+        before = stream.snapshot()
+        stream.take(before, Perfect().begin(Sound(before.samples), "", ()).heard())
+        after = stream.snapshot()
+        assert len(after.samples) <= buffer * RATE + RATE // 10
+        if after.start > before.start:
+            assert len(after.samples) >= (buffer / 2 - 0.3 - 0.1) * RATE
+    assert [word.text for word in stream.words.stable] == [f"w{n + 1}" for n in range(len(stream.words.stable))]
+
+
 @settings(max_examples=60, deadline=None)
 @given(seconds=st.floats(0.1, 60.0), hardest=st.floats(1.0, 10.0))
 def test_the_buffer_is_bounded_whatever_is_heard(seconds: float, hardest: float) -> None:
