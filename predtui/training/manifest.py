@@ -27,7 +27,7 @@ def read(path: Path) -> Iterator[Utterance]:
     line or the sound at fault."""
     check_file(path)
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
     except UnicodeDecodeError as error:
         raise PredtuiError(f"{path} is not text in UTF-8.", "A manifest has lines of wav<TAB>transcript.") from error
     for number, line in enumerate(lines, 1):
@@ -36,7 +36,11 @@ def read(path: Path) -> Iterator[Utterance]:
         wav, tab, text = line.partition("\t")
         if not tab or not text.strip():
             raise PredtuiError(f"{path}, line {number} has no transcript.", "A line is wav<TAB>transcript.")
-        yield Utterance(samples_of(path.parent / wav.strip()), text.strip())
+        try:
+            samples = samples_of(path.parent / wav.strip())
+        except PredtuiError as error:
+            raise PredtuiError(f"{path}, line {number}: {error.message}", error.remedy) from error
+        yield Utterance(samples, text.strip())
 
 
 def samples_of(path: Path) -> npt.NDArray[np.float32]:

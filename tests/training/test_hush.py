@@ -106,7 +106,7 @@ def test_a_manifest_becomes_a_hush_word_with_a_card(model: Path, tmp_path: Path)
     ("lines", "message"),
     [
         ("a.wav no tab", "line 1 has no transcript"),
-        ("no.wav\thello", "does not exist"),
+        ("\n\nno.wav\thello", r"list.tsv, line 3: .*no.wav does not exist"),
         ("list.tsv\thello", "not a sou"),
     ],
 )
@@ -114,6 +114,15 @@ def test_what_is_wrong_with_a_manifest_is_named(tmp_path: Path, lines: str, mess
     (tmp_path / "list.tsv").write_text(lines)
     with pytest.raises(PredtuiError, match=message):
         list(manifest.read(tmp_path / "list.tsv"))
+
+
+def test_a_manifest_of_another_editor_is_read(tmp_path: Path) -> None:
+    with wave.open(str(tmp_path / "a.wav"), "wb") as file:
+        file.setparams((1, 2, 16_000, 0, "NONE", ""))
+        file.writeframes(bytes(3200))
+    (tmp_path / "list.tsv").write_bytes(b"\xef\xbb\xbfa.wav\thello\r\n\r\n")
+    (one,) = manifest.read(tmp_path / "list.tsv")
+    assert (len(one.samples), one.text) == (1600, "hello")
 
 
 def test_files_that_hold_no_hush_word_are_named(tmp_path: Path, model: Path) -> None:
