@@ -62,15 +62,16 @@ class LocalAgreement:
     _before: list[list[Word]] = field(default_factory=list)
 
     def update(self, words: Sequence[Word], until: float = math.inf, since: float = -math.inf) -> None:
-        """A new round over the sound after ``since`` seconds. What it shares with the rounds before becomes stable, up
-        to the first word that ends after ``until`` seconds."""
+        """A new round over the sound after ``since`` seconds. What it shares with the rounds before becomes stable, but
+        for its newest word where that ends after ``until`` seconds."""
         words = self._following(words, since)
         known = len(self._before) == self.rounds - 1
         agreed = min([len(words), *(shared(before, words) for before in self._before)]) if known else 0
-        settled = next((index for index, word in enumerate(words[:agreed]) if word.end > until), agreed)
-        self.stable.extend(words[:settled])
-        self.tentative = words[settled:]
-        rounds = [*(before[settled:] for before in self._before), self.tentative]
+        if words and agreed == len(words) and words[-1].end > until:
+            agreed -= 1
+        self.stable.extend(words[:agreed])
+        self.tentative = words[agreed:]
+        rounds = [*(before[agreed:] for before in self._before), self.tentative]
         self._before = rounds[len(rounds) - self.rounds + 1 :]
 
     def finish(self, words: Sequence[Word], since: float = -math.inf) -> None:

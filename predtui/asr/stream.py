@@ -36,7 +36,7 @@ class Snapshot:
 class Stream:
     """One utterance. ``buffer_seconds``: a longer buffer is cut after a stable word, so that half of it stays, for a
     model hears the first word of a sound badly; ``hardest``: one that is still longer loses its oldest half, whatever
-    is in it. ``rounds`` have to agree on a word, and it has to end
+    is in it. ``rounds`` have to agree on a word, and the newest has to end
     ``settled`` seconds before the sound does."""
 
     def __init__(self, buffer_seconds: float, hardest: float, rounds: int = 2, settled: float = 0.0) -> None:

@@ -24,19 +24,20 @@ from predtui.asr.whisper_files import find_hush, find_model
 from predtui.asr.whisper_model import Encoded, Heard, WhisperModel
 from predtui.settings import AsrSettings
 
-SETTLED_SECONDS = 0.1
-"""Rounds a tenth of a second apart agree on half a word too: a stable word ends so long before the sound does."""
+SETTLED_SECONDS = 0.4
+"""Rounds a tenth of a second apart agree on half a word too: the newest one is stable so long after its end, the others
+at once."""
 _NOTHING: Samples = np.zeros(0, dtype=np.float32)
 
 
 @dataclass(frozen=True, slots=True)
 class FlowOptions:
     """``step``: seconds of sound between rounds, at least. ``buffer``: seconds after which it is cut; some of the
-    window is kept free. ``settled``: how long before the end of the sound a stable word ends. ``tail``: samples
-    after every sound, the hush word; ``pad_to``: frames to pad to, 0 for none. ``pipelined``: encoding and writing are
-    two executors, the first of which writes ``exchange`` tokens before it hands over (section 4.3.2)."""
+    window is kept free. ``settled``: how long before the end of the sound the newest stable word ends. ``tail``:
+    samples after every sound, the hush word; ``pad_to``: frames to pad to, 0 for none. ``pipelined``: encoding and
+    writing are two executors, the first of which writes ``exchange`` tokens before it hands over (section 4.3.2)."""
 
-    step: float = 0.2
+    step: float = 0.1
     buffer: float = 15.0
     rounds: int = 2
     settled: float = 0.0

