@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+from predtui.events import Work
+
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
@@ -38,6 +40,10 @@ class Recognizer(Protocol):
 @runtime_checkable
 class Measured(Protocol):
     """A recogniser that knows how it kept up."""
+
+    def worked(self) -> list[Work]:
+        """What its parts did since the last call, round by round; as stages of their own."""
+        ...
 
     def summary(self) -> str:
         """A line about the utterance that has just ended; "" where there is nothing to tell."""

@@ -66,6 +66,11 @@ class AsrStage:
         self._position = max(self._position, frame.position + len(frame.pcm) // 2)
         if pcm and (hypothesis := self._recognizer.feed(pcm, frame.voiced)) is not None:
             yield from self._changed(hypothesis)
+        yield from self._worked()
+
+    def _worked(self) -> Iterator[Event]:
+        if isinstance(self._recognizer, Measured):
+            yield from self._recognizer.worked()
 
     def _changed(self, hypothesis: Hypothesis) -> Iterator[Event]:
         new = Transcript(stable=hypothesis.stable, tentative=hypothesis.tentative, unfinished=hypothesis.unfinished)
@@ -77,6 +82,7 @@ class AsrStage:
         if self._listening and event.turn == self._turn:
             self._listening = False
             yield Transcript(stable=self._recognizer.finish().stable, unfinished=False, final=True)
+            yield from self._worked()
             if isinstance(self._recognizer, Measured) and (line := self._recognizer.summary()):
                 yield StageStatus(stage="asr", state="ready", message=line)
 

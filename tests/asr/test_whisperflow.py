@@ -207,6 +207,21 @@ def test_inventions_are_dropped() -> None:
     assert recognizer.finish().stable == ""
 
 
+@pytest.mark.parametrize("pipelined", [False, True])
+def test_every_round_tells_when_it_was_encoded_and_written(pipelined: bool) -> None:
+    times = iter(range(10_000))
+    recognizer = FlowRecognizer(Perfect(), FlowOptions(step=0.2, pipelined=pipelined), now=lambda: float(next(times)))
+    for frame in frames(speech(10)):
+        recognizer.feed(frame, True)
+    recognizer.finish()
+    work = recognizer.worked()
+    assert not recognizer.worked()
+    assert [sum(one.stage == lane for one in work) for lane in ("encode", "write")] == [recognizer.tally.rounds] * 2
+    for lane in ("encode", "write"):
+        moments = [moment for one in work if one.stage == lane for moment in (one.start, one.end)]
+        assert moments == sorted(moments)
+
+
 def test_a_summary_tells_delay_and_speed() -> None:
     times = iter(range(10_000))
     recognizer = FlowRecognizer(Perfect(), FlowOptions(step=0.2), now=lambda: next(times) / 1000)

@@ -207,6 +207,22 @@ def test_the_candidate_tells_how_many_ends_of_the_sentence_were_answered_ahead()
     assert reduce(fold([*speculating(), future]), ev.TurnStarted(turn=3)).futures == ()
 
 
+@pytest.mark.parametrize(
+    ("parts", "height", "shown"),
+    [
+        (["encode", "write"], 7, ["asr", "encode", "write", "llm", "tts", "audio"]),
+        (["target", "draft"], 6, ["asr", "target", "draft", "tts", "audio"]),
+        (["encode", "write", "target", "draft"], 7, ["encode", "write", "target", "draft", "tts", "audio"]),
+        (["encode", "write", "target", "draft"], 6, ["asr", "target", "draft", "tts", "audio"]),
+        ([], 4, ["asr", "llm", "tts"]),
+    ],
+)
+def test_parts_stand_for_the_whole_where_room_is_short(parts: list[str], height: int, shown: list[str]) -> None:
+    spans = [ev.Work(turn=2, stage=lane, start=10.0, end=10.1) for lane in parts]
+    pane = TimelinePane(fold([ev.TurnStarted(turn=2, time=10.0), *spans]))
+    assert [line.plain.split()[0] for line in pane.draw(pane.values, 40, height)][:-1] == shown
+
+
 def test_the_timeline_tells_how_the_synthesiser_fares() -> None:
     told = fold([ev.TurnStarted(turn=1, time=1.0), ev.Synthesis(turn=1, ready=17, released=3, real_time_factor=0.251)])
     heading = TimelinePane(told).heading(TimelinePane(told).values)

@@ -28,7 +28,8 @@ class Drawn(Widget, Generic[Values]):
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "kept", "new", "struck", "stable", "tentative", "dim", "strong", "good", "fair", "bad",
-        "accent", "key", "lane-asr", "lane-llm", "lane-target", "lane-draft", "lane-tts", "lane-audio",
+        "accent", "key", "lane-asr", "lane-encode", "lane-write", "lane-llm", "lane-target", "lane-draft", "lane-tts",
+        "lane-audio",
     }  # fmt: skip
 
     def __init__(self, turn: Turn, *, name: str | None = None) -> None:

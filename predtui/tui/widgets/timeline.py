@@ -13,19 +13,20 @@ from predtui.tui.widgets.pane import Pane
 from predtui.turn import Span, Turn
 
 LANES = ("asr", "llm", "tts", "audio")
-DRAFTING = ("asr", "llm", "target", "draft", "tts", "audio")
-"""The lanes, and those where the language model drafts: what its work consists of."""
-WHOLE = "llm"
-"""The lane that goes first where there is no room for all."""
+PARTS = {"asr": ("encode", "write"), "llm": ("target", "draft")}
+"""The lanes, and what the work of one consists of where its stage tells: rounds, and drafting."""
 END = "┊"
 END_WORDS = "▲ end of input"
 """Mark the end of the input, on the lanes and on the axis."""
 
 
+Lanes = tuple[tuple[str, tuple[Span, ...]], ...]
+
+
 class Course(NamedTuple):
     """Spans of each lane and the moments that matter, in seconds of the clock; latencies in milliseconds."""
 
-    lanes: tuple[tuple[str, tuple[Span, ...]], ...]
+    lanes: Lanes
     origin: float
     latest: float
     input_end: float | None
@@ -52,7 +53,7 @@ class TimelinePane(Pane[Course]):
 
     def changed(self, values: Course) -> None:
         super().changed(values)
-        self.set_class(len(values.lanes) > len(LANES), "-drafting")
+        self.set_class(len(values.lanes) > len(LANES), "-parts")
 
     def heading(self, values: Course) -> tuple[str | tuple[str, str], ...]:
         speech = _speech(values.speech)
@@ -66,13 +67,25 @@ class TimelinePane(Pane[Course]):
         cells = max(1, width - label)
         start = lanes.window(values.latest, values.origin, cells)
         end = None if values.input_end is None else lanes.column_of(values.input_end, start, cells)
-        shown = values.lanes if len(values.lanes) < height else [pair for pair in values.lanes if pair[0] != WHOLE]
-        lines = [_lane(f"{lane:<{label}}", spans, start, cells, end) for lane, spans in shown[: height - 1]]
+        shown = _fitting(values.lanes, height - 1)
+        lines = [_lane(f"{lane:<{label}}", spans, start, cells, end) for lane, spans in shown]
         return [*lines, _axis(" " * label, start, values.origin, cells, end)]
 
 
 def _lanes(turn: Turn) -> tuple[str, ...]:
-    return DRAFTING if "target" in turn.lanes else LANES
+    return tuple(one for lane in LANES for one in (lane, *(part for part in PARTS.get(lane, ()) if part in turn.lanes)))
+
+
+def _fitting(every: Lanes, room: int) -> Lanes:
+    """``every`` lane that fits into ``room``: parts stand for their whole where need be, the last one's first; then the
+    whole for the parts of the first."""
+    names, gone = [lane for lane, _ in every], set[str]()
+    for whole, parts in reversed(PARTS.items()):
+        if len(names) - len(gone) > room and set(parts) & set(names):
+            gone.add(whole)
+    if len(names) - len(gone) > room and whole in gone:
+        gone = (gone - {whole}) | set(parts)
+    return tuple(pair for pair in every if pair[0] not in gone)[:room]
 
 
 def _lane(label: str, spans: Sequence[Span], start: float, cells: int, end: int | None) -> Content:
