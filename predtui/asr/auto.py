@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from predtui.asr.base import Hypothesis, Measured, Recognizer
+from predtui.events import Work
 
 SURE = -0.3
 """Mean log-probability of the last round. Of 200 rounds over two seconds of the pocket domain, all over five
@@ -60,6 +61,10 @@ class AutoRecognizer:
         said = self._special.finish()
         self._chosen = self._special if said.stable and self._sure else self._general
         return said if self._chosen is self._special else self._general.finish()
+
+    def worked(self) -> list[Work]:
+        """What the special one did, where it tells."""
+        return self._special.worked() if isinstance(self._special, Measured) else []
 
     def summary(self) -> str:
         """What the chosen one has to tell."""

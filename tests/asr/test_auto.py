@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from predtui.asr.auto import DECIDED_SECONDS, SURE, AutoRecognizer
-from predtui.asr.base import Hypothesis
+from predtui.asr.base import Hypothesis, Measured
+from predtui.events import Work
 
 FRAME = bytes(640)
 SECONDS = 0.02
@@ -78,3 +79,17 @@ def test_two_rates_are_refused() -> None:
     other.rate = 8000
     with pytest.raises(ValueError, match="8000 Hz"):
         AutoRecognizer(Scripted("s", [0.0]), other)
+
+
+def test_the_special_one_s_rounds_are_told() -> None:
+    class Busy(Scripted):
+        def worked(self) -> list[Work]:
+            return [Work(stage="encode", start=1.0, end=2.0)]
+
+        def summary(self) -> str:
+            return ""
+
+    recognizer = AutoRecognizer(Busy("s", [0.0]), Scripted("g", [None]))
+    assert isinstance(recognizer, Measured)
+    assert recognizer.worked() == [Work(stage="encode", start=1.0, end=2.0)]
+    assert AutoRecognizer(Scripted("s", [0.0]), Scripted("g", [None])).worked() == []
