@@ -28,8 +28,12 @@ _WEIGHT = 0.2
 """Of the newest measurement in the running mean of the draft's time."""
 _PRIOR, _DECAY, _ALMOST = (4.0, 5.0), 0.98, 0.999
 """Accepted and judged tokens at the beginning; what remains of both after an iteration; the highest rate to plan by."""
-_DECIDE, _TRIAL = 4, 32
-"""Drafts from one decision to the next; iterations from one trial to the next while it does not draft."""
+_DECIDE = 4
+"""Drafts from one decision to the next."""
+_ALONE, _REMEASURE = 3, 64
+"""Iterations without a draft to begin with, and iterations until there is another: what the target takes alone."""
+_PATIENCE, _MOST_PATIENCE = 32, 256
+"""Iterations until drafting is tried again where it does not pay; each trial that fails doubles them."""
 
 
 _OFF = "drafting is off: the target alone is as fast here"
@@ -65,25 +69,36 @@ class Budget:
     (DuoDecoding, section 3.1). At acceptance rate a, an iteration with n - 1 tokens left of a draft brings
     (1 - a^n) / (1 - a) tokens in max(T_target(n), n T_draft), and is followed by another such one with probability a^n;
     one with nothing left brings 1 token in max(T_target(1), n T_draft), and is followed by such a one with probability
-    a. Measured as decoding goes on."""
+    a. All is measured as decoding goes on; the target alone apart, since a draft at work beside it takes some of its
+    cache and memory, and no draft is made where no n is faster than that."""
 
     def __init__(self, fixed: int = 0) -> None:
-        self._fixed, self._best, self._idle = fixed, FIRST, 0
-        self._target, self._token = Curve(), 0.0
+        self._fixed, self._best = fixed, FIRST
+        self._target, self._alone, self._token = Curve(), Curve(), 0.0
         self._accepted, self._judged = _PRIOR
-        self._seen = 0
+        self._seen = self._iterations = self._idle = 0
+        self._patience = _PATIENCE
 
     @property
     def off(self) -> bool:
-        """Whether a draft brings nothing: where one token is best, the target alone brings it."""
-        return not self._fixed and self._best == 1
+        """Whether the target alone is as fast as with any draft."""
+        return not self._fixed and not self._best
 
     def next(self) -> int:
-        """Tokens to draft now; 0 while it is off, but for a trial now and then."""
-        if not self.off:
-            return self._fixed or self._best
-        self._idle = (self._idle + 1) % _TRIAL
-        return 0 if self._idle else FIRST
+        """Tokens to draft now; 0 to measure the target alone, and while drafting is off but for a trial at times."""
+        if self._fixed:
+            return self._fixed
+        self._iterations += 1
+        if self._iterations <= _ALONE or self._iterations % _REMEASURE == 0:
+            return 0
+        if self._best:
+            return self._best
+        self._idle += 1
+        return 0 if self._idle % self._patience else FIRST
+
+    def alone(self, seconds: float) -> None:
+        """A forward of the target over one token, with no draft beside it, took so long."""
+        self._alone.add(1, seconds)
 
     def verified(self, evaluated: int, accepted: int, seconds: float) -> None:
         """A forward of the target over the last token and ``evaluated - 1`` drafted ones took so long."""
@@ -99,7 +114,16 @@ class Budget:
         self._token += (seconds / tokens - self._token) * weight
         self._seen += 1
         if self.off or self._seen % _DECIDE == 0:
-            self._best = max(range(1, LONGEST + 1), key=self._tokens_per_second)
+            self._decide()
+
+    def _decide(self) -> None:
+        was_off, alone = self.off, self._alone.seconds(1)
+        best = max(range(2, LONGEST + 1), key=self._tokens_per_second)
+        self._best = best if not alone or self._tokens_per_second(best) * alone > 1 else 0
+        if self._best or not was_off:
+            self._patience = _PATIENCE
+        else:
+            self._patience = min(2 * self._patience, _MOST_PATIENCE)
 
     def _tokens_per_second(self, length: int) -> float:
         a = min(self._accepted / self._judged, _ALMOST)
@@ -156,8 +180,10 @@ class Duo:
             path, token = self._rule.walk(Draft(tuple(left)), rows, position)
             new = [*left[: len(path)], token]
             self.statistics.count(len(left), len(path), len(new))
-            if measured:
+            if measured and asked:
                 self.budget.verified(len(left) + 1, len(path), verified - begun)
+            elif measured and not left:
+                self.budget.alone(verified - begun)
             for one in new:
                 yield one
                 if is_end(one):

@@ -46,6 +46,8 @@ _TALK = tuple(intent for intent in INTENTS if intent.name.startswith("talk_"))
 _TALK_WEIGHTS = list(accumulate(intent.weight for intent in _TALK))
 _COMPUTED = tuple(i for i in INTENTS if _GROUPS[i.name] in {"arithmetic", "conversion", "clock", "calendar"})
 _COMPUTED_WEIGHTS = list(accumulate(intent.weight for intent in _COMPUTED))
+_ERRANDS = tuple(intent for intent in INTENTS if _GROUPS[intent.name] == "assistant")
+_ERRANDS_WEIGHTS = list(accumulate(intent.weight for intent in _ERRANDS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,11 @@ def any_intent(rng: random.Random) -> Intent:
 def any_computed(rng: random.Random) -> Intent:
     """An intent whose replies are worked out, by its share among these: what a model learns best by itself first."""
     return rng.choices(_COMPUTED, cum_weights=_COMPUTED_WEIGHTS)[0]
+
+
+def any_errand(rng: random.Random) -> Intent:
+    """A timer, a reminder or an entry of a list, by its share among these: the reply quotes what was asked."""
+    return rng.choices(_ERRANDS, cum_weights=_ERRANDS_WEIGHTS)[0]
 
 
 def _ask(intent: Intent, split: Split, style: Style, rng: random.Random, followup: bool = False) -> _Said:
@@ -193,6 +200,11 @@ def sample(rng: random.Random) -> Example:
 def sample_computed(rng: random.Random) -> Example:
     """A training example like those of ``sample`` whose reply is worked out; never a judgement."""
     return _dialogue("train", rng, truncate=rng.random() < TRUNCATED, pick=any_computed)
+
+
+def sample_errand(rng: random.Random) -> Example:
+    """A training example like those of ``sample`` whose reply quotes its prompt; never cut short, never a judgement."""
+    return _dialogue("train", rng, truncate=False, pick=any_errand)
 
 
 def heldout(split: Split, n: int, seed: int) -> list[Example]:
