@@ -1,12 +1,21 @@
-"""What is shown when: copying, then worked replies, then the mixture; judgements to the layers that judge."""
+"""What is shown when: copying, quoting, worked replies, the mixture; judgements to the layers that judge."""
 
 from __future__ import annotations
 
 import random
 
 from predtui.training.corpus.compose import group
-from predtui.training.pocket.curriculum import COMPUTED_POOLS, COPIED_POOLS, JUDGED, judge_lesson, target_lesson
+from predtui.training.pocket.curriculum import (
+    COMPUTED_POOLS,
+    COPIED_POOLS,
+    ERRAND_POOLS,
+    ERRANDS,
+    JUDGED,
+    judge_lesson,
+    target_lesson,
+)
 
+BEFORE = COPIED_POOLS + ERRAND_POOLS
 COMPUTED = {"arithmetic", "conversion", "clock", "calendar", "followups"}
 
 
@@ -18,11 +27,17 @@ def test_copying_comes_first_and_says_what_was_said() -> None:
         assert len(said.content.split()) >= 3
 
 
+def test_then_come_requests_to_quote() -> None:
+    rng = random.Random(4)
+    quoted = [target_lesson(rng, pool) for pool in range(COPIED_POOLS, BEFORE) for _ in range(50)]
+    assert abs(sum(group(e.intent) == "assistant" for e in quoted) / len(quoted) - ERRANDS) < 0.2
+
+
 def test_worked_replies_follow_and_then_everything() -> None:
     rng = random.Random(2)
-    worked = [target_lesson(rng, COPIED_POOLS + COMPUTED_POOLS - 1) for _ in range(400)]
+    worked = [target_lesson(rng, BEFORE + COMPUTED_POOLS - 1) for _ in range(400)]
     assert sum(group(e.intent) in COMPUTED for e in worked) > 0.9 * len(worked)
-    mixture = [target_lesson(rng, COPIED_POOLS + COMPUTED_POOLS) for _ in range(400)]
+    mixture = [target_lesson(rng, BEFORE + COMPUTED_POOLS) for _ in range(400)]
     assert {group(e.intent) for e in mixture} - COMPUTED >= {"countries", "howto", "smalltalk"}
 
 

@@ -1,23 +1,28 @@
 """What the pocket models are shown, and when: copying and worked sums before everything else, judgements after it.
 
 A small model that meets sums, conversions and clock times among hundreds of facts learns the facts and never finds out
-how to carry; shown these alone first, it does, and keeps it. So it is with copying. Must not know of tokens, batches or
-models.
+how to carry; shown these alone first, it does, and keeps it. So it is with copying, and with quoting part of a request:
+of lists and reminders a quarter was right after 70 million tokens, and 70 % after two million more that were mostly
+these. Must not know of tokens, batches or models.
 """
 
 from __future__ import annotations
 
 import random
 
-from predtui.training.corpus.compose import any_intent, sample, sample_computed
+from predtui.training.corpus.compose import any_intent, sample, sample_computed, sample_errand
 from predtui.training.corpus.copying import copied
 from predtui.training.corpus.judge import judgement
 from predtui.training.corpus.types import Example
 
 COPIED_POOLS = 6
 """Pools of the target's stream, from the first, that hold words to copy only: about a million tokens."""
+ERRAND_POOLS = 12
+"""The pools after these are mostly requests that the reply quotes: about 2 million tokens."""
 COMPUTED_POOLS = 30
-"""The pools after these hold worked replies only: about 6 million tokens."""
+"""The pools after those hold worked replies only: about 6 million tokens."""
+ERRANDS = 0.6
+"""Share of such requests in their pools; the rest are worked replies."""
 COPIED = 0.04
 """Share of words to copy from then on."""
 JUDGED = 0.6
@@ -28,7 +33,9 @@ def target_lesson(rng: random.Random, pool: int) -> Example:
     """An example for pool number ``pool`` of the target's stream."""
     if pool < COPIED_POOLS or rng.random() < COPIED:
         return copied(rng)
-    return sample_computed(rng) if pool < COPIED_POOLS + COMPUTED_POOLS else sample(rng)
+    if pool < COPIED_POOLS + ERRAND_POOLS and rng.random() < ERRANDS:
+        return sample_errand(rng)
+    return sample_computed(rng) if pool < COPIED_POOLS + ERRAND_POOLS + COMPUTED_POOLS else sample(rng)
 
 
 def judge_lesson(rng: random.Random, pool: int) -> Example:

@@ -86,17 +86,17 @@ def _on_list(make: Callable[[str, str], Case]) -> Callable[[random.Random], Case
 
 
 INTENTS = (
-    Intent("timer", phrases.TIMER, lambda rng: timer(_duration(rng)), 1.0, "assistant"),
-    Intent("alarm", phrases.ALARM, lambda rng: alarm(_time(rng)), 0.8, "assistant"),
-    Intent("reminder", phrases.reminder("at <time>"), _draw_reminder, 1.2, "assistant"),
-    Intent("delayed_reminder", phrases.reminder("in <span>"), _draw_delayed_reminder, 0.9, "assistant"),
-    Intent("list_add", phrases.LISTED, _on_list(listed), 1.8, "assistant"),
-    Intent("list_remove", phrases.STRUCK, _on_list(struck), 0.9, "assistant"),
+    Intent("timer", phrases.TIMER, lambda rng: timer(_duration(rng)), 1.4, "assistant"),
+    Intent("alarm", phrases.ALARM, lambda rng: alarm(_time(rng)), 1.2, "assistant"),
+    Intent("reminder", phrases.reminder("at <time>"), _draw_reminder, 2.2, "assistant"),
+    Intent("delayed_reminder", phrases.reminder("in <span>"), _draw_delayed_reminder, 1.6, "assistant"),
+    Intent("list_add", phrases.LISTED, _on_list(listed), 3.4, "assistant"),
+    Intent("list_remove", phrases.STRUCK, _on_list(struck), 1.8, "assistant"),
     Intent(
         "cancel",
         phrases.CANCELED,
         lambda rng: canceled(rng.choice(("timer", "alarm", "reminder", "countdown", "wake up call"))),
-        0.3,
+        0.5,
         "assistant",
     ),
 )
