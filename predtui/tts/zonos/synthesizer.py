@@ -13,11 +13,12 @@ from torch import Tensor
 
 from predtui.errors import PredtuiError
 from predtui.llm.base import Counters
-from predtui.tts.base import BufferedSpeech, SpeechState
+from predtui.tts.base import BufferedSpeech, Remainder, SpeechState
 from predtui.tts.zonos.backbone import KeyValueCache
 from predtui.tts.zonos.codec import Codec
 from predtui.tts.zonos.config import CODEBOOKS
 from predtui.tts.zonos.model import ZonosModel
+from predtui.tts.zonos.parts import PartsState, SpeechInParts, parts
 from predtui.tts.zonos.pattern import DELAY
 from predtui.tts.zonos.phonemes import phonemes
 from predtui.tts.zonos.sampling import SamplingOptions
@@ -30,7 +31,10 @@ FMAX = 22050.0
 EMOTIONS = ("happiness", "sadness", "disgust", "fear", "surprise", "anger", "other", "neutral")
 CALM = dict(zip(EMOTIONS, (0.31, 0.03, 0.03, 0.03, 0.03, 0.03, 0.26, 0.31), strict=True))
 LONGEST = 600
-"""Symbols of a sentence, stress marks and blanks included: half a minute of speech at the usual rate."""
+"""Symbols of a sentence, stress marks and blanks included: half a minute of speech at the usual rate. A longer one is
+said in parts."""
+MOST_PARTS = 4
+"""So many times ``LONGEST`` is no sentence any more."""
 CARRIED_S = 10.0
 """A longer sentence is no audio prefix of the next: half of the room would be gone."""
 
@@ -93,10 +97,19 @@ class ZonosSynthesizer:
 
     def synthesize(
         self, text: str, state: SpeechState | None = None, after: SpeechState | None = None
-    ) -> Speech | BufferedSpeech:
-        """See ``Synthesizer``. Raises PredtuiError for a text that is too long."""
+    ) -> Speech | BufferedSpeech | SpeechInParts:
+        """See ``Synthesizer``. A long text is said in parts; raises PredtuiError for one that would take too many."""
+        if isinstance(state, PartsState):
+            return SpeechInParts(self.synthesize, self.synthesize("", state.state), state.left)
         if isinstance(state, ZonosState):
             return self._speech(state)
+        if isinstance(state, Remainder):
+            return BufferedSpeech(state.chunks)
+        first, *left = self._parts(text)
+        speech = self._begin(first, after.state if isinstance(after, PartsState) else after)
+        return SpeechInParts(self.synthesize, speech, tuple(left)) if left else speech
+
+    def _begin(self, text: str, after: SpeechState | None) -> Speech | BufferedSpeech:
         try:
             prompt = self._prompt(text, after if isinstance(after, ZonosState) else None)
         except (RuntimeError, MemoryError) as error:
@@ -109,16 +122,22 @@ class ZonosSynthesizer:
     def _speech(self, start: Prompt | ZonosState) -> Speech:
         return Speech(self._step, self._codec, self._sampling, self._manner.chunk, start)
 
+    def _parts(self, text: str) -> list[str]:
+        def symbols(part: str) -> int:
+            return len(phonemes(part, self._manner.language))
+
+        if (length := symbols(text)) > MOST_PARTS * LONGEST:
+            raise PredtuiError(
+                f"A sentence of {length} phonetic symbols is too long for Zonos, which takes {MOST_PARTS * LONGEST}.",
+                "Say it in parts.",
+            )
+        return parts(text, lambda part: symbols(part) <= LONGEST)
+
     def _prompt(self, text: str, before: ZonosState | None) -> Prompt | None:
         """None for a text in which there is nothing to say."""
         said = phonemes(text, self._manner.language)
         if not said:
             return None
-        if len(said) > LONGEST:
-            raise PredtuiError(
-                f"A sentence of {len(said)} phonetic symbols is too long for Zonos, which takes {LONGEST}.",
-                "Say it in parts.",
-            )
         known = torch.empty((CODEBOOKS, 0), dtype=torch.long)
         if before is not None and self._manner.carries and before.frames.shape[1] <= CARRIED_S * self.frame_rate:
             said = f"{phonemes(before.text, self._manner.language)} {said}"

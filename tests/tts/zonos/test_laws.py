@@ -14,10 +14,11 @@ from predtui.llm.base import common_prefix
 from predtui.tts.zonos.checkpoint import load_model
 from predtui.tts.zonos.codec import Codec, pcm
 from predtui.tts.zonos.model import ZonosModel
+from predtui.tts.zonos.parts import parts
 from predtui.tts.zonos.phonemes import phonemes
 from predtui.tts.zonos.speech import Speech
 from predtui.tts.zonos.symbols import ids
-from predtui.tts.zonos.synthesizer import ZonosSynthesizer
+from predtui.tts.zonos.synthesizer import LONGEST, ZonosSynthesizer
 from tests.tts.zonos import tiny_zonos
 
 WORDS = ["the", "capital", "of", "France", "is", "Paris", "12", "why", "so", "—", "née", "yes!"]
@@ -179,6 +180,41 @@ def test_nothing_to_say_is_no_sound(models: dict[str, ZonosModel], codec: Codec,
 def test_a_text_too_long_is_told(models: dict[str, ZonosModel], codec: Codec) -> None:
     with pytest.raises(PredtuiError, match="too long for Zonos"):
         voice(models["published"], codec, 4, 0).synthesize("very " * 2000)
+
+
+LONG = "If it rains, " + "the very old town of Paris is wet, and " * 24 + "the end is near."
+
+
+def test_a_long_sentence_is_said_in_parts_and_resumed_in_each(models: dict[str, ZonosModel], codec: Codec) -> None:
+    synthesizer = voice(models["published"], codec, 4, 2, seconds=0.15)
+    assert len(phonemes(LONG, "en-us")) > LONGEST
+    whole = b"".join(synthesizer.synthesize(LONG))
+    assert len(whole) > len(b"".join(synthesizer.synthesize(LONG[: len(LONG) // 3])))
+    state, heard = None, b""
+    for point in (0, 3, 20, 30):
+        spoken = synthesizer.synthesize(LONG, state)
+        heard += steps(spoken, point)
+        state = spoken.save()
+    assert state.nbytes > 0
+    rest = synthesizer.synthesize(LONG, state)
+    assert heard + b"".join(rest) == whole
+    after = rest.save()
+    carried = b"".join(synthesizer.synthesize("Good night.", after=after))
+    assert carried != b"".join(synthesizer.synthesize("Good night."))
+
+
+@given(st.lists(st.sampled_from(["word", "a,", "so;", "x" * 40, "—"]), min_size=1, max_size=40), st.integers(4, 60))
+def test_parts_fit_and_lose_no_word(words: list[str], longest: int) -> None:
+    cut = parts(" ".join(words), lambda part: len(part) <= longest)
+    assert all(0 < len(part) <= longest for part in cut)
+    assert "".join(cut).replace(" ", "") == "".join(words)
+    if longest >= 40:
+        assert [word for part in cut for word in part.split()] == words
+
+
+def test_a_cut_prefers_the_end_of_a_clause() -> None:
+    cut = parts("when it rains over the hills, the town is wet", lambda part: len(part) < 40)
+    assert cut == ["when it rains over the hills,", "the town is wet"]
 
 
 def test_an_unknown_language_is_told(models: dict[str, ZonosModel], codec: Codec) -> None:
