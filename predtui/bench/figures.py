@@ -25,7 +25,15 @@ FIGURES = {
     "accuracy": ("replies right", "{:.1%}"),
     "speech_forwards": ("synthesis forwards", "{:.1f}"),
     "speech_positions": ("  positions", "{:.1f}"),
-    "speech_forwards_accepted": ("  where accepted", "{:.1f}"),
+    "speech_turns_accept": ("accepted: turns", "{}"),
+    "speech_forwards_accept": ("  forwards", "{:.1f}"),
+    "speech_positions_accept": ("  positions", "{:.1f}"),
+    "speech_turns_partial": ("partial: turns", "{}"),
+    "speech_forwards_partial": ("  forwards", "{:.1f}"),
+    "speech_positions_partial": ("  positions", "{:.1f}"),
+    "speech_turns_reject": ("rejected: turns", "{}"),
+    "speech_forwards_reject": ("  forwards", "{:.1f}"),
+    "speech_positions_reject": ("  positions", "{:.1f}"),
 }
 """Keys of a row, their names and how they are written (PredGen, table 1, and more)."""
 NFE_BINS = ((0, 1), (2, 5), (6, 10), (11, 20), (21, 40), (41, None))

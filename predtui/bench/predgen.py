@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from statistics import fmean, median
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from rich.console import Console
@@ -25,7 +25,17 @@ from predtui.bench.plots import svg
 from predtui.bench.report import command, machine, write
 from predtui.bench.streams import Dialogue, Stream
 from predtui.bench.voices import PricedVoice, Voice
-from predtui.events import Baseline, Event, Message, ReplyCommitted, ReplyFinished, SpeechChunk, Synthesis, TurnStarted
+from predtui.events import (
+    Baseline,
+    Event,
+    Message,
+    Outcome,
+    ReplyCommitted,
+    ReplyFinished,
+    SpeechChunk,
+    Synthesis,
+    TurnStarted,
+)
 from predtui.llm.base import Counters
 from predtui.predgen.options import SpeculationOptions
 from predtui.profile import HardwareProfile
@@ -199,10 +209,22 @@ def _row(model: str, method: str, group: Sequence[Record]) -> dict[str, Any]:
         "accuracy": _mean(known),
         "speech_forwards": _mean([record.speech_forwards for record in group if record.speech_forwards is not None]),
         "speech_positions": _mean([record.speech_positions for record in group if record.speech_positions is not None]),
-        "speech_forwards_accepted": _mean(
-            [r.speech_forwards for r in group if r.speech_forwards is not None and r.outcome == "accept"]
-        ),
+        **_speech_by_outcome(group),
     }
+
+
+def _speech_by_outcome(group: Sequence[Record]) -> dict[str, float | None]:
+    """The synthesiser's forwards and positions where the first sentence held, held in part, fell: what holds is not
+    made again, and of what holds in part the shared beginning is not read again."""
+    found: dict[str, float | None] = {}
+    for outcome in get_args(Outcome):
+        made = [record for record in group if record.outcome == outcome]
+        forwards = [record.speech_forwards for record in made if record.speech_forwards is not None]
+        read = [record.speech_positions for record in made if record.speech_positions is not None]
+        found[f"speech_turns_{outcome}"] = len(forwards) or None
+        found[f"speech_forwards_{outcome}"] = _mean(forwards)
+        found[f"speech_positions_{outcome}"] = _mean(read)
+    return found
 
 
 def _mean(values: Sequence[float]) -> float | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import gc
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
@@ -31,7 +31,7 @@ SENTENCES = (
     "Paris is the capital of France, and it will be so for a very long time.",
 )
 """Said in turn: of one that was said just before, nothing would have to be read."""
-MB = 2**20
+MB, GB = 2**20, 2**30
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +118,20 @@ def _ms(since: float) -> float:
     return (time.perf_counter() - since) * 1000
 
 
-def result(plan: Plan) -> dict[str, Any]:
-    """All that is written as JSON. Raises PredtuiError as ``measured`` does."""
+def result(plan: Plan, tell: Callable[[str], None] = lambda line: None) -> dict[str, Any]:
+    """All that is written as JSON; ``tell`` hears beforehand what it will take. Raises PredtuiError as ``measured``
+    does, and where disk or memory do not suffice."""
     with tempfile.TemporaryDirectory() as folder:
         settings = plan.settings
         if plan.size:
-            checkpoint, codec = zonos_random.write(plan.keep or Path(folder), zonos_random.size_named(plan.size))
+            place, size = plan.keep or Path(folder), zonos_random.size_named(plan.size)
+            needs = zonos_random.needs(size)
+            tell(
+                f"Random weights, {plan.size}: {needs.disk / GB:.2f} GB of disk in {place}, up to "
+                f"{needs.memory / GB:.1f} GB of memory."
+            )
+            needs.check(place)
+            checkpoint, codec = zonos_random.write(place, size)
             settings = replace(settings, model=str(checkpoint), codec=str(codec))
         rows = [measured(name, each, plan.frames, plan.repeats) for name, each in variants(settings)]
     return {
@@ -136,7 +144,8 @@ def result(plan: Plan) -> dict[str, Any]:
 
 def main(plan: Plan, json_path: Path | None = None) -> None:
     """Measure, print, write."""
-    found = result(plan)
+    console = Console(highlight=False)
+    found = result(plan, lambda line: console.print(line, soft_wrap=True))
     table = Table(title=f"Zonos, {found['models'][0]}, on {found['machine']}")
     rows = found["rows"]
     table.add_column("")
@@ -144,5 +153,5 @@ def main(plan: Plan, json_path: Path | None = None) -> None:
         table.add_column(row["variant"], justify="right")
     for name in [name for name in rows[0] if name != "variant"]:
         table.add_row(name.replace("_", " "), *("–" if row[name] is None else str(row[name]) for row in rows))
-    Console(highlight=False).print(table)
+    console.print(table)
     write(found, json_path)

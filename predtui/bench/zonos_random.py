@@ -6,10 +6,13 @@ Must not know what is measured with them.
 from __future__ import annotations
 
 import json
+import shutil
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psutil
 import torch
 from safetensors.torch import save_file
 from torch import Tensor, nn
@@ -39,6 +42,7 @@ SIZES = {
     "published": Size(2048, 26, 8192, 16, 4, 1536),
 }
 """``published``: that of Zyphra/Zonos-v0.1-transformer and descript/dac_44khz."""
+GB = 2**30
 SPREAD = 0.02
 """Standard deviation of the weights; those that scale stand around 1."""
 
@@ -50,21 +54,57 @@ def size_named(name: str) -> Size:
     return SIZES[name]
 
 
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """Bytes that a bench of random weights takes: of its files, and of memory at the most."""
+
+    disk: int
+    memory: int
+
+    def check(self, folder: Path) -> None:
+        """Raises PredtuiError where ``folder``, or a folder above it that is there, or memory have less."""
+        there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+        free = {
+            f"of disk in {folder}": (self.disk, shutil.disk_usage(there).free),
+            "of memory": (self.memory, psutil.virtual_memory().available),
+        }
+        for what, (wanted, left) in free.items():
+            if wanted > left:
+                raise PredtuiError(
+                    f"This takes {wanted / GB:.1f} GB {what}, and {left / GB:.1f} GB are free.",
+                    "Choose a smaller --size, or --keep FOLDER on another disk.",
+                )
+
+
+def needs(size: Size) -> Needs:
+    """Found without a weight in memory. On the CPU a weight takes four bytes, and three fifths of that while it is read
+    and converted; Python with torch takes half a GB (by the peaks of the smaller sizes: 0.6 GB small, 1.9 medium)."""
+    model, codec = (sum(tensor.numel() for tensor in network.state_dict().values()) for network in networks(size))
+    return Needs(2 * model + 4 * codec, round(1.6 * 4 * (model + codec)) + GB // 2)
+
+
+def networks(size: Size) -> tuple[ZonosModel, Any]:
+    """Transformer and codec without weights."""
+    from transformers import DacModel
+
+    with tempfile.TemporaryDirectory() as folder, torch.device("meta"):
+        path = Path(folder, "config.json")
+        path.write_text(json.dumps(config(size)), encoding="utf-8")
+        return ZonosModel(read_config(path)), DacModel(codec_config(size))
+
+
 def write(folder: Path, size: Size, seed: int = 0) -> tuple[Path, Path]:
     """A checkpoint and a codec inside ``folder``: the paths for ``tts.model`` and ``tts.codec``, in bfloat16 and in
     float32, as they are published."""
-    from transformers import DacModel
-
     checkpoint, codec = folder / "zonos", folder / "dac"
     for made in (checkpoint, codec):
         made.mkdir(parents=True, exist_ok=True)
     (checkpoint / "config.json").write_text(json.dumps(config(size), indent=1) + "\n", encoding="utf-8")
     torch.manual_seed(seed)
     codec_config(size).save_pretrained(codec)
-    with torch.device("meta"):
-        networks = ZonosModel(read_config(checkpoint / "config.json")), DacModel(codec_config(size))
-    save_file(drawn(networks[0], torch.bfloat16), checkpoint / WEIGHTS)
-    save_file(drawn(networks[1], torch.float32), codec / WEIGHTS)
+    model, decoder = networks(size)
+    save_file(drawn(model, torch.bfloat16), checkpoint / WEIGHTS)
+    save_file(drawn(decoder, torch.float32), codec / WEIGHTS)
     return checkpoint, codec
 
 

@@ -65,6 +65,18 @@ def test_speculation_is_no_slower_and_changes_no_reply(found: dict[str, Any]) ->
     assert 0 < row["wasted_token_share"] < 1
 
 
+def test_synthesis_is_told_by_what_became_of_the_first_sentence(found: dict[str, Any]) -> None:
+    turn = predgen.Record(**found["turns"][0])
+    made = [("accept", 0, 0), ("partial", 30, 40), ("partial", 10, 20), ("reject", 50, 90)]
+    records = [replace(turn, outcome=o, speech_forwards=f, speech_positions=p) for o, f, p in made]
+    (row,) = predgen.rows(records)
+    told = [[row[f"speech_{what}_{o}"] for what in ("turns", "forwards", "positions")] for o in ("accept", "partial")]
+    assert told == [[1, 0.0, 0.0], [2, 20.0, 30.0]]
+    assert row["speech_forwards_reject"] == 50.0
+    unspoken = predgen.rows([turn])[0]
+    assert unspoken["speech_turns_accept"] is None
+
+
 def test_rows_have_what_the_table_needs(found: dict[str, Any]) -> None:
     for row in found["rows"]:
         assert {

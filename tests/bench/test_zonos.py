@@ -53,3 +53,30 @@ def test_the_published_size_is_the_published_one(tmp_path: Path) -> None:
 def test_an_unknown_size_is_told() -> None:
     with pytest.raises(PredtuiError, match="no size 'huge'"):
         zonos_random.size_named("huge")
+
+
+def test_what_it_takes_is_told_before_it_starts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    zonos.main(zonos.Plan(TtsSettings(), "tiny", frames=10, repeats=1, keep=tmp_path))
+    assert capsys.readouterr().out.startswith(f"Random weights, tiny: 0.01 GB of disk in {tmp_path}, up to 0.5 GB")
+    written = sum(path.stat().st_size for path in tmp_path.rglob("*.safetensors"))
+    assert zonos_random.needs(zonos_random.SIZES["tiny"]).disk == pytest.approx(written, rel=0.05)
+
+
+@pytest.mark.parametrize("short", ["disk", "memory"])
+def test_too_large_a_size_is_refused_before_a_weight_is_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, short: str
+) -> None:
+    class Little:
+        free = available = 10 * 2**20
+
+    place = "shutil.disk_usage" if short == "disk" else "psutil.virtual_memory"
+    monkeypatch.setattr(place, lambda *_: Little)
+    with pytest.raises(PredtuiError, match=rf"takes .* GB of {short}.* 0.0 GB are free"):
+        zonos.result(zonos.Plan(TtsSettings(), "published", keep=tmp_path / "not" / "there"))
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_published_size_needs_what_its_weights_take() -> None:
+    needs = zonos_random.needs(zonos_random.SIZES["published"])
+    assert 3e9 < needs.disk < 5e9
+    assert 4 * 1.6e9 < needs.memory < 12e9
