@@ -42,13 +42,18 @@ def open_app(
 
         print(f"predtui {__version__}")
     elif context.invoked_subcommand is None:
-        if sys.stdin.isatty() and sys.stdout.isatty():
+        if _at_terminal():
             from predtui.tui.launch import open_screen
 
             raise typer.Exit(open_screen(settings))
         from predtui.headless import example
 
         raise typer.Exit(example(settings))
+
+
+def _at_terminal() -> bool:
+    """Whether there is one to read keys from and to draw on, which Textual does through stderr."""
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
 
 
 @app.command()
@@ -100,6 +105,8 @@ def record(
     folder: Annotated[Path | None, typer.Argument(help="Where it is written; default: the state folder.")] = None,
 ) -> None:
     """The app, with every event and sound kept as JSONL and WAV."""
+    if not _at_terminal():
+        raise PredtuiError("the screen needs a terminal.", "Without one: predtui turn --text TEXT --record FOLDER")
     from predtui.session import new_session_folder
     from predtui.tui.launch import open_screen
 
@@ -121,7 +128,7 @@ def replay(
 
         draw(settings, file, screenshot, size)
         return
-    if not sys.stdout.isatty():
+    if not _at_terminal():
         from predtui.headless import print_replay
 
         raise typer.Exit(print_replay(file, speed))

@@ -244,6 +244,8 @@ def _from_file(path: Path, must_exist: bool) -> dict[str, Any]:
         raise PredtuiError(f"{path}: not valid TOML: {error}.", "Correct that line, or move the file away.") from error
     values: dict[str, Any] = {}
     for section, content in document.items():
+        if section in _sections() and not isinstance(content, dict):
+            raise PredtuiError(f"{path}: {section} is a section.", f"Write its keys below a line [{section}].")
         if not isinstance(content, dict):
             raise _unknown(section, str(path))
         for name, value in content.items():

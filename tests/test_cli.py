@@ -191,3 +191,9 @@ def test_a_picture_has_a_size_that_can_be_drawn(run: Any, tmp_path: Path, size: 
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "columns and lines, as in 120x36" in done.stderr
     assert not (tmp_path / "x.svg").exists()
+
+
+def test_a_recording_of_the_screen_needs_a_terminal(run: Any) -> None:
+    done = run("record")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "needs a terminal" in done.stderr

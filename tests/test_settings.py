@@ -47,6 +47,8 @@ def test_the_command_line_beats_the_environment_beats_the_file(home: Path, monke
         ("[llm]\ntemperature = -1\n", "llm.temperature = -1 should be 0 or more"),
         ("[llm]\ntemperature = nan\n", "should be 0 or more"),
         ("[tts]\nrate = 5\n", "tts.rate = 5 should be 80 to 450"),
+        ("llm = 3\n", r"llm is a section.*\[llm\]"),
+        ("[[llm]]\nmodel = 'x'\n", "llm is a section"),
         ("[llm\n", "not valid TOML"),
     ],
 )
