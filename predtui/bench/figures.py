@@ -73,16 +73,18 @@ def rounds(histograms: Histograms) -> Table:
 
 
 def charts(rows: Rows, histograms: Histograms) -> list[Chart]:
-    """Audio latency by model (figure 3a), NFETFS by round (3b), and K of top-K (4) where there are some."""
+    """Audio latency by model (figure 3a), NFETFS in each round (3b), and K of top-K (4) where there are some."""
     latency: dict[str, dict[str, float]] = {}
     for row in rows:
         latency.setdefault(row["method"], {})[row["model"]] = row["audio_latency_ms"] or 0.0
-    shares = {
-        f"{method}, round {number}": {name: 100 * share for name, share in _shares(counts).items()}
-        for method, numbers in histograms.items()
-        for number, counts in numbers.items()
-    }
-    drawn = [Chart("Audio latency, ms", latency), Chart("Forwards to the first sentence, % of turns", shares)]
+    shares: dict[int, dict[str, dict[str, float]]] = {}
+    for method, numbers in histograms.items():
+        for number, counts in numbers.items():
+            percent = {name: 100 * share for name, share in _shares(counts).items()}
+            shares.setdefault(number, {})[method] = percent
+    forwards = "Forwards to the first sentence in round {} of a dialogue, % of turns"
+    drawn = [Chart("Audio latency, ms", latency)]
+    drawn += [Chart(forwards.format(number), methods) for number, methods in sorted(shares.items())]
     sweep = _sweep(rows)
     return [*drawn, Chart("Speed-up by K of the top-K verifier", sweep)] if sweep else drawn
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from html import escape
 
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#999999")
-"""Okabe and Ito's, which the colour-blind tell apart; after the last it begins anew."""
+"""Okabe and Ito's, which the colour-blind tell apart; after the last they begin anew, with an edge."""
 WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 760, 300, 56, 64, 36
 PLOT_HEIGHT = HEIGHT - TOP - BOTTOM
-LEGEND_LETTER = 7
+LEGEND_LETTER, LEGEND_LINE = 7, 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,20 +60,30 @@ def _group(chart: Chart, group: str, index: int, top: float) -> list[str]:
         if group not in heights:
             continue
         x, height = centre + bar * (place - len(chart.bars) / 2), PLOT_HEIGHT * heights[group] / top
-        y, colour = TOP + PLOT_HEIGHT - height, COLOURS[place % len(COLOURS)]
-        parts.append(f'<rect x="{x:.1f}" y="{y:.1f}" width="{bar:.1f}" height="{height:.1f}" fill="{colour}"/>')
+        y = TOP + PLOT_HEIGHT - height
+        parts.append(f'<rect x="{x:.1f}" y="{y:.1f}" width="{bar:.1f}" height="{height:.1f}" {_paint(place)}/>')
         if bar >= 24:
             parts.append(_text(x + bar / 2, y - 3, f"{heights[group]:.3g}", 'text-anchor="middle" font-size="10"'))
     return parts
 
 
 def _legend(names: Sequence[str]) -> list[str]:
-    parts, x = [], float(LEFT)
+    """In as many lines as the names need."""
+    parts, x, y = [], LEFT, 28
     for index, name in enumerate(names):
-        parts.append(f'<rect x="{x:.0f}" y="30" width="10" height="10" fill="{COLOURS[index % len(COLOURS)]}"/>')
-        parts.append(_text(x + 14, 39, name))
-        x += 26 + LEGEND_LETTER * len(name)
+        wide = 26 + LEGEND_LETTER * len(name)
+        if x > LEFT and x + wide > WIDTH:
+            x, y = LEFT, y + LEGEND_LINE
+        parts.append(f'<rect x="{x}" y="{y}" width="10" height="10" {_paint(index)}/>')
+        parts.append(_text(x + 14, y + 9, name))
+        x += wide
     return parts
+
+
+def _paint(index: int) -> str:
+    """The look of a series, in its bars and its legend."""
+    edge = ' stroke="#222"' if index >= len(COLOURS) else ""
+    return f'fill="{COLOURS[index % len(COLOURS)]}"{edge}'
 
 
 def _round_up(value: float) -> float:

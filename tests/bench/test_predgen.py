@@ -28,7 +28,7 @@ DIALOGUES = [
 
 
 def plan(names: str = "baseline,greedy", **changes: Any) -> predgen.Plan:
-    chosen = {"dialogues": DIALOGUES, "models": ["5"], "options": OPTIONS, "profile": PROFILE} | changes
+    chosen: dict[str, Any] = {"dialogues": DIALOGUES, "models": ["5"], "options": OPTIONS, "profile": PROFILE} | changes
     return predgen.Plan(methods=methods.chosen(names), **chosen)
 
 
@@ -179,6 +179,24 @@ def test_bars_are_as_tall_as_their_values() -> None:
     one, two, none = (float(bar.get("height", "")) for bar in bars)
     assert one == pytest.approx(2 * two)
     assert none == 0
+
+
+def test_many_series_stay_within_the_picture_and_look_different() -> None:
+    names = [f"method {number}" for number in range(14)]
+    root = ElementTree.fromstring(svg([Chart("t", {name: {"x": 1.0} for name in names})]))
+    told = [e for e in root.iter() if e.tag.endswith("text") and (e.text or "").startswith("method")]
+    assert [e.text for e in told] == names
+    assert max(float(e.get("x", "")) + 7 * len(e.text or "") for e in told) <= int(root.get("width", ""))
+    assert max(float(e.get("y", "")) for e in told) < 64
+    marks = [e for e in root.iter() if e.tag.endswith("rect") and e.get("width") == "10"]
+    assert len({(e.get("fill"), e.get("stroke")) for e in marks}) == 14
+
+
+def test_each_round_of_a_dialogue_has_a_picture_of_its_own(found: dict[str, Any]) -> None:
+    drawn = figures.charts(found["rows"], found["histograms"])
+    assert [list(chart.bars) for chart in drawn] == [["baseline", "greedy"]] * 3
+    assert [sum(chart.bars["greedy"].values()) for chart in drawn[1:]] == [100.0, 100.0]
+    assert ["round 1" in drawn[1].title, "round 2" in drawn[2].title] == [True, True]
 
 
 def test_calibration_measures_what_fits_the_model() -> None:
