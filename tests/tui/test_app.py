@@ -345,6 +345,21 @@ class TestFaults:
             await settle(pilot)
             assert "a.toml:1: dark" in plain(app, NoticeBar)
 
+    async def test_a_lesser_notice_does_not_hide_a_graver_one_nor_one_warning_the_other(
+        self, make_app: MakeApp
+    ) -> None:
+        driver = ScriptedDriver(machine())
+        app = make_app(driver, shelf=ThemeShelf((), ("theme skipped: a.toml:1: dark: missing",)))
+        async with app.run_test(size=(120, 36)) as pilot:
+            await settle(pilot)
+            for severity, text in (("information", "no microphone"), ("warning", "no loudspeaker")):
+                driver.tell(ev.Notice(text=text, severity=severity))  # type: ignore[arg-type]
+                await settle(pilot)
+            assert plain(app, NoticeBar) == "▲ no loudspeaker · theme skipped: a.toml:1: dark: missing"
+            driver.tell(ev.Notice(text="all is lost", severity="error"))
+            await settle(pilot)
+            assert plain(app, NoticeBar) == "✗ all is lost"
+
     async def test_a_replay_takes_nothing(self, make_app: MakeApp) -> None:
         driver = ScriptedDriver([*machine(), *answered()])
         app = make_app(driver, read_only=True)

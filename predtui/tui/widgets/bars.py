@@ -75,8 +75,8 @@ class TopBar(Drawn[Heads]):
 
 
 class NoticeBar(Drawn[tuple[str, str]]):
-    """The newest line for the person, until Escape puts it away or another turn begins. Hidden while empty; as high as
-    its words need, up to ``MOST_LINES``."""
+    """The newest line for the person, until Escape puts it away or another turn begins; one that is graver stays, and a
+    warning that stands stays behind the next. Hidden while empty; as high as its words need, up to ``MOST_LINES``."""
 
     MOST_LINES: ClassVar[int] = 3
 
@@ -99,7 +99,7 @@ class NoticeBar(Drawn[tuple[str, str]]):
             self.told, self._failed = ("", ""), ()
         if turn.notices and turn.notices is not self._seen:
             self._seen = turn.notices
-            self.told = (turn.notices[-1].severity, turn.notices[-1].text)
+            self.told = self._with(turn.notices[-1].severity, turn.notices[-1].text)
         failed = tuple(status for status in turn.stages.values() if status.state in ("failed", "restarting"))
         if failed and failed != self._failed:
             worst = "error" if any(status.state == "failed" for status in failed) else "warning"
@@ -107,6 +107,16 @@ class NoticeBar(Drawn[tuple[str, str]]):
             self.told = (worst, " · ".join(_fault(status) for status in newest_first))
         self._failed = failed
         return self.told
+
+    def _with(self, severity: str, text: str) -> tuple[str, str]:
+        """What is told when a notice comes."""
+        ranks = list(self.MARKS)
+        standing, told = self.told
+        if told and ranks.index(severity) < ranks.index(standing):
+            return self.told
+        if severity != standing or severity == "information":
+            return severity, text
+        return severity, " · ".join(dict.fromkeys((text, *told.split(" · "))))
 
     def tell(self, severity: str, text: str) -> None:
         """Shows a line that is the screen's own."""
