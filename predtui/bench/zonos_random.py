@@ -71,7 +71,7 @@ class Needs:
         for what, (wanted, left) in free.items():
             if wanted > left:
                 raise PredtuiError(
-                    f"This takes {wanted / GB:.1f} GB {what}, and {left / GB:.1f} GB are free.",
+                    f"This takes {wanted / GB:.2f} GB {what}, and {left / GB:.2f} GB are free.",
                     "Choose a smaller --size, or --keep FOLDER on another disk.",
                 )
 
