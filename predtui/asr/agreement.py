@@ -39,7 +39,8 @@ def shared(first: Sequence[Word], second: Sequence[Word]) -> int:
 
 def following(stable: Sequence[Word], words: Sequence[Word]) -> list[Word]:
     """What of ``words`` comes after ``stable``, also where a recogniser has changed its mind about the stable ones: all
-    after that beginning of ``words`` which is nearest to ``stable`` (Levenshtein), the likest in length of the nearest.
+    after that beginning of ``words`` which is nearest to ``stable`` (Levenshtein); of the nearest, one that ends alike
+    before one that is as long.
     """
     distances = list(range(len(words) + 1))
     for row, word in enumerate(stable, 1):
@@ -47,8 +48,12 @@ def following(stable: Sequence[Word], words: Sequence[Word]) -> list[Word]:
         for column, other in enumerate(words, 1):
             changed = last[column - 1] + (word.key != other.key)
             distances.append(min(changed, last[column] + 1, distances[-1] + 1))
-    best = min(range(len(distances)), key=lambda length: (distances[length], abs(length - len(stable))))
-    return list(words[best:])
+
+    def unlike(length: int) -> tuple[int, bool, int]:
+        alike = bool(stable and length) and words[length - 1].key == stable[-1].key
+        return distances[length], not alike, abs(length - len(stable))
+
+    return list(words[min(range(len(distances)), key=unlike) :])
 
 
 @dataclass(slots=True)
@@ -78,6 +83,13 @@ class LocalAgreement:
         """The last round: all of it is stable."""
         self.stable.extend(self._following(words, since))
         self.tentative, self._before = [], []
+
+    def cut(self, since: float, enough: float) -> float:
+        """Where a long buffer that begins at ``since`` seconds is to begin: after the last stable word that ends by
+        ``enough``, so that what is heard next keeps the words before it, else after the first that ends later; at
+        ``since`` where there is none."""
+        ends = [word.end for word in self.stable if word.end > since]
+        return max((end for end in ends if end <= enough), default=min(ends, default=since))
 
     def _following(self, words: Sequence[Word], since: float) -> list[Word]:
         return following([word for word in self.stable if word.after(since)], words)

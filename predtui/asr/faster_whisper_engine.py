@@ -86,11 +86,11 @@ class WhisperRecognizer:
         return [Word(word.text, word.start + self._cut, word.end + self._cut) for word in words]
 
     def _trim(self) -> None:
-        """Cuts a long buffer after the last stable word, or, where none is in it, to its newest half."""
+        """Cuts a long buffer to its newest half, after a stable word where there is one."""
         if len(self._sound) <= BUFFER_SECONDS * RATE:
             return
-        stable = self._words.stable[-1].end if self._words.stable else 0.0
         oldest = self._cut + len(self._sound) / RATE - BUFFER_SECONDS / 2
+        stable = self._words.cut(self._cut, oldest)
         cut = stable if stable > self._cut else oldest
         self._sound = self._sound[round((cut - self._cut) * RATE) :]
         self._cut = cut

@@ -93,10 +93,8 @@ class Stream:
         self.words.update(
             words, until=snapshot.end - self._settled if self._settled else math.inf, since=snapshot.start
         )
-        if self.heard - self._cut > self._limit and self.words.stable:
-            enough = self.heard - self._limit / 2
-            late = (word.end for word in self.words.stable if word.end >= enough)
-            self._drop(min(next(late, self.words.stable[-1].end), self.heard))
+        if self.heard - self._cut > self._limit:
+            self._drop(min(self.words.cut(self._cut, self.heard - self._limit / 2), self.heard))
 
     def hypothesis(self, unfinished: bool) -> Hypothesis:
         return Hypothesis(joined(self.words.stable), joined(self.words.tentative), unfinished)

@@ -95,3 +95,18 @@ def test_a_word_that_was_cut_off_does_not_swallow_the_next(begin: float, roundin
     words = LocalAgreement(stable=[Word("two", begin, begin + 0.3)])
     words.finish([Word("minutes", begin + 0.3, begin + 0.8)], since=begin + 0.3 + rounding)
     assert joined(words.stable) == "two minutes"
+
+
+@given(st.permutations("abcd"), st.sampled_from("xy"))
+def test_a_word_heard_before_the_stable_ones_repeats_none(stable: list[str], invented: str) -> None:
+    words = timed([invented, *stable, "z"])
+    assert [word.text for word in following(timed(stable), words)] == ["z"]
+
+
+@given(st.integers(0, 9), st.floats(-1, 4), st.floats(-1, 4))
+def test_a_cut_is_a_word_s_end_that_leaves_enough_where_one_does(count: int, since: float, enough: float) -> None:
+    words = LocalAgreement(stable=timed(["a"] * count))
+    cut = words.cut(since, enough)
+    ends = [word.end for word in words.stable if word.end > since]
+    assert cut in ends if ends else cut == since
+    assert cut <= enough or all(end > enough for end in ends)
