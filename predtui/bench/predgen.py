@@ -70,6 +70,11 @@ class Record:
     speech_forwards: int | None
     speech_positions: int | None
 
+    @property
+    def replied(self) -> bool:
+        """Whether anything was said that had a reply."""
+        return self.ttfs_ms is not None
+
 
 def run(
     methods: Mapping[str, Method],
@@ -171,7 +176,8 @@ def _first_ms(outs: Sequence[Event], since: float, wanted: Callable[[Event], boo
 
 
 def rows(records: Sequence[Record]) -> list[dict[str, Any]]:
-    """A row for each model and method, in the order of their first turns; means where the name says nothing else.
+    """A row for each model and method, in the order of their first turns; means where the name says nothing else, over
+    the turns that have the figure: where all was taken back there is no reply, and nothing to wait for.
 
     ``speedup``: the baseline's mean audio latency over the method's, None without a baseline. ``wasted_token_share``:
     of all tokens chosen, those that were not committed. ``accuracy``: of the turns with a known answer.
@@ -190,6 +196,7 @@ def rows(records: Sequence[Record]) -> list[dict[str, Any]]:
 def _row(model: str, method: str, group: Sequence[Record]) -> dict[str, Any]:
     heard = [record.audio_latency_ms for record in group if record.audio_latency_ms is not None]
     written = [record.ttfs_ms for record in group if record.ttfs_ms is not None]
+    forwards = [record.nfetfs for record in group if record.replied]
     known = [record.right for record in group if record.right is not None]
     generated = sum(record.generated for record in group)
     return {
@@ -197,11 +204,11 @@ def _row(model: str, method: str, group: Sequence[Record]) -> dict[str, Any]:
         "method": method,
         "n": len(group),
         "ttfs_ms": _mean(written),
-        "nfetfs": _mean([record.nfetfs for record in group]),
+        "nfetfs": _mean(forwards),
         "audio_latency_ms": _mean(heard),
         "p50_ms": round(median(heard), 3) if heard else None,
         "p95_ms": round(float(np.percentile(heard, 95)), 3) if heard else None,
-        "nfetfs_1_share": _mean([record.nfetfs <= 1 for record in group]),
+        "nfetfs_1_share": _mean([count <= 1 for count in forwards]),
         "identical_share": _mean([record.identical for record in group]),
         "largest_gap": max(record.logit_gap for record in group),
         "input_forwards": _mean([record.input_forwards for record in group]),
@@ -234,7 +241,7 @@ def _mean(values: Sequence[float]) -> float | None:
 def histograms(records: Sequence[Record]) -> dict[str, dict[int, dict[int, int]]]:
     """Turns by method, round of the dialogue and NFETFS (PredGen, figure 3b)."""
     counts: dict[str, dict[int, Counter[int]]] = {}
-    for record in records:
+    for record in (record for record in records if record.replied):
         counts.setdefault(record.method, {}).setdefault(record.round, Counter())[record.nfetfs] += 1
     return {
         method: {number: dict(sorted(counted.items())) for number, counted in rounds.items()}

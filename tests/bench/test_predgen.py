@@ -90,6 +90,18 @@ def test_rows_have_what_the_table_needs(found: dict[str, Any]) -> None:
     assert sum(found["histograms"]["greedy"][1].values()) == 4
 
 
+def test_a_turn_that_was_taken_back_has_no_reply_and_no_share_in_the_means() -> None:
+    gone = Dialogue((streams.Stream(((0.0, "what is"), (1.0, "what"), (2.0, ""))),))
+    asked = Dialogue((streams.Stream(((0.0, "what is"), (2.0, "why"))),))
+    both, one = (predgen.result(plan("baseline", dialogues=said)) for said in ([gone, asked], [asked]))
+    (row,), (expected,) = both["rows"], one["rows"]
+    assert {**row, "n": 1} == expected
+    assert both["histograms"] == one["histograms"]
+    (alone,) = predgen.result(plan("baseline", dialogues=[gone]))["rows"]
+    assert (alone["nfetfs"], alone["nfetfs_1_share"], alone["ttfs_ms"]) == (None, None, None)
+    predgen.main(plan("baseline", dialogues=[gone]))
+
+
 def test_turns_of_a_dialogue_build_on_each_methods_own_replies(found: dict[str, Any]) -> None:
     alone = predgen.result(plan("baseline", dialogues=[Dialogue((streams.typed("so"),))]))["turns"][0]
     after = next(turn for turn in found["turns"] if turn["prompt"] == "so")
