@@ -12,6 +12,7 @@ from predtui.clock import Clock, RealClock
 from predtui.decoding.base import Decoder, Drafter, Sampler
 from predtui.decoding.decoders import DRAFTING, NEED_DRAFT, Parts, make_decoder
 from predtui.decoding.drafters import DRAFTERS_NEED_DRAFT, DrafterParts, make_drafter
+from predtui.errors import PredtuiError
 from predtui.llm.base import LoadedModel, Stale, never
 from predtui.llm.load import POCKET_DRAFT, Loader, load
 
@@ -62,9 +63,16 @@ def assemble(
     loader: Loader = load,
 ) -> Assembly:
     """Raises PredtuiError for a name that is not known, or a draft that cannot be loaded. ``stale`` as in ``load``."""
-    draft = loader(options.draft, "llamacpp", None, 0, stale) if options.needs_draft else None
+    draft = _draft(options.draft, stale, loader) if options.needs_draft else None
     drafter: Drafter | None = None
     if options.drafts:
         store = Path(options.datastore).expanduser() if options.datastore else None
         drafter = make_drafter(options.drafter, DrafterParts(target, sampler, draft, store))
     return Assembly(make_decoder(options.decoder, Parts(target, sampler, drafter, draft, clock or RealClock())), draft)
+
+
+def _draft(model: str, stale: Stale, loader: Loader) -> LoadedModel:
+    try:
+        return loader(model, "llamacpp", None, 0, stale)
+    except PredtuiError as error:
+        raise PredtuiError(f"The draft model: {error.message}", error.remedy.replace("--model", "--draft")) from error

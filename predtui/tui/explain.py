@@ -48,7 +48,7 @@ TOPICS: dict[str, tuple[tuple[str, str], ...]] = {
         ("┊ ▲", "the end of the input: latencies count from here"),
         ("first audio", "milliseconds (ms) from the end of the input to the first sound"),
         ("without", "the same, measured on this machine with speculation off, once the turn was over"),
-        ("chunks ready, playing", "pieces of sound made ahead of the commit; pieces of this reply sent to playback"),
+        ("chunks ready, sent", "pieces of sound made ahead of the commit; pieces of this reply sent to playback"),
         ("RTF", "real-time factor: seconds of work for a second of speech; above 1 playback has to wait"),
     ),
     "utilisation": (

@@ -44,7 +44,7 @@ def test_names_decide_what_is_loaded() -> None:
 
 
 def test_a_draft_that_is_not_there_is_named() -> None:
-    with pytest.raises(PredtuiError, match=r"none\.gguf"):
+    with pytest.raises(PredtuiError, match=r"The draft model: .*none\.gguf.*--draft"):
         assemble(DecodingOptions("speculative", "model", "none.gguf"), scripted(), Greedy())
     with pytest.raises(PredtuiError, match="draft model"):
         make_drafter("model", DrafterParts(scripted(), Greedy()))

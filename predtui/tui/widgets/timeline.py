@@ -98,7 +98,7 @@ def _lane(label: str, spans: Sequence[Span], start: float, cells: int, end: int 
 def _speech(speech: Synthesis | None) -> tuple[str, ...]:
     if speech is None:
         return ()
-    return (f" · {speech.ready} chunks ready, {speech.released} playing · RTF {speech.real_time_factor:.2g}",)
+    return (f" · {speech.ready} chunks ready, {speech.released} sent · RTF {speech.real_time_factor:.2g}",)
 
 
 def _first_start(turn: Turn) -> float:
