@@ -138,8 +138,13 @@ def _feelings() -> list[list[Case]]:
     ]
 
 
+_COMMON = 0.3
+"""Share of a feeling's usual name, the first of its table: "sad" before "blue"."""
+
+
 def _draw_feeling(rng: random.Random) -> Case:
-    return rng.choice(rng.choice(_FELT))
+    cases = rng.choice(_FELT)
+    return cases[0] if rng.random() < _COMMON else rng.choice(cases)
 
 
 _FELT = _feelings()
@@ -147,6 +152,6 @@ _TOLD = [Case({"topic": row["topic"]}, row["joke"], keys(row["key"])) for row in
 
 INTENTS: tuple[Intent, ...] = (
     *_acts(),
-    Intent("feeling", _FEELINGS, _draw_feeling, weight=2.0, group=_GROUP),
+    Intent("feeling", _FEELINGS, _draw_feeling, weight=3.0, group=_GROUP),
     Intent("joke_about", _JOKES, _one_of(_TOLD), weight=1.6, group=_GROUP),
 )
