@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
@@ -251,7 +250,7 @@ def charts(result: Mapping[str, Any]) -> list[Chart]:
 def main(plan: Plan, json_path: Path | None, plot: Path | None) -> None:
     """Measure, print the table, write JSON and figures."""
     result = run(plan)
-    Console().print(table(result))
+    report.console().print(table(result))
     report.write(result, json_path)
     if plot is not None:
         plot.write_text(svg(charts(result)), encoding="utf-8")

@@ -9,14 +9,13 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 
-from rich.console import Console
 from rich.table import Table
 
 from predtui.asr.whisperflow import FlowRecognizer, load
 from predtui.bench.asr import row
 from predtui.bench.asr_drive import fed
 from predtui.bench.asr_sounds import TUNING_SEED, Recording, pocket
-from predtui.bench.report import machine
+from predtui.bench.report import console, machine
 from predtui.settings import AsrSettings
 
 EXCHANGES = (0, 8)
@@ -64,7 +63,7 @@ def main(model: str, threads: int, repeats: int) -> None:
         executors, tokens = ("two", f"{used.exchange} tokens") if used.pipelined else ("one", "–")
         figures = (f"{one.word_ms:.0f}", f"{100 * one.wer:.1f}")
         table.add_row(str(used.threads), executors, tokens, *figures, style="bold" if one is best else "")
-    console = Console()
-    console.print(table)
+    screen = console()
+    screen.print(table)
     for key in ("threads", "pipelined", "exchange"):
-        console.print(f"asr.{key} = {str(getattr(best.settings, key)).lower()}")
+        screen.print(f"asr.{key} = {str(getattr(best.settings, key)).lower()}")

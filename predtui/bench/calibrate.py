@@ -9,10 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
-from rich.console import Console
-
 from predtui import profile
-from predtui.bench.report import machine
+from predtui.bench.report import console, machine
 from predtui.llm.base import LanguageModel
 from predtui.llm.load import load
 from predtui.profile import THIS_MACHINE, HardwareProfile
@@ -115,13 +113,13 @@ def main(model: str, engine: str, threads: int = 0, repeats: int = 9, out: Path 
         found = replace(found, draft_speed=round(median(told.values()), 2))
     path = out or profile.user_profiles() / f"{THIS_MACHINE}.toml"
     profile.write(found, path)
-    console = Console(highlight=False)
-    console.print(found.source, soft_wrap=True)
+    screen = console()
+    screen.print(found.source, soft_wrap=True)
     for known, row in zip(found.context, found.forward_ms, strict=True):
         prices = ", ".join(f"{new}: {ms:.2f}" for new, ms in zip(found.tokens, row, strict=True))
-        console.print(f"forward after {known} tokens, ms by new tokens  {prices}", soft_wrap=True)
-    console.print(f"prefill {found.prefill_rate:.0f} tokens/s, first sound {found.first_audio_ms:.1f} ms")
+        screen.print(f"forward after {known} tokens, ms by new tokens  {prices}", soft_wrap=True)
+    screen.print(f"prefill {found.prefill_rate:.0f} tokens/s, first sound {found.first_audio_ms:.1f} ms")
     if told:
         ratios = ", ".join(f"{known}: {ratio:.1f}" for known, ratio in told.items())
-        console.print(f"draft budget c by tokens of context  {ratios}", soft_wrap=True)
-    console.print(f"written to {path}", soft_wrap=True)
+        screen.print(f"draft budget c by tokens of context  {ratios}", soft_wrap=True)
+    screen.print(f"written to {path}", soft_wrap=True)

@@ -14,13 +14,12 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from rich.console import Console
 from rich.progress import Progress
 
 from predtui.bench import calibrate, decoding_figures, streams
 from predtui.bench.decoding_methods import VANILLA, Bench, Runner
 from predtui.bench.plots import svg
-from predtui.bench.report import command, machine, write
+from predtui.bench.report import command, console, machine, write
 from predtui.bench.streams import Dialogue
 from predtui.decoding import datastore
 from predtui.decoding.base import DecodingStatistics
@@ -299,15 +298,15 @@ def result(plan: Plan, tell: Callable[[], None] = lambda: None) -> dict[str, Any
 
 def main(plan: Plan, json_path: Path | None = None, plot: Path | None = None) -> None:
     """Measure, print, write the JSON and the charts."""
-    console = Console(highlight=False)
-    with Progress(console=console, transient=True) as progress:
+    screen = console()
+    with Progress(console=screen, transient=True) as progress:
         task = progress.add_task("dialogues", total=sum(len(dialogues) for dialogues in plan.tasks.values()))
         found = result(plan, lambda: progress.advance(task))
     for table in decoding_figures.tables(found):
-        console.print(table)
+        screen.print(table)
     for case in found["diverged"]:
         place = f"{case['method']} differs at token {case['divergence']} by a gap of {case['logit_gap']}"
-        console.print(f"{place}: {case['prompt'][:80]}", soft_wrap=True)
+        screen.print(f"{place}: {case['prompt'][:80]}", soft_wrap=True)
     write(found, json_path)
     if plot is not None:
         plot.write_text(svg(decoding_figures.charts(found)), encoding="utf-8")

@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-from rich.console import Console
 
-from predtui.bench.report import command, machine, write
+from predtui.bench.report import command, console, machine, write
 from predtui.decoding.autoregressive import Autoregressive, generate
 from predtui.decoding.base import Decoder, Sampler
 from predtui.decoding.jacobi import Jacobi
@@ -131,11 +130,11 @@ def main(histories: int = 10_000, seed: int = 0, json_path: Path | None = None) 
             memory.append(round(process.memory_info().rss / 2**20, 1))
 
     failures = run(histories, seed, sample)
-    console = Console(highlight=False)
-    console.print(f"{histories - len(failures)} of {histories} histories: the reply is plain decoding's")
-    console.print(f"memory after each tenth of them, MB: {', '.join(map(str, memory))}")
+    screen = console()
+    screen.print(f"{histories - len(failures)} of {histories} histories: the reply is plain decoding's")
+    screen.print(f"memory after each tenth of them, MB: {', '.join(map(str, memory))}")
     for failure in failures[:20]:
-        console.print(f"history {failure.number}: {failure.prompt!r} {failure.error}")
+        screen.print(f"history {failure.number}: {failure.prompt!r} {failure.error}")
     result: dict[str, Any] = {
         "command": command(),
         "machine": machine(1),

@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 
-from predtui.bench.report import command, machine, write
+from predtui.bench.report import command, console, machine, write
 from predtui.clock import RealClock, VirtualClock
 from predtui.decoding.acceptance import Acceptance, Comparison, Rejection
 from predtui.decoding.autoregressive import generate
@@ -165,11 +164,11 @@ def main(patterns: int = 10_000, seed: int = 0, model: str = "", json_path: Path
         draft.model.close()
         target.model.close()
     failed = [case for case in cases if not case.near_tie]
-    console = Console(highlight=False)
-    console.print(f"{patterns - len(cases)} of {patterns} patterns: the reply is plain decoding's, the memory right")
+    screen = console()
+    screen.print(f"{patterns - len(cases)} of {patterns} patterns: the reply is plain decoding's, the memory right")
     for case in cases[:20]:
         what = case.error or f"differs at token {case.token}{', by a near tie' if case.near_tie else ''}"
-        console.print(f"pattern {case.number}, {case.decoder}: {what}", soft_wrap=True)
+        screen.print(f"pattern {case.number}, {case.decoder}: {what}", soft_wrap=True)
     result: dict[str, Any] = {
         "command": command(),
         "machine": machine(1),

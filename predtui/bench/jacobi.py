@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.table import Column, Table
 
-from predtui.bench.report import command, machine, write
+from predtui.bench.report import command, console, machine, write
 from predtui.decoding.autoregressive import Autoregressive
 from predtui.decoding.base import Decoder
 from predtui.decoding.jacobi import Jacobi
@@ -104,5 +103,5 @@ def main(
         table.add_row(
             *(str(round(row[name], 3)) if isinstance(row[name], float) else str(row[name]) for name in _COLUMNS)
         )
-    Console().print(table)
+    console().print(table)
     write(result, json_path)

@@ -14,10 +14,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 
-from predtui.bench.report import command, machine, write
+from predtui.bench.report import command, console, machine, write
 from predtui.events import Event
 from predtui.headless import feed, until_over, until_ready
 from predtui.pipeline import STAGES, Pipeline
@@ -103,5 +102,5 @@ def main(settings: Settings, limit: int = 10, seed: int = 1, cps: float = 10.0, 
         figures = (row["audio_latency_ms"], row["baseline_audio_latency_ms"], row["ttfs_ms"])
         cells = ["–" if figure is None else f"{figure:.1f} ms" for figure in figures]
         table.add_row(row["input"], f"{row['n']} of {row['of']}", *cells, str(row["identical"]))
-    Console().print(table)
+    console().print(table)
     write(result, json_path)

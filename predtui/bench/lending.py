@@ -93,7 +93,8 @@ class Lender:
 
     def __init__(self, options: SpeculationOptions, profile: HardwareProfile | None = None) -> None:
         """Raises PredtuiError as ``llm.load.load`` does."""
-        self._price, self._draft_price = (profile.forward_seconds, profile.draft_seconds) if profile else (None, None)
+        self._price: Price | None = profile.forward_seconds if profile else None
+        self._draft_price: Price | None = profile.draft_seconds if profile else None
         self._stale: Stale = never
         self._drafts: dict[str, LoadedModel] = {}
         threads = options.threads or None

@@ -11,9 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
-from predtui.bench.report import command, machine, write
+from predtui.bench.report import command, console, machine, write
 from predtui.clock import RealClock
 from predtui.events import Baseline, Event, MeasureBaseline, Message, ReplyFinished, Transcript, TurnStarted
 from predtui.predgen.options import SpeculationOptions
@@ -72,11 +70,11 @@ def main(limit: int = 200, seed: int = 1, model: str = "pocket", json_path: Path
     """Measure, print, write."""
     result = run(limit, seed, model)
     row = result["rows"][0]
-    console = Console(highlight=False)
-    console.print(f"{row['n']} held-out prompts, {result['machine']}")
-    console.print(f"identical to plain greedy decoding  {row['identical_share']:.1%}")
-    console.print(f"forwards to the first sentence      {row['nfetfs']:.1f} (without: {row['baseline_nfetfs']:.1f})")
-    console.print(f"at most one forward                 {row['nfetfs_1_share']:.1%}")
+    screen = console()
+    screen.print(f"{row['n']} held-out prompts, {result['machine']}")
+    screen.print(f"identical to plain greedy decoding  {row['identical_share']:.1%}")
+    screen.print(f"forwards to the first sentence      {row['nfetfs']:.1f} (without: {row['baseline_nfetfs']:.1f})")
+    screen.print(f"at most one forward                 {row['nfetfs_1_share']:.1%}")
     for case in result["diverged"]:
-        console.print(f"diverged at token {case['token']} (logit gap {case['logit_gap']:.4f}): {case['prompt']}")
+        screen.print(f"diverged at token {case['token']} (logit gap {case['logit_gap']:.4f}): {case['prompt']}")
     write(result, json_path)

@@ -17,10 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 from rich.table import Table
 
-from predtui.bench.report import machine
+from predtui.bench.report import console, machine
 from predtui.decoding.autoregressive import generate
 from predtui.decoding.sampler import Greedy
 from predtui.events import Message
@@ -210,7 +209,7 @@ def main(
     shipped ones. ``save`` puts the rows beside them and writes their cards anew."""
     models = models or asset("pocket")
     result = run(models / "target", models / "draft", limit, seed, threads)
-    Console().print(table(result))
+    console().print(table(result))
     if json_path is not None:
         json_path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     if save:

@@ -15,14 +15,13 @@ from statistics import fmean, median
 from typing import Any, get_args
 
 import numpy as np
-from rich.console import Console
 from rich.progress import Progress
 
 from predtui.bench import figures, rig, streams
 from predtui.bench.lending import Lender
 from predtui.bench.methods import BASELINE, Method
 from predtui.bench.plots import svg
-from predtui.bench.report import command, machine, write
+from predtui.bench.report import command, console, machine, write
 from predtui.bench.streams import Dialogue, Stream
 from predtui.bench.voices import PricedVoice, Voice
 from predtui.events import (
@@ -287,16 +286,16 @@ def result(plan: Plan, tell: Callable[[Record], None] = lambda record: None) -> 
 
 def main(plan: Plan, json_path: Path | None = None, plot: Path | None = None) -> None:
     """Measure, print, write the JSON and the charts."""
-    console = Console(highlight=False)
-    with Progress(console=console, transient=True) as progress:
+    screen = console()
+    with Progress(console=screen, transient=True) as progress:
         turns = sum(len(dialogue.turns) for dialogue in plan.dialogues)
         task = progress.add_task("turns", total=len(plan.runs) * len(plan.methods) * turns)
         found = result(plan, lambda record: progress.advance(task))
-    console.print(*figures.latencies(found["rows"], found["machine"]), sep="\n")
-    console.print(figures.rounds(found["histograms"]))
+    screen.print(*figures.latencies(found["rows"], found["machine"]), sep="\n")
+    screen.print(figures.rounds(found["histograms"]))
     for turn in found["turns"]:
         if turn["logit_gap"]:
-            console.print(f"{turn['method']} differs by a gap of {turn['logit_gap']}: {turn['prompt']}", soft_wrap=True)
+            screen.print(f"{turn['method']} differs by a gap of {turn['logit_gap']}: {turn['prompt']}", soft_wrap=True)
     write(found, json_path)
     if plot is not None:
         plot.write_text(svg(figures.charts(found["rows"], found["histograms"])), encoding="utf-8")

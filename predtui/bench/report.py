@@ -10,7 +10,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+
 _OUTPUTS = ("--json", "--plot")
+_WIDE = 150
+"""Columns of what is no terminal: no table loses any."""
 
 
 def machine(threads: int = 0) -> str:
@@ -32,6 +36,11 @@ def command() -> str:
         elif not argument.startswith(tuple(f"{name}=" for name in _OUTPUTS)):
             kept.append(argument)
     return " ".join(kept)
+
+
+def console() -> Console:
+    """Where the tables go: as wide as the terminal, or as they need where there is none and nobody says."""
+    return Console(highlight=False, width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else _WIDE)
 
 
 def write(result: Mapping[str, Any], path: Path | None) -> None:

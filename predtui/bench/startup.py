@@ -19,9 +19,7 @@ import time
 from pathlib import Path
 from statistics import median
 
-from rich.console import Console
-
-from predtui.bench.report import command, machine, write
+from predtui.bench.report import command, console, machine, write
 from predtui.events import Event, StageStatus
 from predtui.pipeline import STAGES
 from predtui.settings import Settings
@@ -87,9 +85,9 @@ def main(settings: Settings, repeats: int = 5, json_path: Path | None = None) ->
     memory = {"screen": max(peak for _, peak in frames), **memory}
     row = {"first_frame_s": median(elapsed for elapsed, _ in frames), "ready_s": times, "peak_mb": memory}
     result = {"command": command(), "machine": machine(), "models": [settings.llm.model], "rows": [row]}
-    console = Console(highlight=False)
-    console.print(f"first frame  {row['first_frame_s']:.2f} s (median of {repeats}), {result['machine']}")
+    screen = console()
+    screen.print(f"first frame  {row['first_frame_s']:.2f} s (median of {repeats}), {result['machine']}")
     for name, seconds in times.items():
-        console.print(f"{name:<8} ready after {seconds:.2f} s, {memory.get(name, 0):.0f} MB at most")
-    console.print(f"screen   {memory['screen']:.0f} MB at most")
+        screen.print(f"{name:<8} ready after {seconds:.2f} s, {memory.get(name, 0):.0f} MB at most")
+    screen.print(f"screen   {memory['screen']:.0f} MB at most")
     write(result, json_path)

@@ -16,11 +16,10 @@ from typing import Any
 
 import psutil
 import torch
-from rich.console import Console
 from rich.table import Table
 
 from predtui.bench import zonos_random
-from predtui.bench.report import command, machine, write
+from predtui.bench.report import command, console, machine, write
 from predtui.errors import PredtuiError
 from predtui.settings import TtsSettings
 from predtui.tts.zonos.load import load
@@ -144,8 +143,8 @@ def result(plan: Plan, tell: Callable[[str], None] = lambda line: None) -> dict[
 
 def main(plan: Plan, json_path: Path | None = None) -> None:
     """Measure, print, write."""
-    console = Console(highlight=False)
-    found = result(plan, lambda line: console.print(line, soft_wrap=True))
+    screen = console()
+    found = result(plan, lambda line: screen.print(line, soft_wrap=True))
     table = Table(title=f"Zonos, {found['models'][0]}, on {found['machine']}")
     rows = found["rows"]
     table.add_column("")
@@ -153,5 +152,5 @@ def main(plan: Plan, json_path: Path | None = None) -> None:
         table.add_column(row["variant"], justify="right")
     for name in [name for name in rows[0] if name != "variant"]:
         table.add_row(name.replace("_", " "), *("–" if row[name] is None else str(row[name]) for row in rows))
-    console.print(table)
+    screen.print(table)
     write(found, json_path)
