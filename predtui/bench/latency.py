@@ -19,7 +19,7 @@ from rich.table import Table
 from predtui.bench.report import command, console, machine, write
 from predtui.events import Event
 from predtui.headless import feed, until_over, until_ready
-from predtui.pipeline import STAGES, Pipeline
+from predtui.pipeline import STAGES
 from predtui.settings import Settings
 from predtui.training.corpus import compose
 from predtui.tts.espeak import EspeakSynthesizer
@@ -30,22 +30,14 @@ KINDS = ("typed", "spoken")
 
 
 def run(settings: Settings, limit: int, seed: int, cps: float) -> dict[str, Any]:
-    """A row a kind of input: medians of the audio latency in ms with and without speculation. Turns stand alone."""
-    prompts = _prompts(limit, seed)
-    inbox: queue.SimpleQueue[Event] = queue.SimpleQueue()
-    pipeline = make_pipeline(settings)
-    pipeline.subscribe(inbox.put)
-    pipeline.start()
+    """A row a kind of input: medians of the audio latency in ms with and without speculation. Each turn is the first of
+    its conversation."""
     turns: list[dict[str, Any]] = []
-    try:
-        until_ready(inbox, lambda event: None, set(STAGES))
-        with tempfile.TemporaryDirectory() as folder:
-            for prompt in prompts:
-                for kind in KINDS:
-                    wav = _spoken(prompt, Path(folder) / "prompt.wav") if kind == "spoken" else None
-                    turns.append({"kind": kind, "said": prompt, **_turn(pipeline, inbox, prompt, wav, cps)})
-    finally:
-        pipeline.stop()
+    with tempfile.TemporaryDirectory() as folder:
+        for prompt in _prompts(limit, seed):
+            for kind in KINDS:
+                wav = _spoken(prompt, Path(folder) / "prompt.wav") if kind == "spoken" else None
+                turns.append({"kind": kind, "said": prompt, **_turn(settings, prompt, wav, cps)})
     rows = [_row(kind, [turn for turn in turns if turn["kind"] == kind]) for kind in KINDS]
     return {"command": command(), "machine": machine(), "models": [settings.llm.model], "rows": rows, "turns": turns}
 
@@ -67,14 +59,19 @@ def _spoken(prompt: str, path: Path) -> Path:
     return path
 
 
-def _turn(
-    pipeline: Pipeline, inbox: queue.SimpleQueue[Event], prompt: str, wav: Path | None, cps: float
-) -> dict[str, Any]:
-    number = pipeline.state.number
-    feed(pipeline, prompt, wav, cps)
-    until_over(pipeline, inbox, lambda event: None, wants_baseline=True, speaks=True)
-    state: Turn = pipeline.state
-    return summary(state) if state.number > number else {}
+def _turn(settings: Settings, prompt: str, wav: Path | None, cps: float) -> dict[str, Any]:
+    inbox: queue.SimpleQueue[Event] = queue.SimpleQueue()
+    pipeline = make_pipeline(settings)
+    pipeline.subscribe(inbox.put)
+    pipeline.start()
+    try:
+        until_ready(inbox, lambda event: None, set(STAGES))
+        feed(pipeline, prompt, wav, cps)
+        until_over(pipeline, inbox, lambda event: None, wants_baseline=True, speaks=True)
+        state: Turn = pipeline.state
+        return summary(state) if state.number else {}
+    finally:
+        pipeline.stop()
 
 
 def _row(kind: str, turns: list[dict[str, Any]]) -> dict[str, Any]:
