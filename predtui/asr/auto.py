@@ -80,6 +80,6 @@ class AutoRecognizer:
             self._said[special] = recognizer.feed(pcm, voiced) or self._said[special]
         said = self._said[self._sure]
         if self._heard < DECIDED_SECONDS or self._special.log_probability is None:
-            return Hypothesis("", " ".join(filter(None, (said.stable, said.tentative))), said.unfinished)
+            return Hypothesis("", f"{said.stable} {said.tentative}".strip(), said.unfinished)
         self._chosen = self._special if self._sure else self._general
         return said

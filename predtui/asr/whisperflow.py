@@ -130,7 +130,8 @@ class FlowRecognizer:
         self._step = self._options.step
         self.log_probability: float | None = None
         """Mean over the tokens of the last round; None before the first."""
-        self._latest: tuple[Snapshot, Heard] | None = None
+        self._latest: dict[tuple[float, float], Heard] = {}
+        """What was heard in the last round, by its beginning and end."""
         self.tally = Tally()
 
     def feed(self, pcm: bytes, voiced: bool) -> Hypothesis | None:
@@ -152,9 +153,8 @@ class FlowRecognizer:
         self._collect(wait=True)
         snapshot = self._stream.snapshot()
         if len(snapshot.samples):
-            before, known = self._latest or (None, None)
-            same = known if before and (before.start, before.end) == (snapshot.start, snapshot.end) else None
-            self._stream.take(snapshot, same or self._hear(snapshot), last=True)
+            known = self._latest.get((snapshot.start, snapshot.end))
+            self._stream.take(snapshot, known or self._hear(snapshot), last=True)
         return self._stream.hypothesis(unfinished=False)
 
     def worked(self) -> list[Work]:
@@ -188,8 +188,9 @@ class FlowRecognizer:
     def _done(self, snapshot: Snapshot, heard: Heard) -> Heard:
         """Remember the round over ``snapshot``. What is credible of it."""
         self.log_probability = heard.mean_log_probability
-        self._latest = (snapshot, sure(heard))
-        return self._latest[1]
+        believed = sure(heard)
+        self._latest = {(snapshot.start, snapshot.end): believed}
+        return believed
 
     def _open(self, snapshot: Snapshot, reference: tuple[int, ...]) -> tuple[Encoded, Written]:
         """What the first executor does."""

@@ -30,7 +30,7 @@ SENTENCES = (
     "Paris is the capital of France, and it will be so for a very long time.",
 )
 """Said in turn: of one that was said just before, nothing would have to be read."""
-MB, GB = 2**20, 2**30
+MB = 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +126,8 @@ def result(plan: Plan, tell: Callable[[str], None] = lambda line: None) -> dict[
             place, size = plan.keep or Path(folder), zonos_random.size_named(plan.size)
             needs = zonos_random.needs(size)
             tell(
-                f"Random weights, {plan.size}: {needs.disk / GB:.2f} GB of disk in {place}, up to "
-                f"{needs.memory / GB:.1f} GB of memory."
+                f"Random weights, {plan.size}: {needs.disk / zonos_random.GB:.2f} GB of disk in {place}, up to "
+                f"{needs.memory / zonos_random.GB:.1f} GB of memory."
             )
             needs.check(place)
             checkpoint, codec = zonos_random.write(place, size)

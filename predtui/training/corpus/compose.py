@@ -10,6 +10,7 @@ Every draw is a function of the random generator alone. Knows nothing of tokens 
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
@@ -30,7 +31,7 @@ JUDGED = 0.05
 TRUNCATED = 0.15
 ALONE = 0.04
 """Share of small talk with nothing before or after it: what people say first, to see whether anybody is there."""
-_HELLO = 0.25
+_GREETED = 0.25
 """Share of bare greetings in it."""
 _GREETINGS = ("hello", "hi", "hey", "hello there", "hi there", "hey there")
 _HISTORY = (0.68, 0.88, 1.0)
@@ -38,16 +39,29 @@ _HISTORY = (0.68, 0.88, 1.0)
 _FOLLOWS, _SPEAKS_OF = 0.25, 0.60
 """With a turn before: cumulative shares of follow-ups of its intent and of requests about its reply."""
 
-_WEIGHTS = list(accumulate(intent.weight for intent in INTENTS))
-_FOLLOWED = tuple(intent for intent in INTENTS if intent.phrases.followup)
-_FOLLOWED_WEIGHTS = list(accumulate(intent.weight for intent in _FOLLOWED))
 _GROUPS = {intent.name: intent.group or intent.name for intent in INTENTS}
-_TALK = tuple(intent for intent in INTENTS if intent.name.startswith("talk_"))
-_TALK_WEIGHTS = list(accumulate(intent.weight for intent in _TALK))
-_COMPUTED = tuple(i for i in INTENTS if _GROUPS[i.name] in {"arithmetic", "conversion", "clock", "calendar"})
-_COMPUTED_WEIGHTS = list(accumulate(intent.weight for intent in _COMPUTED))
-_ERRANDS = tuple(intent for intent in INTENTS if _GROUPS[intent.name] == "assistant")
-_ERRANDS_WEIGHTS = list(accumulate(intent.weight for intent in _ERRANDS))
+
+
+class _Mixture:
+    """Those intents that are ``wanted``; drawn by their shares among themselves."""
+
+    def __init__(self, wanted: Callable[[Intent], bool] = lambda intent: True) -> None:
+        self.intents = tuple(filter(wanted, INTENTS))
+        self._weights = list(accumulate(intent.weight for intent in self.intents))
+
+    def __call__(self, rng: random.Random) -> Intent:
+        return rng.choices(self.intents, cum_weights=self._weights)[0]
+
+
+any_intent = _Mixture()
+"""An intent by its share in the mixture."""
+_any_followed = _Mixture(lambda intent: bool(intent.phrases.followup))
+_any_talk = _Mixture(lambda intent: intent.name.startswith("talk_"))
+_any_computed = _Mixture(lambda intent: _GROUPS[intent.name] in {"arithmetic", "conversion", "clock", "calendar"})
+"""An intent whose replies are worked out: what a model learns best by itself first."""
+_any_errand = _Mixture(lambda intent: _GROUPS[intent.name] == "assistant")
+"""A timer, a reminder or an entry of a list: the reply quotes what was asked."""
+_HELLO = next(intent for intent in INTENTS if intent.name == "talk_hello")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,21 +77,6 @@ class _Said:
 def group(intent: str) -> str:
     """The line of the evaluation that an example's intent counts under."""
     return _GROUPS.get(intent, "followups")
-
-
-def any_intent(rng: random.Random) -> Intent:
-    """An intent by its share in the mixture."""
-    return rng.choices(INTENTS, cum_weights=_WEIGHTS)[0]
-
-
-def any_computed(rng: random.Random) -> Intent:
-    """An intent whose replies are worked out, by its share among these: what a model learns best by itself first."""
-    return rng.choices(_COMPUTED, cum_weights=_COMPUTED_WEIGHTS)[0]
-
-
-def any_errand(rng: random.Random) -> Intent:
-    """A timer, a reminder or an entry of a list, by its share among these: the reply quotes what was asked."""
-    return rng.choices(_ERRANDS, cum_weights=_ERRANDS_WEIGHTS)[0]
 
 
 def _ask(intent: Intent, split: Split, style: Style, rng: random.Random, followup: bool = False) -> _Said:
@@ -114,7 +113,7 @@ def _turns(pick: AnyIntent, split: Split, style: Style, rng: random.Random) -> l
     earlier = [_fresh(pick, "train", style, rng) for share in _HISTORY[:-1] if at >= share]
     kind = rng.random()
     if earlier and kind < _FOLLOWS:
-        intent = rng.choices(_FOLLOWED, cum_weights=_FOLLOWED_WEIGHTS)[0]
+        intent = _any_followed(rng)
         if _has_followups(intent, split):
             earlier[-1] = _ask(intent, "train", style, rng)
             return [*earlier, _ask(intent, split, style, rng, followup=True)]
@@ -137,7 +136,7 @@ def _messages(said: list[_Said], last_prompt: str) -> tuple[Message, ...]:
 @cache
 def _sayings() -> frozenset[str]:
     """All small talk that training shows, as it is compared: these few words have an answer of their own."""
-    seen = {one.text for intent in _TALK for one in plan(intent.name, intent.phrases).seen}
+    seen = {one.text for intent in _any_talk.intents for one in plan(intent.name, intent.phrases).seen}
     return frozenset({*_GREETINGS, *(text.lower() for one in seen for text in resolutions(one))})
 
 
@@ -152,10 +151,11 @@ def _broken_off(prompt: str, rng: random.Random) -> str:
 
 
 def _alone(rng: random.Random) -> Example:
-    greets = rng.random() < _HELLO
-    intent = _TALK[0] if greets else rng.choices(_TALK, cum_weights=_TALK_WEIGHTS)[0]
-    seen = plan(intent.name, intent.phrases).seen
-    wording = rng.choice(_GREETINGS) if greets else resolve(rng.choice(seen).text, rng)
+    if rng.random() < _GREETED:
+        intent, wording = _HELLO, rng.choice(_GREETINGS)
+    else:
+        intent = _any_talk(rng)
+        wording = resolve(rng.choice(plan(intent.name, intent.phrases).seen).text, rng)
     case = intent.draw(rng)
     return Example(
         messages=(
@@ -199,12 +199,12 @@ def sample(rng: random.Random) -> Example:
 
 def sample_computed(rng: random.Random) -> Example:
     """A training example like those of ``sample`` whose reply is worked out; never a judgement."""
-    return _dialogue("train", rng, truncate=rng.random() < TRUNCATED, pick=any_computed)
+    return _dialogue("train", rng, truncate=rng.random() < TRUNCATED, pick=_any_computed)
 
 
 def sample_errand(rng: random.Random) -> Example:
     """A training example like those of ``sample`` whose reply quotes its prompt; never cut short, never a judgement."""
-    return _dialogue("train", rng, truncate=False, pick=any_errand)
+    return _dialogue("train", rng, truncate=False, pick=_any_errand)
 
 
 def heldout(split: Split, n: int, seed: int) -> list[Example]:

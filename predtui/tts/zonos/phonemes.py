@@ -6,6 +6,7 @@ Must not know of tensors.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from predtui.errors import PredtuiError
 from predtui.tts.espeak import transcribe
@@ -15,9 +16,11 @@ from predtui.tts.zonos.symbols import LANGUAGES, PUNCTUATION
 _MARKS = re.compile(rf"([{re.escape(PUNCTUATION)}\s]+)")
 
 
+@lru_cache(maxsize=64)
 def phonemes(text: str, language: str) -> str:
     """``text`` in IPA. Marks stay where they are, the words between are transcribed each by itself; empty for a text
-    without words. Raises PredtuiError for a language that eSpeak NG or the checkpoint does not know."""
+    without words. What was asked lately is remembered: a sentence is measured before it is said. Raises PredtuiError
+    for a language that eSpeak NG or the checkpoint does not know."""
     check_language(language)
     parts = _MARKS.split(spelled(text, language))
     words = transcribe(parts[::2], language)

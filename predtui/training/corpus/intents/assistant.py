@@ -51,16 +51,18 @@ def delayed_reminder(what: str, duration: str) -> Case:
     return Case({"task": what, "span": duration}, reply, (what, duration), f"Reminder set in {duration}.")
 
 
-def listed(entry: str, name: str) -> Case:
-    """``entry`` put on the list called ``name``."""
-    reply = f"Okay, I added {entry} to your {name} list."
-    return Case({"entry": entry, "list": name}, reply, (entry, name), f"Added {entry}.")
+def _on_list(done: str, preposition: str) -> Callable[[random.Random], Case]:
+    """A draw of an entry, or of two, ``done`` to a list."""
 
+    def draw(rng: random.Random) -> Case:
+        name, errand = rng.choice(_LISTS)
+        entry = errand(rng)
+        if rng.random() < 0.15:
+            entry = f"{entry} and {errand(rng)}"
+        reply = f"Okay, I {done} {entry} {preposition} your {name} list."
+        return Case({"entry": entry, "list": name}, reply, (entry, name), f"{done.capitalize()} {entry}.")
 
-def struck(entry: str, name: str) -> Case:
-    """``entry`` taken off the list called ``name``."""
-    reply = f"Okay, I removed {entry} from your {name} list."
-    return Case({"entry": entry, "list": name}, reply, (entry, name), f"Removed {entry}.")
+    return draw
 
 
 def canceled(what: str) -> Case:
@@ -76,22 +78,13 @@ def _draw_delayed_reminder(rng: random.Random) -> Case:
     return delayed_reminder(task(rng), _duration(rng))
 
 
-def _on_list(make: Callable[[str, str], Case]) -> Callable[[random.Random], Case]:
-    def draw(rng: random.Random) -> Case:
-        name, errand = rng.choice(_LISTS)
-        entry = errand(rng)
-        return make(f"{entry} and {errand(rng)}" if rng.random() < 0.15 else entry, name)
-
-    return draw
-
-
 INTENTS = (
     Intent("timer", phrases.TIMER, lambda rng: timer(_duration(rng)), 1.4, "assistant"),
     Intent("alarm", phrases.ALARM, lambda rng: alarm(_time(rng)), 1.2, "assistant"),
     Intent("reminder", phrases.reminder("at <time>"), _draw_reminder, 2.2, "assistant"),
     Intent("delayed_reminder", phrases.reminder("in <span>"), _draw_delayed_reminder, 1.6, "assistant"),
-    Intent("list_add", phrases.LISTED, _on_list(listed), 3.4, "assistant"),
-    Intent("list_remove", phrases.STRUCK, _on_list(struck), 1.8, "assistant"),
+    Intent("list_add", phrases.LISTED, _on_list("added", "to"), 3.4, "assistant"),
+    Intent("list_remove", phrases.STRUCK, _on_list("removed", "from"), 1.8, "assistant"),
     Intent(
         "cancel",
         phrases.CANCELED,
