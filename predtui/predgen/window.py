@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
+from itertools import pairwise
 
 from predtui.events import Message
 from predtui.llm.base import LoadedModel
 
+_REMEMBERED = 4096
+"""Exchanges whose sizes are remembered, so that a long conversation is not tokenised anew at every word."""
+
+Exchange = tuple[Message, ...]
+
 
 class Window:
-    """Renders system prompt, history and user turn to at most ``context - reserved`` tokens."""
+    """Renders system prompt, history and user turn to at most ``context - reserved`` tokens.
+
+    A conversation that has become too long loses its oldest exchanges, as many at a time as leave it half of the
+    room: the beginning then stays the same for many turns, and with it what the model has cached. Which ones go is a
+    function of what was said alone.
+    """
 
     def __init__(self, loaded: LoadedModel, system: str, reserved: int) -> None:
         """``reserved``: tokens left free for the reply, at most half of the context."""
@@ -17,26 +29,55 @@ class Window:
         self._system = (Message("system", system),) if system else ()
         context = loaded.model.context_size
         self.budget = context - min(reserved, context // 2)
+        around = len(loaded.prompt_tokens([Message("user", "")]))
+        self._size = lru_cache(_REMEMBERED)(lambda exchange: max(1, len(loaded.prompt_tokens(exchange)) - around))
 
     def tokens(self, history: Sequence[Message], user: str) -> list[int]:
         """The prompt [1..budget]. Where it is too long, the oldest exchanges go first, then the beginning of ``user``;
         a system prompt that leaves no room is cut from its beginning."""
-        kept = list(history)
-        tokens = self._render(kept, user)
-        while len(tokens) > self.budget and kept:
-            del kept[: _first_exchange(kept)]
-            tokens = self._render(kept, user)
+        exchanges = _exchanges(history)
+        if sum(map(self._size, exchanges)) <= 1.25 * self.budget:  # parts are counted apart: about the whole
+            tokens = self._render(exchanges, user)
+            if len(tokens) <= self.budget:
+                return tokens
+        exchanges = self._latest(exchanges)
+        tokens = self._render(exchanges, user)
+        while len(tokens) > self.budget and exchanges:
+            exchanges = self._cut(exchanges)
+            tokens = self._render(exchanges, user)
         words = user.split(" ")
         while len(tokens) > self.budget and len(words) > 1:
             excess = (len(tokens) - self.budget) / len(tokens)
             words = words[max(1, int(len(words) * excess / 2)) :]
-            tokens = self._render(kept, " ".join(words))
+            tokens = self._render((), " ".join(words))
         return tokens[-self.budget :]
 
-    def _render(self, history: Sequence[Message], user: str) -> list[int]:
+    def _latest(self, exchanges: Sequence[Exchange]) -> list[Exchange]:
+        """What the turns before this one left of ``exchanges``, had each of them been cut where it did not fit."""
+        kept: list[Exchange] = []
+        taken = 0
+        for exchange in exchanges:
+            kept.append(exchange)
+            taken += self._size(exchange)
+            if taken > self.budget - self.budget // 8:  # the rest is for the system prompt and what the user says now
+                kept = self._cut(kept)
+                taken = sum(map(self._size, kept))
+        return kept
+
+    def _cut(self, exchanges: Sequence[Exchange]) -> list[Exchange]:
+        """The last of ``exchanges`` that take half of the room, and at least one fewer than there are."""
+        sizes = [self._size(exchange) for exchange in exchanges]
+        first = 1
+        while sum(sizes[first:]) > self.budget // 2:
+            first += 1
+        return list(exchanges[first:])
+
+    def _render(self, exchanges: Sequence[Exchange], user: str) -> list[int]:
+        history = [message for exchange in exchanges for message in exchange]
         return self._loaded.prompt_tokens([*self._system, *history, Message("user", user)])
 
 
-def _first_exchange(history: Sequence[Message]) -> int:
-    """How many messages the oldest exchange has: up to the next message of the user."""
-    return next((i for i, message in enumerate(history) if i and message.role == "user"), len(history))
+def _exchanges(history: Sequence[Message]) -> list[Exchange]:
+    """``history`` cut before each message of the user; what precedes the first one is an exchange too."""
+    begins = [i for i, message in enumerate(history) if message.role == "user" or i == 0]
+    return [tuple(history[begin:end]) for begin, end in pairwise([*begins, len(history)])]

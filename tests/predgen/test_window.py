@@ -40,3 +40,33 @@ def test_the_oldest_goes_first_then_the_beginning_of_the_user_turn() -> None:
     assert said.endswith("word end")
     assert "late" not in said
     assert len(said) > 50
+
+
+def test_a_long_conversation_keeps_its_beginning_for_many_turns() -> None:
+    """What the model has cached is of use as long as prompts begin alike; a cut at every turn would void it."""
+    loaded = load("0", engine="scripted", context=400)
+    window = Window(loaded, "sys", 100)
+    history: list[Message] = []
+    changes = 0
+    before: list[int] = []
+    for number in range(60):
+        prompt = window.tokens(history, "what is that")
+        beginning = prompt[:40]
+        changes += bool(before) and beginning[: len(before)] != before[: len(beginning)]
+        before = beginning
+        history += [Message("user", f"question {number}"), Message("assistant", f"answer {number}")]
+    assert 1 <= changes <= 12, "of 60 turns of 22 tokens, 260 of which fit, half of them after a cut"
+
+
+@given(st.integers(0, 60), st.text("abc d", max_size=80))
+def test_the_last_exchange_stays_where_it_fits(turns: int, user: str) -> None:
+    loaded = load("0", engine="scripted", context=400)
+    window = Window(loaded, "sys", 100)
+    history = [
+        Message(role, f"{role} {number}")  # type: ignore[arg-type]
+        for number in range(turns)
+        for role in ("user", "assistant")
+    ]
+    said = loaded.tokenizer.decode(window.tokens(history, user))
+    assert said.startswith("sys")
+    assert not turns or f"user {turns - 1}assistant {turns - 1}{user}" in said
