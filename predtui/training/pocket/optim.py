@@ -16,6 +16,8 @@ import torch
 from torch import Tensor, nn
 
 NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)
+DECAY = 0.02
+"""Weight decay of Muon's matrices, a share of the learning rate a step: no singular value grows beyond 1 / DECAY."""
 
 
 def orthogonalise(matrices: Tensor, iterations: int = 5) -> Tensor:
@@ -70,7 +72,7 @@ class PocketOptimizer:
         update = orthogonalise(gradient.lerp_(average, self.momentum))
         step = rate * self.muon_lr * max(1.0, shape[0] / shape[1]) ** 0.5
         for weight, change in zip(weights, update, strict=True):
-            weight.sub_(change.float(), alpha=step)
+            weight.mul_(1 - rate * self.muon_lr * DECAY).sub_(change.float(), alpha=step)
 
     def _adam_step(self, name: str, weight: nn.Parameter, rate: float) -> None:
         gradient = _gradient(weight)
