@@ -31,6 +31,8 @@ from predtui.training.corpus.text import cut
 from predtui.training.corpus.types import Example, Split
 
 REPLY_TOKENS = 160
+LENGTHS = (4, 8, 16)
+"""Earlier turns of a conversation: the groups that replies in conversations are counted in end here."""
 WRONG_AN_INTENT = 5
 DRAWS_A_PROMPT = 60
 """Held-out dialogues drawn for each prompt that is wanted of a group, so that rare groups fill up too."""
@@ -41,6 +43,7 @@ class Source:
     """Where examples come from: the corpus, or a stand-in for it."""
 
     heldout: Callable[[Split, int, int], list[Example]] = compose.heldout
+    conversations: Callable[[int, int], list[Example]] = compose.conversations
     judgements: Callable[[int, int], list[Example]] = oracle.judge_split
     right: Callable[[Example, str], bool] = oracle.right
     group: Callable[[str], str] = compose.group
@@ -102,6 +105,9 @@ def run(
     for split in ("slots", "frames"):
         for example in _balanced(source, split, limit, seed):
             agreement += _replies(target, draft, example, source, tally)
+    for example in source.conversations(3 * limit, seed):
+        right = source.right(example, target.reply(example.messages[:-1])[2])
+        tally.add("replies right in a conversation", example.split, (_length(example), "all"), right)
     for example in source.judgements(5 * limit, seed):
         _judge(target.loaded, example, tally)
     for example in _truncated(_balanced(source, "slots", max(1, limit // 4), seed + 1), seed):
@@ -146,6 +152,12 @@ def _replies(target: Speaker, draft: Speaker, example: Example, source: Source, 
         return Counter()
     foretold = draft.loaded.model.logits([*prompt, *tokens[:-1]], last=len(tokens)).argmax(-1)
     return Counter((foretold == np.array(tokens)).tolist())
+
+
+def _length(example: Example) -> str:
+    """The group of a conversation: how many turns it has before its last one."""
+    turns = len(example.messages) // 2 - 1
+    return next((f"after at most {most} turns" for most in LENGTHS if turns <= most), "after more turns")
 
 
 def _judge(loaded: LoadedModel, example: Example, tally: Tally) -> None:

@@ -40,7 +40,12 @@ def _right(example: Example, reply: str) -> bool:
     return reply == example.messages[-1].content
 
 
-SOURCE = pocket.Source(_heldout, _judgements, _right, lambda intent: f"group {intent}")
+def _conversations(n: int, seed: int) -> list[Example]:
+    before = [message for example in _heldout("train", 5, seed) for message in example.messages]
+    return [replace(example, messages=(*before, *example.messages)) for example in _heldout("slots", n, seed)]
+
+
+SOURCE = pocket.Source(_heldout, _conversations, _judgements, _right, lambda intent: f"group {intent}")
 
 
 @pytest.fixture(scope="module")
@@ -79,6 +84,9 @@ def test_figures_of_a_good_target_and_a_bad_draft(models: Path) -> None:
         assert _value(rows, "replies right", split) > 60
         assert _value(rows, "replies right, draft", split) == 0
         assert next(row["of"] for row in rows if row["split"] == split and row["group"] == "group colour") == 12
+    after = {row["group"]: row["of"] for row in rows if row["measure"] == "replies right in a conversation"}
+    assert after.pop("all") == sum(after.values()) > 12
+    assert after.keys() <= {"after at most 4 turns", "after at most 8 turns", "after at most 16 turns"}
     assert _value(rows, "tokens that the draft foretells", "both") < 50
     assert _value(rows, "speed, prompt included", "both", "target") > 10
     assert result["models"]["target"] > result["models"]["draft"]
