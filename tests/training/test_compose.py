@@ -72,7 +72,9 @@ def test_the_mixture_has_its_shares(many: list[Example]) -> None:
     assert 0.04 < kinds["judge"] / len(many) < 0.06
     asked = [example for example in many if example.kind != "judge"]
     assert 0.13 < kinds["truncated"] / len(asked) < 0.17
-    assert 0.29 < sum(len(example.messages) > 2 for example in asked) / len(asked) < 0.35
+    assert 0.40 < sum(len(example.messages) > 2 for example in asked) / len(asked) < 0.48
+    assert 0.14 < sum(len(example.messages) > 8 for example in asked) / len(asked) < 0.20
+    assert max(len(example.messages) for example in asked) > 30
     assert all(example.learn_all == (len(example.messages) > 2) for example in asked)
 
 
@@ -94,6 +96,14 @@ def test_every_message_says_something_and_roles_alternate(many: list[Example]) -
         assert [m.role for m in example.messages] == ["user", "assistant"] * (len(example.messages) // 2)
         assert all(m.content.strip() for m in example.messages)
         assert "<" not in example.messages[-2].content
+
+
+def test_in_a_conversation_nobody_is_told_that_nothing_was_said(many: list[Example]) -> None:
+    for example in many:
+        replies = [message.content for message in example.messages[1::2]]
+        denials = [reply.startswith("I have not said anything yet") for reply in replies]
+        # said again where it was asked to be said again, never out of the blue
+        assert denials[0] or not any(denials)
 
 
 def test_followups_come_after_a_turn_of_their_intent(many: list[Example]) -> None:

@@ -9,6 +9,7 @@ import random
 from collections.abc import Callable
 
 from predtui.training.corpus.intents import calendar_phrases as phrases
+from predtui.training.corpus.intents import month_phrases
 from predtui.training.corpus.types import Case, Intent
 
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -168,9 +169,9 @@ def _intents(later: bool) -> tuple[Intent, ...]:
 INTENTS = (
     *_intents(later=True),
     *_intents(later=False),
-    Intent("month_length", phrases.LENGTH, _table(month_length, 12), 0.2, "calendar"),
-    Intent("month_number", phrases.NUMBER, _table(month_number, 12), 0.2, "calendar"),
-    Intent("numbered_month", phrases.NUMBERED, _table(numbered_month, 12), 0.2, "calendar"),
-    Intent("season", phrases.SEASON, _table(season, 12), 0.2, "calendar"),
-    Intent("time_units", phrases.UNITS, _table(time_units, len(_TIME_UNITS)), 0.25, "calendar"),
+    Intent("month_length", month_phrases.LENGTH, _table(month_length, 12), 0.2, "calendar"),
+    Intent("month_number", month_phrases.NUMBER, _table(month_number, 12), 0.2, "calendar"),
+    Intent("numbered_month", month_phrases.NUMBERED, _table(numbered_month, 12), 0.2, "calendar"),
+    Intent("season", month_phrases.SEASON, _table(season, 12), 0.2, "calendar"),
+    Intent("time_units", month_phrases.UNITS, _table(time_units, len(_TIME_UNITS)), 0.25, "calendar"),
 )

@@ -80,6 +80,8 @@ def _phrases(later: bool) -> Phrases:
             f"the clock time <span> {where} <time>",
             f"the time <span> {later_on} than <time>",
             f"the hour <span> {where} <time>",
+            f"<time> and <span> {later_on}",
+            f"the time on the clock <span> {where} <time>",
         ),
         question=(
             f"what time is it <span> {moved} <time>",
@@ -93,6 +95,28 @@ def _phrases(later: bool) -> Phrases:
             f"when is it <span> {moved} <time>",
             f"<span> {where} <time> is what time",
             f"it is <time> so what time is <span> {later_on}",
+            f"{{what|which}} time {{do I see|is shown|can I read}} on the {{clock|watch|phone}} <span> {where} <time>",
+            "{what|which} time {do I get|is it|comes out} if I {move|turn|set|put} the clock "
+            f"{'{on|forward}' if later else '{back|backward}'} by <span> from <time>",
+            f"what does the clock {{say|show}} <span> {where} <time>",
+            f"what time do we have <span> {where} <time>",
+            "it is <time> now so what time {comes|is it} in <span>"
+            if later
+            else "it is <time> now so what time was it <span> ago",
+            "if I start at <time> and wait <span> what time is it"
+            if later
+            else "if I arrive at <time> after <span> on the road when did I leave",
+            "the clock shows <time>, what will it show <span> later"
+            if later
+            else "the clock shows <time>, what did it show <span> earlier",
+            "<time> plus <span> is what time" if later else "<time> minus <span> is what time",
+            f"what time is <span> {later_on} than <time>",
+            "counting <span> on from <time> what time is it"
+            if later
+            else "counting <span> back from <time> what time is it",
+            "something starts at <time> and takes <span>, when is it over"
+            if later
+            else "something ends at <time> and takes <span>, when does it start",
         ),
         clause=(
             f"what time it is <span> {moved} <time>",
@@ -100,6 +124,8 @@ def _phrases(later: bool) -> Phrases:
             f"when it is <span> {moved} <time>",
             f"what time <span> {where} <time> is",
             f"what the time is <span> {where} <time>",
+            f"what the clock shows <span> {where} <time>",
+            f"what time we have <span> {where} <time>",
         ),
         command=(
             f"count <span> {'on' if later else 'back'} from <time>",
@@ -109,6 +135,8 @@ def _phrases(later: bool) -> Phrases:
             f"{'add <span> to' if later else 'take <span> from'} <time>",
             f"work out <span> {where} <time>",
             f"find the time <span> {where} <time>",
+            f"tell me the time <span> {where} <time>",
+            f"give me the time <span> {where} <time>",
         ),
         followup=(
             f"and <span> {where} <time>",

@@ -14,6 +14,7 @@ from predtui.training.corpus.read import rows
 from predtui.training.corpus.text import capitalised
 from predtui.training.corpus.types import Case, Intent
 from predtui.training.corpus.wordings import countries as ask
+from predtui.training.corpus.wordings import peoples
 
 Row = Mapping[str, str]
 
@@ -103,7 +104,7 @@ INTENTS: tuple[Intent, ...] = (
     Intent("capital", ask.CAPITAL, _draw(_capital), weight=2.0, group="countries"),
     Intent("capital_of", ask.CAPITAL_OF, _draw_capital_of, weight=1.5, group="countries"),
     Intent("continent", ask.CONTINENT, _draw(_continent), weight=1.2, group="countries"),
-    Intent("currency", ask.CURRENCY, _draw(_currency), weight=1.6, group="countries"),
-    Intent("language", ask.LANGUAGE, _draw(_language), weight=1.6, group="countries"),
-    Intent("country_about", ask.ABOUT, _draw(_about), weight=1.2, group="countries"),
+    Intent("currency", peoples.CURRENCY, _draw(_currency), weight=1.6, group="countries"),
+    Intent("language", peoples.LANGUAGE, _draw(_language), weight=1.6, group="countries"),
+    Intent("country_about", peoples.ABOUT, _draw(_about), weight=1.2, group="countries"),
 )
