@@ -22,12 +22,15 @@ def train_pocket_models(
     seed: Annotated[int, typer.Option(help="Seed of data and weights.")] = 0,
     threads: Annotated[int, typer.Option(help="CPU threads; 0 takes all.")] = 0,
     resume: Annotated[bool, typer.Option(help="Go on from the last checkpoint.")] = True,
+    start: Annotated[
+        Path | None, typer.Option(help="Finished pocket models to train on.", exists=True, file_okay=False)
+    ] = None,
 ) -> None:
     """The pocket target and draft, from a seed: corpus, tokenizer, training, export, card."""
     _needs_torch()
     from predtui.training.pocket.train import train_pocket
 
-    train_pocket(out, minutes, judge_minutes, draft_minutes, seed, threads, resume)
+    train_pocket(out, minutes, judge_minutes, draft_minutes, seed, threads, resume, start=start)
 
 
 @train.command("cllm")

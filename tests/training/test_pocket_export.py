@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pocket_toy
 import pytest
+import torch
 from rich.console import Console
 
 from predtui.events import Message
@@ -73,7 +74,6 @@ def prompts(folder: Path, count: int) -> list[list[int]]:
 @pytest.mark.parametrize("name", ["target", "draft"])
 def test_transformers_agrees(assets: Path, name: str) -> None:
     transformers = pytest.importorskip("transformers")
-    torch = pytest.importorskip("torch")
     folder = assets / name
     ours, theirs = load_exported(folder), transformers.AutoModelForCausalLM.from_pretrained(folder)
     assert theirs.dtype == torch.float32
@@ -147,6 +147,25 @@ def test_a_fresh_run_leaves_nothing_to_resume_of_an_earlier_one(tmp_path: Path) 
     with pytest.raises(ZeroDivisionError):
         train_pair(tmp_path / "out", plan, Lessons(*[pocket_toy.failing] * 3), Console(file=io.StringIO()))
     assert not stale.exists()
+
+
+def test_a_finished_pair_is_trained_on(assets: Path, tmp_path: Path) -> None:
+    shapes = (Shape(64, 2, 4, 96, vocab=340, context=256), Shape(32, 1, 2, 48, vocab=340, context=256))
+    gentle = Recipe(batch_tokens=512, pool_batches=4, warmup_steps=10**6)
+    once = Budget(steps=1)
+    plan = Plan(once, once, once, threads=1, work=tmp_path / "work", start=assets, recipe=gentle, judging=gentle)
+    plan = replace(plan, shapes=shapes, judge_layers=1)
+    train_pair(tmp_path / "out", plan, replace(LESSONS, known=3), Console(file=io.StringIO()))
+    for name in ("target", "draft"):
+        assert (tmp_path / "out" / name / "tokenizer.json").read_bytes() == (
+            assets / name / "tokenizer.json"
+        ).read_bytes()
+        before = load_exported(assets / name).state_dict()
+        for weight, tensor in load_exported(tmp_path / "out" / name).state_dict().items():
+            assert torch.allclose(tensor, before[weight], atol=1e-2), weight
+    other = replace(plan, shapes=(replace(shapes[0], hidden=32), shapes[1]), work=tmp_path / "other")
+    with pytest.raises(ValueError, match="cannot be trained on"):
+        train_pair(tmp_path / "out", other, LESSONS, Console(file=io.StringIO()))
 
 
 def test_labels_are_single_tokens_at_the_start_of_a_reply(assets: Path) -> None:

@@ -26,6 +26,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--workers", type=int, default=1, help="processes that draw and tokenise data")
     parser.add_argument("--work", type=Path, default=WORK, help="folder of the checkpoints")
+    parser.add_argument("--start", type=Path, help="folder of finished models to train on")
     parser.add_argument("--resume", action="store_true", help="go on from the last checkpoints, if any")
     return parser
 
@@ -40,7 +41,7 @@ def main() -> int:
     if sys.platform == "linux" and any(os.environ.get(name) != value for name, value in ALLOCATOR.items()):
         command = [sys.executable, "-m", "predtui.training.pocket", *sys.argv[1:]]
         os.execve(sys.executable, command, environment(options.threads))
-    from predtui.training.pocket.curriculum import draft_lesson, judge_lesson, target_lesson
+    from predtui.training.pocket.curriculum import WHOLE_MIXTURE, draft_lesson, judge_lesson, target_lesson
 
     plan = Plan(
         target=_budget(options.target_steps, options.target_minutes),
@@ -51,11 +52,12 @@ def main() -> int:
         workers=options.workers,
         resume=options.resume,
         work=options.work,
+        start=options.start,
         command=" ".join(["python -m predtui.training.pocket", *sys.argv[1:]]),
     )
     console = Console()
     try:
-        train_pair(options.out, plan, Lessons(target_lesson, judge_lesson, draft_lesson), console)
+        train_pair(options.out, plan, Lessons(target_lesson, judge_lesson, draft_lesson, WHOLE_MIXTURE), console)
     except KeyboardInterrupt:
         console.print("interrupted: saved; go on with --resume")
         return 130

@@ -29,13 +29,17 @@ JUDGED = 0.6
 """Share of the judgements in what the judge layers are shown; the rest keeps them from spoiling replies."""
 
 
+WHOLE_MIXTURE = COPIED_POOLS + ERRAND_POOLS + COMPUTED_POOLS
+"""The pool from which on the target's stream is the whole mixture: where a model that knows the rest begins."""
+
+
 def target_lesson(rng: random.Random, pool: int) -> Example:
     """An example for pool number ``pool`` of the target's stream."""
     if pool < COPIED_POOLS or rng.random() < COPIED:
         return copied(rng)
     if pool < COPIED_POOLS + ERRAND_POOLS and rng.random() < ERRANDS:
         return sample_errand(rng)
-    return sample_computed(rng) if pool < COPIED_POOLS + ERRAND_POOLS + COMPUTED_POOLS else sample(rng)
+    return sample_computed(rng) if pool < WHOLE_MIXTURE else sample(rng)
 
 
 def judge_lesson(rng: random.Random, pool: int) -> Example:

@@ -21,7 +21,7 @@ from torch.nn import functional
 
 from predtui.training.pocket.checkpoint import Counters, load_checkpoint, save_checkpoint
 from predtui.training.pocket.config import Budget, Recipe, Shape, TrainingRecord
-from predtui.training.pocket.data import Batch, BatchStream, Sampler
+from predtui.training.pocket.data import Batch, BatchStream, Cursor, Sampler
 from predtui.training.pocket.model import PocketModel, grown
 from predtui.training.pocket.optim import PocketOptimizer
 
@@ -59,6 +59,8 @@ def train(
     sampler: Sampler,
     *,
     base: PocketModel | None = None,
+    start: PocketModel | None = None,
+    first_pool: int = 0,
     seed: int = 0,
     threads: int = 2,
     workers: int = 1,
@@ -68,16 +70,24 @@ def train(
 ) -> tuple[PocketModel, TrainingRecord]:
     """Train one model; ``folder`` holds ``tokenizer.json`` and receives ``checkpoint.safetensors``.
 
-    ``base``, a model of fewer layers, stays as it is below those that are trained.
+    ``base``, a model of fewer layers, stays as it is below those that are trained. ``start``, a finished model of as
+    many layers or more, is what a new run begins with, at ``first_pool`` of the stream.
     Ctrl-C and SIGTERM save a checkpoint and raise KeyboardInterrupt. With ``resume`` an existing checkpoint is taken
-    up; one that has used up the budget is returned as it is.
+    up; one that has used up the budget is returned as it is. Raises ValueError where ``start`` is of another shape.
     """
     torch.set_num_threads(threads)
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
     model = (grown(base, shape.layers, seed) if base else PocketModel(shape, seed)).to(device)
+    if start is not None:
+        if replace(start.shape, layers=shape.layers) != shape or start.shape.layers < shape.layers:
+            raise ValueError(f"a model of {start.shape} cannot be trained on as one of {shape}")
+        begun = start.state_dict()
+        trained = {name: begun[name] for name, weight in model.named_parameters() if weight.requires_grad}
+        model.load_state_dict(trained, strict=False)
     optimizer = PocketOptimizer(model, recipe.muon_lr, recipe.adam_lr)
     path = folder / CHECKPOINT
-    counters = load_checkpoint(path, model, optimizer, seed) if resume and path.exists() else Counters(seed)
+    fresh = Counters(seed, cursor=Cursor(first_pool))
+    counters = load_checkpoint(path, model, optimizer, seed) if resume and path.exists() else fresh
     if budget.progress(counters.step, counters.seconds) < 1.0:
         stream = BatchStream(sampler, folder, recipe, shape.context, seed, counters.cursor, workers)
         with stream, terminate_as_interrupt():

@@ -16,11 +16,12 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from rich.console import Console
+from tokenizers import Tokenizer
 
 from predtui.training.pocket.card import write_cards
 from predtui.training.pocket.config import DRAFT, JUDGE_LAYERS, JUDGING, TARGET, Budget, Recipe, Shape, TrainingRecord
 from predtui.training.pocket.data import Sampler
-from predtui.training.pocket.export import export
+from predtui.training.pocket.export import export, load_exported
 from predtui.training.pocket.loop import CHECKPOINT, train
 from predtui.training.pocket.model import PocketModel
 from predtui.training.pocket.report import reporter
@@ -57,17 +58,19 @@ def train_pocket(
     threads: int = 2,
     resume: bool = False,
     work: Path = WORK,
+    start: Path | None = None,
 ) -> None:
     """Train target and draft and write ``<out>/target`` and ``<out>/draft``; ``threads`` 0 takes all cores.
 
-    Ctrl-C saves; ``resume`` goes on from the checkpoints in ``work``.
+    Ctrl-C saves; ``resume`` goes on from the checkpoints in ``work``. ``start`` holds finished models, of the same
+    shapes, to train on.
 
     Raises subprocess.CalledProcessError if training fails; its message has been printed by then.
     """
     command = [sys.executable, "-m", "predtui.training.pocket", "--out", str(out), "--seed", str(seed)]
     command += ["--target-minutes", str(target_minutes), "--judge-minutes", str(judge_minutes)]
     command += ["--draft-minutes", str(draft_minutes), "--threads", str(threads), "--work", str(work)]
-    command += ["--resume"] if resume else []
+    command += [*(["--start", str(start)] if start else []), *(["--resume"] if resume else [])]
     subprocess.run(command, env=environment(threads), check=True)
 
 
@@ -83,6 +86,8 @@ class Plan:
     workers: int = 1
     resume: bool = False
     work: Path = WORK
+    start: Path | None = None
+    """A folder of a target and a draft whose weights and vocabulary the run begins with."""
     command: str = ""
     recipe: Recipe = field(default_factory=Recipe)
     judging: Recipe = JUDGING
@@ -98,6 +103,8 @@ class Lessons:
     target: Sampler
     judge: Sampler
     draft: Sampler
+    known: int = 0
+    """Pools of the target's stream that a model which is trained on has no need of."""
 
 
 def train_pair(out: Path, plan: Plan, lessons: Lessons, console: Console) -> None:
@@ -105,12 +112,11 @@ def train_pair(out: Path, plan: Plan, lessons: Lessons, console: Console) -> Non
     if not (plan.resume and (plan.work / "tokenizer.json").exists()):
         for name in FOLDERS:  # of an earlier run, with another vocabulary: a later resume must not find them
             (plan.work / name / CHECKPOINT).unlink(missing_ok=True)
-        console.print("tokenizer: learning the vocabulary")
-        texts = corpus_texts(lambda rng: lessons.draft(rng, 0), plan.tokenizer_examples, plan.seed)
-        save_tokenizer(train_tokenizer(texts, plan.shapes[0].vocab), plan.work, plan.shapes[0].context)
+        save_tokenizer(_vocabulary(plan, lessons, console), plan.work, plan.shapes[0].context)
     tokenizer = load_tokenizer(plan.work)
     target, draft = (replace(shape, vocab=tokenizer.get_vocab_size()) for shape in plan.shapes)
     below = replace(target, layers=target.layers - plan.judge_layers)
+    started = {name: load_exported(plan.start / name) if plan.start else None for name in ("target", "draft")}
 
     def run(
         name: str, shape: Shape, recipe: Recipe, budget: Budget, sampler: Sampler, base: PocketModel | None = None
@@ -124,6 +130,8 @@ def train_pair(out: Path, plan: Plan, lessons: Lessons, console: Console) -> Non
                 plan.work / name,
                 sampler,
                 base=base,
+                start=started["draft" if name == "draft" else "target"],
+                first_pool=lessons.known if plan.start and name == "target" else 0,
                 seed=plan.seed,
                 threads=plan.threads or os.cpu_count() or 1,
                 workers=plan.workers,
@@ -143,3 +151,12 @@ def train_pair(out: Path, plan: Plan, lessons: Lessons, console: Console) -> Non
     ship("target", judging[0], record, judging=asdict(judging[1]))
     ship("draft", *run("draft", draft, plan.recipe, plan.draft, lessons.draft))
     write_cards(out)
+
+
+def _vocabulary(plan: Plan, lessons: Lessons, console: Console) -> Tokenizer:
+    """The tokenizer of what the run begins with, else learned from the draft's examples."""
+    if plan.start:
+        return load_tokenizer(plan.start / "target")
+    console.print("tokenizer: learning the vocabulary")
+    texts = corpus_texts(lambda rng: lessons.draft(rng, 0), plan.tokenizer_examples, plan.seed)
+    return train_tokenizer(texts, plan.shapes[0].vocab)
