@@ -37,8 +37,9 @@ _DECIDE = 4
 
 
 class Curve:
-    """Seconds of a job by its size: of each size the median of the last few measurements; linear between sizes and
-    beyond the largest, never falling. Sizes seen often enough speak for the others, where there are two of them."""
+    """Seconds of a job by its size: of each size the median of the last few measurements, or that of a larger one
+    which took less, since what else a machine does makes a job slower, never faster; linear between sizes and beyond
+    the largest. Sizes seen often enough speak for the others, where there are two of them."""
 
     def __init__(self) -> None:
         self._seen: dict[int, deque[float]] = {}
@@ -68,7 +69,8 @@ class Curve:
     def _draw(self) -> None:
         solid = [size for size, seen in self._seen.items() if len(seen) >= _SOLID]
         self._sizes = sorted(solid if len(solid) > 1 else self._seen)
-        self._heights = list(accumulate((self._typical[size] for size in self._sizes), max))
+        falling = accumulate((self._typical[size] for size in reversed(self._sizes)), min)
+        self._heights = [*falling][::-1]
 
 
 class Scheduler:
