@@ -25,7 +25,7 @@ ERRANDS = 0.6
 """Share of such requests in their pools; the rest are worked replies."""
 COPIED = 0.04
 """Share of words to copy from then on."""
-JUDGED = 0.6
+JUDGED = 0.8
 """Share of the judgements in what the judge layers are shown; the rest keeps them from spoiling replies."""
 
 
