@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from predtui.training.pocket.config import DRAFT, TARGET, Budget, Recipe, Shape
-from predtui.training.pocket.data import BatchStream, Cursor, encode
+from predtui.training.pocket.data import SAID_WEIGHT, BatchStream, Cursor, encode
 from predtui.training.pocket.loop import Progress, train
 from predtui.training.pocket.model import PocketModel, grown
 from predtui.training.pocket.optim import orthogonalise
@@ -83,7 +83,7 @@ def test_the_toy_corpus_is_learned(folder: Path, tmp_path: Path) -> None:
     budget = Budget(steps=150)
     train(small(folder), RECIPE, budget, tmp_path, pocket_toy.sample, threads=1, report=seen.append)
     assert seen[0].loss > 4.0
-    assert seen[-1].loss < 0.7
+    assert seen[-1].loss < 0.8
     assert seen[-1].judge_accuracy is not None
     assert seen[-1].rate < 0.02
 
@@ -125,7 +125,7 @@ def test_a_broken_sampler_says_so(folder: Path) -> None:
         next(iter(stream))
 
 
-def test_only_replies_are_learned_and_judgements_weigh_more(folder: Path) -> None:
+def test_replies_are_learned_judgements_weigh_more_and_what_is_said_less(folder: Path) -> None:
     tokenizer = load_tokenizer(folder)
     rng = random.Random(3)
     examples = [pocket_toy.sample(rng) for _ in range(200)]
@@ -133,13 +133,16 @@ def test_only_replies_are_learned_and_judgements_weigh_more(folder: Path) -> Non
         row = encode(tokenizer, example, 6.0)
         replies = [m.content for m in example.messages if m.role == "assistant"]
         learned = replies if example.learn_all else replies[-1:]
-        lightly = 0.5 if example.kind == "judge" else 0.0
+        lightly = 0.5 if example.kind == "judge" else SAID_WEIGHT
         ids = [token for token, weight in zip(row.ids, row.weights, strict=True) if weight > lightly]
         assert ids == [
             token for reply in learned for token in [*tokenizer.encode(reply).ids, SPECIAL_TOKENS.index(END)]
         ]
         assert max(row.weights) == (6.0 if example.kind == "judge" else 1.0)
         assert SPECIAL_TOKENS.index(ASSISTANT) in row.ids
+        light = [token for token, weight in zip(row.ids, row.weights, strict=True) if weight == SAID_WEIGHT]
+        said = [*tokenizer.encode(example.messages[-2].content).ids, SPECIAL_TOKENS.index(END)]
+        assert light == ([] if example.kind == "judge" else said)
     assert {example.kind for example in examples} == {"reply", "judge"}
 
 

@@ -29,6 +29,9 @@ from predtui.training.pocket.tokenizer import ASSISTANT, LABELS, PAD, SPECIAL_TO
 JUDGED = 2
 """Which message of a judgement is the answer that it judges, counted from one."""
 JUDGED_WEIGHT = 0.5
+SAID_WEIGHT = 0.05
+"""Of the tokens that the user says last: light, for there is much to learn in them and little to know; enough to tell
+what may be said next, which is answered ahead."""
 
 Sampler = Callable[[random.Random, int], Example]
 """Draws an example for the pool of this number."""
@@ -78,7 +81,8 @@ class Cursor:
 
 
 def encode(tokenizer: Tokenizer, example: Example, judge_weight: float) -> Encoded:
-    """Tokens of a dialogue; replies are learned from their first word to their end mark, the last one or all.
+    """Tokens of a dialogue; replies are learned from their first word to their end mark, the last one or all, and
+    lightly what the user says last, where it is whole.
 
     Where a judgement says yes, what is judged is a reply that fits its prompt: it is learned too, lightly, since a
     model judges a reply by the one it expects.
@@ -92,7 +96,8 @@ def encode(tokenizer: Tokenizer, example: Example, judge_weight: float) -> Encod
         last = number == len(example.messages)
         learned = message.role == "assistant" and (last or example.learn_all)
         ids += tokens
-        weights += [0.0] + [1.0] * (len(tokens) - 1) if learned else [0.0] * len(tokens)
+        said = example.kind == "reply" and number == len(example.messages) - 1
+        weights += ([0.0] + [1.0 if learned else SAID_WEIGHT if said else 0.0] * len(tokens))[: len(tokens)]
         if example.kind == "judge" and number == JUDGED:
             begin = len(ids) - len(tokens)
             for word, end in enumerate(_word_ends(tokenizer, message.content)):
