@@ -83,7 +83,7 @@ def test_the_toy_corpus_is_learned(folder: Path, tmp_path: Path) -> None:
     budget = Budget(steps=150)
     train(small(folder), RECIPE, budget, tmp_path, pocket_toy.sample, threads=1, report=seen.append)
     assert seen[0].loss > 4.0
-    assert seen[-1].loss < 0.8
+    assert seen[-1].loss < 0.7
     assert seen[-1].judge_accuracy is not None
     assert seen[-1].rate < 0.02
 

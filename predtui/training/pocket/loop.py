@@ -21,7 +21,7 @@ from torch.nn import functional
 
 from predtui.training.pocket.checkpoint import Counters, load_checkpoint, save_checkpoint
 from predtui.training.pocket.config import Budget, Recipe, Shape, TrainingRecord
-from predtui.training.pocket.data import Batch, BatchStream, Cursor, Sampler
+from predtui.training.pocket.data import SAID_WEIGHT, Batch, BatchStream, Cursor, Sampler
 from predtui.training.pocket.model import PocketModel, grown
 from predtui.training.pocket.optim import PocketOptimizer
 
@@ -171,7 +171,8 @@ class _Run:
         self.optimizer.step(rate)
         labels = self._tensor(batch.labels)
         judged = (logits.detach()[labels].argmax(-1) == targets[labels]).float().mean().item()
-        return losses.detach().mean().item(), None if math.isnan(judged) else judged
+        replied = losses.detach()[weights > SAID_WEIGHT].mean().item()
+        return replied, None if math.isnan(judged) else judged
 
     def _judged(self, logits: Tensor, batch: Batch) -> Tensor:
         """Summed loss of what the model would say, yes or no, after each word of a judged answer.
