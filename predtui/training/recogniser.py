@@ -1,6 +1,6 @@
 """The shipped language model of pocketsphinx: a trigram of how people ask the pocket model, and the words it needs.
 
-    python -m predtui.training.recogniser [--sentences 250000] [--seed 1] [--out assets/asr]
+    python -m predtui.training.recogniser [--sentences 120000] [--seed 1] [--out assets/asr]
 
 Writes ``pocket.arpa``, ``pocket.dict`` (pronunciations of words that the wheel's dictionary lacks) and a card. The
 common words of the language at large stay possible: the model is smoothed towards the general one of the wheel.
@@ -117,7 +117,7 @@ A trigram (Witten-Bell) over {asked} words of how people ask the pocket model, o
 def main() -> None:
     """Writes the three files."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sentences", type=int, default=250_000, help="dialogues drawn from the corpus")
+    parser.add_argument("--sentences", type=int, default=120_000, help="dialogues drawn from the corpus")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, default=asset("asr"))
     chosen = parser.parse_args()
