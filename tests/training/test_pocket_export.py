@@ -162,7 +162,8 @@ def test_a_finished_pair_is_trained_on(assets: Path, tmp_path: Path) -> None:
         ).read_bytes()
         before = load_exported(assets / name).state_dict()
         for weight, tensor in load_exported(tmp_path / "out" / name).state_dict().items():
-            assert torch.allclose(tensor, before[weight], atol=1e-2), weight
+            judging = name == "target" and ".layers.1." in weight
+            assert judging or torch.allclose(tensor, before[weight], atol=1e-2), weight
     other = replace(plan, shapes=(replace(shapes[0], hidden=32), shapes[1]), work=tmp_path / "other")
     with pytest.raises(ValueError, match="cannot be trained on"):
         train_pair(tmp_path / "out", other, LESSONS, Console(file=io.StringIO()))

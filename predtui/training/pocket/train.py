@@ -87,7 +87,8 @@ class Plan:
     resume: bool = False
     work: Path = WORK
     start: Path | None = None
-    """A folder of a target and a draft whose weights and vocabulary the run begins with."""
+    """A folder of a target and a draft whose weights and vocabulary the run begins with. The judge layers are trained
+    anew: what they compare has another scale once the layers below have moved."""
     command: str = ""
     recipe: Recipe = field(default_factory=Recipe)
     judging: Recipe = JUDGING
@@ -116,7 +117,7 @@ def train_pair(out: Path, plan: Plan, lessons: Lessons, console: Console) -> Non
     tokenizer = load_tokenizer(plan.work)
     target, draft = (replace(shape, vocab=tokenizer.get_vocab_size()) for shape in plan.shapes)
     below = replace(target, layers=target.layers - plan.judge_layers)
-    started = {name: load_exported(plan.start / name) if plan.start else None for name in ("target", "draft")}
+    start = {name: load_exported(plan.start / name) for name in ("target", "draft")} if plan.start else {}
 
     def run(
         name: str, shape: Shape, recipe: Recipe, budget: Budget, sampler: Sampler, base: PocketModel | None = None
@@ -130,7 +131,7 @@ def train_pair(out: Path, plan: Plan, lessons: Lessons, console: Console) -> Non
                 plan.work / name,
                 sampler,
                 base=base,
-                start=started["draft" if name == "draft" else "target"],
+                start=start.get(name),
                 first_pool=lessons.known if plan.start and name == "target" else 0,
                 seed=plan.seed,
                 threads=plan.threads or os.cpu_count() or 1,
