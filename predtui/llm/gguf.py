@@ -26,6 +26,8 @@ _BLOCKS = {
 """Tensor type: (weights in a block, bytes in a block). A type that is not here is left to the engine to judge."""
 _REMEDY = "Fetch or copy the file again, or choose another model with --model."
 _MOST_ITEMS = 1 << 32
+_SIZES = ("block_count", "embedding_length", "context_length")
+"""What no model has none of; llama.cpp ends its process over a zero."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ class _Reader:
 
 
 def read_header(path: Path) -> GgufHeader:
-    """Header of the GGUF file at ``path``. Raises PredtuiError if it is missing, not a GGUF, or cut short."""
+    """Header of the GGUF file at ``path``. Raises PredtuiError if it is missing, not a GGUF, damaged, or cut short."""
     try:
         size = path.stat().st_size
         with path.open("rb") as file:
@@ -113,6 +115,9 @@ def _parse(path: Path, buffer: mmap.mmap, size: int) -> GgufHeader:
         value = _value(reader, reader.count("<I"))
         if value is not None:
             metadata[key] = value
+    for key in (f"{metadata.get('general.architecture')}.{name}" for name in _SIZES):
+        if metadata.get(key, 1) == 0:
+            raise PredtuiError(f"The model file {path} is damaged: it says {key} = 0.", _REMEDY)
     ends = [_tensor_end(reader) for _ in range(tensors)]
     alignment = int(metadata.get("general.alignment", 32)) or 1
     data = -(-reader.position // alignment) * alignment

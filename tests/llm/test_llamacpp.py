@@ -75,6 +75,17 @@ def test_a_context_too_small_for_any_conversation_is_refused(tiny_path: Path) ->
         load(str(tiny_path), context=5)
 
 
+@pytest.mark.parametrize("name", ["block_count", "embedding_length", "context_length"])
+def test_a_model_of_nothing_is_refused(tiny_path: Path, tmp_path: Path, name: str) -> None:
+    whole = bytearray(tiny_path.read_bytes())
+    at = whole.index(f".{name}".encode()) + len(name) + 1 + 4  # the key, the type of its value, the value
+    whole[at : at + 4] = bytes(4)
+    path = tmp_path / "nothing.gguf"
+    path.write_bytes(whole)
+    with pytest.raises(PredtuiError, match=rf"{name} = 0"):
+        load(str(path))
+
+
 def test_a_file_cut_short_anywhere_is_refused(tiny_path: Path, tmp_path: Path) -> None:
     whole = tiny_path.read_bytes()
     path = tmp_path / "cut.gguf"
