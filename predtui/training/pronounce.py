@@ -5,15 +5,9 @@ Knows no corpus.
 
 from __future__ import annotations
 
-import ctypes
 import re
-from collections.abc import Callable
 
-from predtui.errors import PredtuiError
-from predtui.tts.espeak import EspeakSynthesizer, open_library
-
-_IPA = 2  # espeak_TextToPhonemes: International Phonetic Alphabet
-_UTF8 = 1
+from predtui.tts.espeak import transcribe
 
 PHONES = {
     "tʃ": "CH", "dʒ": "JH", "aɪɚ": "AY ER", "aɪə": "AY AH", "aɪ": "AY", "aʊ": "AW", "eɪ": "EY", "oʊ": "OW", "ɔɪ": "OY",
@@ -45,17 +39,6 @@ def phones(ipa: str) -> str:
     return " ".join(found)
 
 
-def speaker(voice: str = "en-us") -> Callable[[str], str]:
-    """A function from a word to its CMU phonemes, by the rules of eSpeak NG, without which it raises PredtuiError."""
-    EspeakSynthesizer(voice)
-    library, _ = open_library()
-    transcribe = getattr(library, "espeak_TextToPhonemes", None)
-    if transcribe is None:
-        raise PredtuiError("this eSpeak NG does not transcribe.", "Reinstall the package espeakng-loader.")
-    transcribe.restype = ctypes.c_char_p
-
-    def pronounce(word: str) -> str:
-        text = ctypes.c_char_p(word.encode())
-        return phones(transcribe(ctypes.byref(text), _UTF8, _IPA).decode())
-
-    return pronounce
+def pronounce(word: str, voice: str = "en-us") -> str:
+    """The CMU phonemes of a word, by the rules of eSpeak NG, without which it raises PredtuiError."""
+    return phones(transcribe([word], voice)[0])

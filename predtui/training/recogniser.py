@@ -13,14 +13,14 @@ import random
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from predtui.shipped import asset
 from predtui.training import arpa
 from predtui.training.corpus import compose
 from predtui.training.corpus.numerals import in_words
-from predtui.training.pronounce import speaker
+from predtui.training.pronounce import pronounce
 
 GENERAL_WORDS = 5000
 GENERAL_SHARE = 0.5
@@ -56,7 +56,7 @@ def dialogues(count: int, seed: int) -> Iterator[tuple[list[list[str]], set[str]
             yield asked, {*answered, *(word for value in example.slots.values() for word in spoken(value))}
 
 
-def lexicon(words: set[str], known: set[str], pronounce: Callable[[str], str]) -> dict[str, str]:
+def lexicon(words: set[str], known: set[str]) -> dict[str, str]:
     """Pronunciations of those ``words`` that are not ``known``."""
     return {word: pronounce(word) for word in sorted(words - known)}
 
@@ -99,7 +99,7 @@ def build(count: int, seed: int) -> tuple[arpa.Backoff, dict[str, str]]:
         names.update(answered)
     kept = [asked for asked in questions if all(word in known or names[word] >= NAMED for word in asked)]
     words = {word for question in kept for word in question}
-    added = lexicon(words, known, speaker())
+    added = lexicon(words, known)
     general = common(known, GENERAL_WORDS)
     return arpa.estimate(kept, background(words, general, GENERAL_SHARE), CUTOFF), added
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from predtui.training import arpa
-from predtui.training.pronounce import phones, speaker
+from predtui.training.pronounce import phones, pronounce
 from predtui.training.recogniser import background, build, dictionary, spoken
 
 WORDS = ["what", "is", "the", "capital", "of", "france"]
@@ -71,7 +71,6 @@ def test_ipa_becomes_cmu_phonemes() -> None:
 
 
 def test_words_are_pronounced_as_the_dictionary_does() -> None:
-    pronounce = speaker()
     assert pronounce("cat") == "K AE T"
     assert pronounce("shopping") == "SH AA P IH NG"
     assert pronounce("kitchen") == "K IH CH AH N"
