@@ -16,7 +16,7 @@ from predtui.training.pocket.config import Budget
 from predtui.training.pocket.train import ALLOCATOR, environment
 
 WORK = Path("build/cllm")
-"""Where replies and checkpoint stand, relative to where the command is run."""
+"""Where replies and checkpoint stand, in a folder for each way to tune, relative to where the command is run."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -31,7 +31,7 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--muon-lr", type=float, default=Recipe().muon_lr, help="learning rate of matrices")
     found.add_argument("--seed", type=int, default=0)
     found.add_argument("--threads", type=int, default=2)
-    found.add_argument("--work", type=Path, default=WORK, help="folder of replies and checkpoint")
+    found.add_argument("--work", type=Path, help=f"folder of replies and checkpoint; default: under {WORK}")
     found.add_argument("--resume", action="store_true", help="go on from the last checkpoint, if any")
     return found
 
@@ -45,7 +45,7 @@ def main(arguments: Sequence[str]) -> int:
         model=options.model,
         out=options.out,
         budget=Budget(steps=options.steps) if options.steps is not None else Budget(minutes=options.minutes),
-        work=options.work,
+        work=options.work or WORK / ("full" if options.full else "lora"),
         prompts=options.prompts,
         full=options.full,
         seed=options.seed,
