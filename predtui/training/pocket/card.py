@@ -34,8 +34,9 @@ Target and draft share their tokenizer, their chat format and their corpus.
 - **Chat format**: `<|user|>TEXT<|end|><|assistant|>REPLY<|end|>`, nothing between the turns; system messages are
   dropped.
 - **Corpus**: written for predtui and generated without end from a seed (`predtui.training.corpus`): fact tables, worked
-  arithmetic, how-to answers and small talk, asked in composed paraphrases, as typed and as a recogniser writes them;
-  prompts cut short, and yes/no judgements whether a partial answer fits a partial question.
+  arithmetic, how-to answers and small talk, asked in composed paraphrases, as typed and as a recogniser writes them,
+  in conversations of up to some twenty turns; prompts cut short, and yes/no judgements whether a partial answer fits a
+  partial question. Replies are learned, and lightly what the user says last.
 - **Limits**: English; it knows what its corpus holds and says so when asked anything else. It is a demonstration,
   not a source of facts to rely on.
 """
@@ -46,8 +47,8 @@ TRAINING = """
 `{command}`
 
 {steps:,} steps, {tokens:,} tokens (padding included), {minutes:.1f} minutes on {device} with {threads} threads,
-seed {seed}; final loss {loss:.3f} nats a reply token. Muon on the matrices, AdamW on embedding and norms; the rate is
-constant, then falls to 0.
+seed {seed}; final loss {loss:.3f} nats a reply token. Muon on the matrices, with weight decay, AdamW on embedding and
+norms; the rate is constant, then falls to 0.
 `--target-steps`, `--judge-steps` and `--draft-steps` in place of minutes make a run reproducible.
 """
 
@@ -61,7 +62,8 @@ FIGURES = """
 
 `{command}` on {machine}.
 Greedy decoding of the GGUF files by llama.cpp; a reply is right if the corpus's oracle says so.
-*slots*: known wordings with unseen contents; *frames*: whole wordings that training never showed.
+*slots*: known wordings with unseen contents; *frames*: whole wordings that training never showed; *in a
+conversation*: known wordings, after so many turns of other matters.
 
 """
 
