@@ -146,13 +146,14 @@ def calibrate(
     threads: Annotated[int, typer.Option(help="CPU threads of the model; 0 suits its size.", min=0)] = 0,
     repeats: Annotated[int, typer.Option(help="The median of so many is taken.", min=1)] = 9,
     out: Annotated[Path | None, typer.Option(help="Write the profile here.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the recogniser's splits here, as SVG.")] = None,
 ) -> None:
     """Measure what this machine takes for a forward and a first sound: the profile "this-machine". Of the recogniser:
     which split of the CPU's threads hears words the soonest."""
     if what == "asr":
         from predtui.bench.asr_calibrate import main as split
 
-        split(model, threads, repeats)
+        split(model, threads, repeats, plot)
         return
     from predtui.bench.calibrate import main as measure
 

@@ -7,24 +7,24 @@ latency counts from the end of a word in the sound to the moment it is stable. M
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 from rich.progress import track
-from rich.table import Table
 
+from predtui.asr.faster_whisper_engine import STEP_SECONDS
 from predtui.asr.mel import Samples
 from predtui.asr.wer import matches, normal, word_error_rate
 from predtui.asr.whisper_files import find_hush, find_model
 from predtui.asr.whisper_model import WhisperModel
 from predtui.asr.whisperflow import SETTLED_SECONDS, FlowOptions, FlowRecognizer, Tally
-from predtui.bench import report
+from predtui.bench import asr_figures, report
 from predtui.bench.asr_drive import Outcome, fed, virtual
 from predtui.bench.asr_sounds import Recording, listed, pocket
-from predtui.bench.plots import Chart, svg
+from predtui.bench.plots import svg
 from predtui.errors import PredtuiError
 from predtui.settings import AsrSettings
 
@@ -89,11 +89,17 @@ def _method(name: str) -> Method:
     return Method(name, base, without, seconds)
 
 
+def step_seconds(method: Method, plan: Plan) -> float:
+    """Between rounds: the method's own, the plan's, or the default; the app's simple engine has its own alone."""
+    if method.base == SIMPLE:
+        return STEP_SECONDS
+    return max(MINIMUM, method.step or plan.step or DEFAULT_STEPS[method.base])
+
+
 def flow_options(method: Method, plan: Plan, model: WhisperModel, hush: Samples | None) -> FlowOptions:
     """How ``method`` runs the streaming core. Whisper-Streaming is the core without what WhisperFlow adds. Raises
     PredtuiError where the hush word is wanted and missing."""
-    step = method.step or plan.step or DEFAULT_STEPS.get(method.base, DEFAULT_STEPS[FLOW])
-    plain = FlowOptions(step=max(MINIMUM, step), beam=plan.beam, pruning="off", pad_to=model.window)
+    plain = FlowOptions(step=step_seconds(method, plan), beam=plan.beam, pruning="off", pad_to=model.window)
     if method.base == BASELINE:
         return plain
     if "hush" not in method.without:
@@ -203,7 +209,9 @@ def run(plan: Plan) -> dict[str, Any]:
     for method in plan.methods:
         play = player(method, plan, model, hush)
         fitting = [one for one in recordings if method.base != GOLD or one.seconds <= model.seconds]
-        rows.append(row(method.name, fitting, [play(one) for one in track(fitting, method.name, transient=True)]))
+        played = [play(one) for one in track(fitting, method.name, transient=True)]
+        step = None if method.base == GOLD else 1000 * step_seconds(method, plan)
+        rows.append({**row(method.name, fitting, played), "step_ms": step})
     return {
         "command": report.command(),
         "machine": report.machine(plan.threads),
@@ -213,47 +221,13 @@ def run(plan: Plan) -> dict[str, Any]:
     }
 
 
-def table(result: Mapping[str, Any]) -> Table:
-    """The rows for a terminal."""
-    columns = {
-        "method": "method", "wer": "WER %", "word_latency_ms": "word", "p95_ms": "p95", "rtf": "RTF",
-        "encoder_gflops": "GFLOP", "average_beam": "beam", "reduce_ratio": "1 beam", "forwards_a_round": "fwd",
-        "round_ms": "round",
-    }  # fmt: skip
-    drawn = Table(*columns.values(), title="streaming Whisper", caption=_caption(result))
-    for one in result["rows"]:
-        cells = {**one, "wer": round(100 * one["wer"], 2)}
-        drawn.add_row(*("–" if cells[key] is None else str(cells[key]) for key in columns))
-    return drawn
-
-
-def _caption(result: Mapping[str, Any]) -> str:
-    return f"word, p95, round: ms; GFLOP, fwd: a round\n{result['machine']}, {result['clock']} clock"
-
-
-def charts(result: Mapping[str, Any]) -> list[Chart]:
-    """Latency and word error rate by method (Figures 7, 8 and 10), and the encoder's work (Figure 11)."""
-    titles = {
-        "word_latency_ms": "mean per-word latency, ms",
-        "wer": "word error rate, %",
-        "encoder_gflops": "encoder work a round, GFLOP",
-    }
-    made = []
-    for key, title in titles.items():
-        scale = 100 if key == "wer" else 1
-        bars = {one["method"]: {"": scale * one[key]} for one in result["rows"] if one[key] is not None}
-        if bars:
-            made.append(Chart(title, bars))
-    return made
-
-
 def main(plan: Plan, json_path: Path | None, plot: Path | None) -> None:
     """Measure, print the table, write JSON and figures."""
     result = run(plan)
-    report.console().print(table(result))
+    report.console().print(asr_figures.table(result))
     report.write(result, json_path)
     if plot is not None:
-        plot.write_text(svg(charts(result)), encoding="utf-8")
+        plot.write_text(svg(asr_figures.charts(result)), encoding="utf-8")
 
 
 def _rounded(values: Any, measure: Callable[[Any], Any]) -> float | None:

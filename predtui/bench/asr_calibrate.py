@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from rich.table import Table
 
 from predtui.asr.whisperflow import FlowRecognizer, load
 from predtui.bench.asr import row
 from predtui.bench.asr_drive import fed
+from predtui.bench.asr_figures import thread_splits
 from predtui.bench.asr_sounds import TUNING_SEED, Recording, pocket
+from predtui.bench.plots import svg
 from predtui.bench.report import console, machine
 from predtui.settings import AsrSettings
 
@@ -50,8 +53,9 @@ def measure(settings: AsrSettings, sounds: list[Recording]) -> Split:
     return Split(settings, figures["word_latency_ms"] or float("inf"), figures["wer"])
 
 
-def main(model: str, threads: int, repeats: int) -> None:
-    """Measure every split of ``threads`` cores (0: all), print them, and name the best as settings."""
+def main(model: str, threads: int, repeats: int, plot: Path | None) -> None:
+    """Measure every split of ``threads`` cores (0: all), print them, and name the best as settings. ``plot``: Figure 12
+    goes here."""
     name = "" if model == "pocket" else model
     sounds = pocket(repeats, 0, TUNING_SEED)
     cores = threads or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -67,3 +71,5 @@ def main(model: str, threads: int, repeats: int) -> None:
     screen.print(table)
     for key in ("threads", "pipelined", "exchange"):
         screen.print(f"asr.{key} = {str(getattr(best.settings, key)).lower()}")
+    if plot is not None:
+        plot.write_text(svg(thread_splits([(one.settings, one.word_ms) for one in found])), encoding="utf-8")

