@@ -241,4 +241,11 @@ def load(settings: AsrSettings) -> tuple[WhisperModel, FlowOptions]:
         exchange=settings.exchange,
         settled=SETTLED_SECONDS,
     )
+    _warm(model, options)
     return model, options
+
+
+def _warm(model: Model, options: FlowOptions) -> None:
+    """A round over half a second of silence: the first sound takes a process up to forty times as long as the next."""
+    encoded = model.encode(np.zeros(RATE // 2, np.float32), options.tail, options.pad_to)
+    model.begin(encoded, "", (), options.beam, options.pruning).heard()

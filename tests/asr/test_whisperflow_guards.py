@@ -96,6 +96,21 @@ def test_the_engine_alone_keeps_quiet_at_noise_that_passes_for_speech() -> None:
         assert len(recognizer.finish().stable.split()) <= 1
 
 
+def test_the_first_sound_is_not_the_one_that_warms_the_model_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    from predtui.asr import whisperflow
+
+    heard: list[float] = []
+    encode = whisperflow.WhisperModel.encode
+
+    def noted(model, samples, tail, pad_to=0):
+        heard.append(float(np.abs(samples).max()))
+        return encode(model, samples, tail, pad_to)
+
+    monkeypatch.setattr(whisperflow.WhisperModel, "encode", noted)
+    whisperflow.load(AsrSettings(engine="whisperflow"))
+    assert heard == [0.0]
+
+
 def test_the_shipped_model_hears_beyond_its_window() -> None:
     from predtui.asr.wer import word_error_rate
     from predtui.asr.whisperflow import load
