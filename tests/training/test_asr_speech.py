@@ -1,5 +1,8 @@
 """Synthetic speech for training: what is said, when each word ends, and what rooms do to it."""
 
+from collections import Counter
+from itertools import islice
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -46,6 +49,15 @@ def test_held_out_sentences_are_never_trained_and_all_words_are_known() -> None:
     assert len(set(heldout)) == 50
     assert len(trained & set(heldout)) <= 1  # two intents may share a short wording
     assert all(sentences.known().issuperset(text.split()) for text in (*trained, *heldout))
+
+
+def test_rare_words_come_more_often_in_what_is_taught() -> None:
+    plain, taught = (
+        Counter(word for text in islice(draw(0), 2000) for word in set(text.split()))
+        for draw in (sentences.sentences, sentences.varied)
+    )
+    assert len(taught) > 1.2 * len(plain)
+    assert list(islice(sentences.varied(1), 20)) == list(islice(sentences.varied(1), 20))
 
 
 @pytest.mark.parametrize("seed", range(8))

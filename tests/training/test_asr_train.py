@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,15 +17,16 @@ from predtui.training.asr.card import write_card  # noqa: E402
 from predtui.training.asr.config import Crops, Recipe, Shape  # noqa: E402
 from predtui.training.asr.corpus import Corpus  # noqa: E402
 from predtui.training.asr.evaluate import GROUPS  # noqa: E402
-from predtui.training.asr.export import export, load_whisper  # noqa: E402
-from predtui.training.asr.loop import Counters, Run, Trainee  # noqa: E402
+from predtui.training.asr.export import export, grown, load_whisper  # noqa: E402
+from predtui.training.asr.loop import Counters, Run, Trainee, teach_head  # noqa: E402
 from predtui.training.asr.model import Whisper  # noqa: E402
-from predtui.training.asr.tokenizer import SPECIAL, train_tokenizer  # noqa: E402
+from predtui.training.asr.tokenizer import SPECIAL, add_timestamps, train_tokenizer  # noqa: E402
 from predtui.training.asr.voices import UNHEARD  # noqa: E402
 from predtui.training.pocket.config import Budget  # noqa: E402
 
 TEXTS = ["what is the capital of france", "how many days are in a week", "tell me a joke"]
 TINY = Shape(d_model=32, encoder_layers=1, decoder_layers=1, heads=2, ffn=64, vocab=330, source_positions=25)
+CROPS = Crops(padding=10)
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +46,7 @@ def corpus() -> Corpus:
 
 
 def batches(corpus: Corpus, tokenizer, seed: int = 0) -> Batches:
-    return Batches(corpus, tokenizer, window=TINY.window, size=4, crops=Crops(), seed=seed)
+    return Batches(corpus, tokenizer, TINY, size=4, crops=CROPS, seed=seed)
 
 
 def test_the_model_is_hugging_faces_whisper(tmp_path: Path, tokenizer) -> None:
@@ -92,6 +94,45 @@ def test_a_batch_is_a_function_of_its_number(corpus: Corpus, tokenizer) -> None:
     learned = padded.labels != IGNORED
     assert (padded.labels[learned] == tokenizer.token_to_id("<|endoftext|>")).sum() == 4
     assert padded.unit_lengths.sum() == len(padded.units)
+
+
+def test_several_examples_share_a_window_and_its_end_is_padding(corpus: Corpus, tokenizer) -> None:
+    shape = replace(TINY, source_positions=200)
+    drawn = [Batches(corpus, tokenizer, shape, 16, CROPS, seed=0).get(number, padded=True) for number in range(3)]
+    assert max(batch.lengths.max() for batch in drawn) in range(3 * 80, shape.window - CROPS.padding + 1)
+    assert min(batch.lengths.min() for batch in drawn) <= 80
+    assert max(batch.ids.shape[1] for batch in drawn) <= TINY.target_positions
+    narrow = Batches(corpus, tokenizer, replace(shape, target_positions=60), 16, CROPS, seed=0)
+    assert max(narrow.get(number, padded=True).ids.shape[1] for number in range(3)) in range(30, 61)
+
+
+def test_a_model_grows_into_a_longer_window(tmp_path: Path) -> None:
+    tokenizer = train_tokenizer(TEXTS * 5, window_seconds=0.5, text_tokens=295)
+    export(Whisper(TINY), tokenizer, tmp_path)
+    add_timestamps(tokenizer, 1.0)
+    shape = replace(TINY, source_positions=50, target_positions=200, vocab=tokenizer.get_vocab_size())
+    assert shape.vocab == TINY.vocab + 25
+    assert tokenizer.id_to_token(shape.vocab - 1) == "<|1.00|>"
+    old = load_whisper(tmp_path)
+    new = grown(old, shape).eval()
+    mel, ids = torch.randn(2, 80, TINY.window), torch.randint(0, TINY.vocab, (2, 7))
+    with torch.no_grad():
+        assert torch.allclose(new(mel, ids)[..., : TINY.vocab], old(mel, ids), atol=1e-4)
+        assert torch.isfinite(new(torch.randn(1, 80, shape.window), torch.randint(0, shape.vocab, (1, 200)))).all()
+    with pytest.raises(RuntimeError):
+        grown(new, TINY)
+
+
+def test_a_new_head_is_taught_and_its_encoder_left_alone(corpus: Corpus, tokenizer) -> None:
+    trainee, drawn = Trainee(TINY, 295, seed=0), batches(corpus, tokenizer)
+    before = {name: weight.clone() for name, weight in trainee.whisper.state_dict().items()}
+    batch = drawn.get(0, padded=False)
+    with torch.no_grad():
+        states = trainee.whisper.encode(torch.from_numpy(batch.mels))
+    loss = trainee.ctc(states, batch).item()
+    teach_head(trainee, drawn)
+    assert trainee.ctc(states, batch).item() < loss / 2
+    assert all(torch.equal(weight, before[name]) for name, weight in trainee.whisper.state_dict().items())
 
 
 def test_a_resumed_run_ends_as_an_unbroken_one(tmp_path: Path, corpus: Corpus, tokenizer) -> None:

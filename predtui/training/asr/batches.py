@@ -13,7 +13,7 @@ import numpy.typing as npt
 from tokenizers import Tokenizer
 
 from predtui.asr.mel import FRAMES_A_SECOND
-from predtui.training.asr.config import Crops
+from predtui.training.asr.config import Crops, Shape
 from predtui.training.asr.corpus import Corpus, Times
 from predtui.training.asr.tokenizer import END, PREVIOUS, SILENCE, START, UNTIMED
 
@@ -51,10 +51,11 @@ class Batch:
 
 
 class Batches:
-    """Random batches of ``corpus``. ``window``: frames that nothing is longer than, and padding goes up to."""
+    """Random batches of ``corpus`` for a model of ``shape``: nothing is longer than its window or its context."""
 
-    def __init__(self, corpus: Corpus, tokenizer: Tokenizer, window: int, size: int, crops: Crops, seed: int) -> None:
-        self._corpus, self._tokenizer, self._window, self._size = corpus, tokenizer, window, size
+    def __init__(self, corpus: Corpus, tokenizer: Tokenizer, shape: Shape, size: int, crops: Crops, seed: int) -> None:
+        self._corpus, self._tokenizer, self._window, self._size = corpus, tokenizer, shape.window, size
+        self._context = shape.target_positions
         self._crops, self._seed = crops, seed
         vocabulary: dict[str, int] = tokenizer.get_vocab()
         self._special = {name: vocabulary[name] for name in (END, PREVIOUS, SILENCE, START, UNTIMED)}
@@ -62,8 +63,8 @@ class Batches:
         self._drawn = (-1, False)
 
     def get(self, number: int, padded: bool) -> Batch:
-        """Batch ``number`` from 0; ``padded``: to the whole window, which two examples share where they fit, or to its
-        own longest."""
+        """Batch ``number`` from 0; ``padded``: to the whole window, which several examples share where they fit, or to
+        its own longest."""
         pool, index = divmod(number, POOL)
         if (pool, padded) != self._drawn:
             rng = np.random.default_rng([self._seed, pool])
@@ -74,18 +75,21 @@ class Batches:
         return self._collate(self._pool[index], padded)
 
     def _shared(self, rng: np.random.Generator) -> Example:
-        """One example, and often a second one after it, since an encoder takes as long for silence as for speech."""
+        """One example, and often others after it, since an encoder takes as long for silence as for speech."""
         one = self._example(rng)
-        if rng.random() < self._crops.shared:
+        while rng.random() < self._crops.shared:
             other = self._example(rng)
-            if one.mel.shape[1] + other.mel.shape[1] <= self._window:
-                mel = np.concatenate([one.mel, other.mel], axis=1)
-                return Example(mel, f"{one.text} {other.text}".strip(), one.prompt)
+            mel = np.concatenate([one.mel, other.mel], axis=1)
+            mel = np.maximum(mel, mel.max() - FLOOR)
+            longer = Example(mel, f"{one.text} {other.text}".strip(), one.prompt)
+            if mel.shape[1] <= self._window - self._crops.padding and len(self._row(longer)[0]) <= self._context:
+                one = longer
         return one
 
     def _example(self, rng: np.random.Generator) -> Example:
         utterance = self._corpus[int(rng.integers(len(self._corpus)))]
-        begin, end = _span(len(utterance.frames), utterance.words, self._window, self._crops.whole, rng)
+        longest = self._window - self._crops.padding
+        begin, end = _span(len(utterance.frames), utterance.words, longest, self._crops.whole, rng)
         text, before = said(utterance.words, begin / FRAMES_A_SECOND, end / FRAMES_A_SECOND)
         prompt = before if begin and rng.random() < self._crops.prompted else ""
         mel = utterance.frames[begin:end].T.astype(np.float32)
@@ -100,7 +104,7 @@ class Batches:
             ]
         )
         units = [self._tokens(example.text) for example in examples]
-        rows = [self._row(example, tokens) for example, tokens in zip(examples, units, strict=True)]
+        rows = [self._row(example) for example in examples]
         return Batch(
             mels=mels,
             lengths=np.array([example.mel.shape[1] for example in examples]),
@@ -110,9 +114,9 @@ class Batches:
             labels=_stacked([labels for _, labels in rows], IGNORED),
         )
 
-    def _row(self, example: Example, tokens: list[int]) -> tuple[list[int], list[int]]:
+    def _row(self, example: Example) -> tuple[list[int], list[int]]:
         """Inputs and labels of the decoder: [previous, prompt,] start, untimed, text, end."""
-        special = self._special
+        special, tokens = self._special, self._tokens(example.text)
         prompt = [special[PREVIOUS], *self._tokens(example.prompt)] if example.prompt else []
         ids = [*prompt, special[START], special[UNTIMED], *tokens]
         first = special[UNTIMED] if tokens else special[SILENCE]

@@ -20,10 +20,10 @@ class Shape:
     decoder_layers: int = 2
     heads: int = 3
     ffn: int = 768
-    vocab: int = 810
+    vocab: int = 1110
     mels: int = 80
-    source_positions: int = 300
-    target_positions: int = 128
+    source_positions: int = 600
+    target_positions: int = 192
 
     @property
     def window(self) -> int:
@@ -70,6 +70,10 @@ class Recipe:
         return warm * max(0.0, min(1.0, (1.0 - progress) / (1.0 - self.hold)))
 
 
+ONWARDS = Recipe(batch=16, muon_rate=0.0075, adam_rate=7.5e-4, warmup_steps=100, hold=0.2, encoder_share=0.0)
+"""For a model that can write already: no part for the encoder alone, half the rates, and twice the steps."""
+
+
 @dataclass(frozen=True, slots=True)
 class Crops:
     """What a training example is of an utterance: all of it, or a part that begins with a word and ends anywhere."""
@@ -77,8 +81,10 @@ class Crops:
     whole: float = 0.6
     prompted: float = 0.5
     """Of the parts that begin later than the utterance, how many are given the words before as a prompt."""
-    shared: float = 0.9
-    """How many padded windows hold a second example, where one fits behind the first."""
+    shared: float = 0.85
+    """How many padded windows hold a second example, and so many of those a third, and so on while one fits."""
+    padding: int = 100
+    """Frames of padding at the end of a padded window, at least: no decoder ever sees a sound that just ends."""
     warp: float = 0.12
     """Vocal-tract-length perturbation: the mel axis is stretched by up to this much, for voices unheard (Jaitly and
     Hinton, 2013)."""

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from predtui.asr.mel import log_mel
 from predtui.training.asr.config import FRAMES_A_SECOND, SAMPLE_RATE
-from predtui.training.asr.sentences import sentences
+from predtui.training.asr.sentences import varied
 from predtui.training.asr.sound import Samples, recorded, wordless
 from predtui.training.asr.speech import Manner, speak
 from predtui.training.asr.voices import PLAIN, TRAINED
@@ -29,6 +29,7 @@ from predtui.training.asr.voices import PLAIN, TRAINED
 CHUNK = 64
 """Utterances that one process makes at a time."""
 WORDLESS, PAIRS, PLAIN_SHARE = 0.04, 0.3, 0.3
+WORDLESS_SECONDS = (1.0, 11.0)
 WORDS_A_MINUTE, PITCH, PAUSE = (120, 200), (25, 75), (0.15, 0.6)
 
 Times = tuple[tuple[str, float, float], ...]
@@ -96,7 +97,7 @@ def _make(folder: Path, facts: dict[str, int], workers: int) -> None:
 
 def _chunk(job: tuple[int, int, int]) -> list[Utterance]:
     seed, chunk, count = job
-    texts = sentences(hash((seed, chunk)))
+    texts = varied(hash((seed, chunk)))
     return list(islice(_utterances(texts, seed, chunk), count))
 
 
@@ -105,7 +106,7 @@ def _utterances(texts: Iterator[str], seed: int, chunk: int) -> Iterator[Utteran
     for number in itertools.count():
         rng = np.random.default_rng([seed, chunk, number])
         if rng.random() < WORDLESS:
-            yield Utterance(compact(wordless(float(rng.uniform(1.0, 5.5)), rng)), ())
+            yield Utterance(compact(wordless(float(rng.uniform(*WORDLESS_SECONDS)), rng)), ())
             continue
         said = [next(texts) for _ in range(2 if rng.random() < PAIRS else 1)]
         samples, words = spoken_together(said, manner(TRAINED, rng), rng)

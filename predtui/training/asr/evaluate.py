@@ -5,13 +5,14 @@ Held-out sentences by trained and by held-out voices, recorded as in training, p
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from predtui.asr.mel import Samples, log_mel, padded
+from predtui.asr.mel import FRAMES_A_SECOND, Samples, log_mel, padded
 from predtui.asr.wer import word_error_rate
 from predtui.training.asr.corpus import Times, manner, spoken_together
 from predtui.training.asr.sentences import heldout
@@ -37,7 +38,7 @@ class Clip:
         return " ".join(word for word, _, _ in self.words)
 
 
-def clips(voices: Sequence[str], count: int, seed: int, longest: float = 5.4) -> Iterator[Clip]:
+def clips(voices: Sequence[str], count: int, seed: int, longest: float = 11.0) -> Iterator[Clip]:
     """``count`` different held-out sentences of at most ``longest`` seconds, each said by one of ``voices``."""
     rng = np.random.default_rng([seed, 7])
     made = 0
@@ -56,10 +57,12 @@ def hear(model: Path, sounds: Sequence[Clip], threads: int = 1, beam: int = 1) -
 
     whisper = ctranslate2.models.Whisper(str(model), device="cpu", intra_threads=threads)
     tokenizer = Tokenizer.from_file(str(model / "tokenizer.json"))
+    config = json.loads((model / "preprocessor_config.json").read_text(encoding="utf-8"))
+    window = config["chunk_length"] * FRAMES_A_SECOND
     prompt = [tokenizer.token_to_id(START), tokenizer.token_to_id(UNTIMED)]
     said = []
     for clip in sounds:
-        mel = padded(log_mel(clip.samples), 600)[None, :, :600]
+        mel = padded(log_mel(clip.samples), window)[None, :, :window]
         view = ctranslate2.StorageView.from_array(np.ascontiguousarray(mel))
         result = whisper.generate(view, [prompt], beam_size=beam, max_length=100)[0]
         said.append(tokenizer.decode(result.sequences_ids[0]).strip())

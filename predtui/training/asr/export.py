@@ -9,6 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import torch
 from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
 
@@ -16,6 +17,9 @@ from predtui.asr.whisper_files import FAST, convert
 from predtui.training.asr.config import FRAMES_A_SECOND, SAMPLE_RATE, Shape
 from predtui.training.asr.model import Whisper
 from predtui.training.asr.tokenizer import END, START, UNTIMED, save_tokenizer
+
+SINUSOIDS = "model.encoder.embed_positions.weight"
+TABLES = ("model.decoder.embed_positions.weight", "model.decoder.embed_tokens.weight")
 
 
 def whisper_config(shape: Shape, tokenizer: Tokenizer) -> dict[str, Any]:
@@ -77,6 +81,19 @@ def export(model: Whisper, tokenizer: Tokenizer, folder: Path) -> None:
     weights = {name: tensor.detach().half().contiguous() for name, tensor in model.state_dict().items()}
     save_file(weights, str(folder / "model.safetensors"), metadata={"format": "pt"})
     convert(folder, folder / FAST)
+
+
+def grown(model: Whisper, shape: Shape) -> Whisper:
+    """``model`` with the window, the context and the vocabulary of ``shape``, where its own are shorter: the new rows
+    of its tables begin as the last ones. Raises RuntimeError where anything else differs."""
+    larger = Whisper(shape)
+    fresh, weights = larger.state_dict(), model.state_dict()
+    weights[SINUSOIDS] = fresh[SINUSOIDS]
+    for name in TABLES:
+        missing = len(fresh[name]) - len(weights[name])
+        weights[name] = torch.cat([weights[name], weights[name][-1:].expand(missing, -1)])
+    larger.load_state_dict(weights)
+    return larger
 
 
 def load_whisper(folder: Path) -> Whisper:

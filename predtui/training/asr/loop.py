@@ -28,6 +28,7 @@ from predtui.training.pocket.optim import PocketOptimizer
 
 CHECKPOINT = "checkpoint.safetensors"
 SMOOTHING = 0.98
+HEAD_STEPS, HEAD_RATE = 80, 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,19 @@ class Trainee(nn.Module):
         logits = self.whisper.model["decoder"](torch.from_numpy(batch.ids), states).float()
         labels = torch.from_numpy(batch.labels).flatten()
         return functional.cross_entropy(logits.flatten(0, 1), labels, ignore_index=IGNORED, label_smoothing=smoothing)
+
+
+def teach_head(trainee: Trainee, batches: Batches) -> None:
+    """Fit the CTC head, which no finished model has, to an encoder that hears already and that it must not upset."""
+    optimizer = torch.optim.Adam(trainee.head.parameters(), lr=HEAD_RATE)
+    for number in range(HEAD_STEPS):
+        batch = batches.get(number, padded=False)
+        with torch.no_grad():
+            states = trainee.whisper.encode(torch.from_numpy(batch.mels))
+        optimizer.param_groups[0]["lr"] = HEAD_RATE * (1.0 - number / HEAD_STEPS)
+        optimizer.zero_grad()
+        torch.autograd.backward(trainee.ctc(states, batch))
+        optimizer.step()
 
 
 class Run:

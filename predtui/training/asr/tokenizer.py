@@ -29,10 +29,15 @@ def train_tokenizer(texts: Iterable[str], window_seconds: float, text_tokens: in
         vocab_size=text_tokens, min_frequency=2, initial_alphabet=alphabet, show_progress=False
     )
     tokenizer.train_from_iterator((f" {text}" for text in texts), trainer)
-    stamps = (f"<|{0.02 * step:.2f}|>" for step in range(round(window_seconds / 0.02) + 1))
     tokenizer.add_special_tokens([AddedToken(token, special=True) for token in SPECIAL])
-    tokenizer.add_tokens([AddedToken(stamp, special=False) for stamp in stamps])
+    add_timestamps(tokenizer, window_seconds)
     return tokenizer
+
+
+def add_timestamps(tokenizer: Tokenizer, window_seconds: float) -> None:
+    """Those up to ``window_seconds``, as far as ``tokenizer`` has them not."""
+    stamps = (f"<|{0.02 * step:.2f}|>" for step in range(round(window_seconds / 0.02) + 1))
+    tokenizer.add_tokens([AddedToken(stamp, special=False) for stamp in stamps])
 
 
 def save_tokenizer(tokenizer: Tokenizer, folder: Path) -> None:
