@@ -10,13 +10,14 @@ import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
 
 from predtui.asr.base import Hypothesis
 from predtui.asr.faster_whisper_engine import credible
+from predtui.asr.loops import without_loops
 from predtui.asr.mel import Samples
 from predtui.asr.search import Effort, Pruning
 from predtui.asr.stream import RATE, Snapshot, Stream
@@ -28,6 +29,8 @@ from predtui.settings import AsrSettings
 SETTLED_SECONDS = 0.4
 """Rounds a tenth of a second apart agree on half a word too: the newest one is stable so long after its end, the others
 at once."""
+AGREEING_ROUNDS = 3
+"""Which have to: two of them, so close to each other, agree on a phrase written twice as well."""
 _NOTHING: Samples = np.zeros(0, dtype=np.float32)
 
 
@@ -94,9 +97,9 @@ def make_stream(model: Model, options: FlowOptions) -> Stream:
 
 
 def sure(heard: Heard) -> Heard:
-    """``heard``, or nothing where its words are an invention over silence, or a loop."""
+    """``heard`` without phrases written twice, or nothing where its words are an invention over silence, or a loop."""
     if credible(heard.no_speech, heard.mean_log_probability, heard.compression):
-        return heard
+        return replace(heard, spoken=without_loops(heard.spoken))
     return Heard((), heard.no_speech, heard.mean_log_probability, 0.0, heard.effort)
 
 
@@ -239,6 +242,7 @@ def load(settings: AsrSettings) -> tuple[WhisperModel, FlowOptions]:
         pad_to=model.window if hush is None else 0,
         pipelined=settings.pipelined,
         exchange=settings.exchange,
+        rounds=AGREEING_ROUNDS,
         settled=SETTLED_SECONDS,
     )
     _warm(model, options)

@@ -20,7 +20,7 @@ from predtui.asr.mel import Samples
 from predtui.asr.wer import matches, normal, word_error_rate
 from predtui.asr.whisper_files import find_hush, find_model
 from predtui.asr.whisper_model import WhisperModel
-from predtui.asr.whisperflow import SETTLED_SECONDS, FlowOptions, FlowRecognizer, Tally
+from predtui.asr.whisperflow import AGREEING_ROUNDS, SETTLED_SECONDS, FlowOptions, FlowRecognizer, Tally
 from predtui.bench import asr_figures, report
 from predtui.bench.asr_drive import Outcome, fed, virtual
 from predtui.bench.asr_sounds import Recording, listed, pocket
@@ -108,7 +108,7 @@ def flow_options(method: Method, plan: Plan, model: WhisperModel, hush: Samples 
         plain = replace(plain, tail=hush, pad_to=0)
     pruning: Literal["off", "forward"] = "off" if "beam" in method.without else "forward"
     pipelined = "pipeline" not in method.without
-    return replace(plain, pruning=pruning, pipelined=pipelined, settled=SETTLED_SECONDS)
+    return replace(plain, pruning=pruning, pipelined=pipelined, rounds=AGREEING_ROUNDS, settled=SETTLED_SECONDS)
 
 
 def player(method: Method, plan: Plan, model: WhisperModel, hush: Samples | None) -> Play:
