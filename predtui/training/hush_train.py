@@ -37,15 +37,18 @@ JUDGED = 100
 """Held-out sentences that the card's figures are of."""
 ABLATIONS: tuple[dict[str, Any], ...] = ({"seconds": 0.25}, {"seconds": 1.0}, {"level": "mel"}, {"position": "start"})
 """What the paper's section 4.1.2 tried as well."""
-WHOLE = 0.5
+TOGETHER = 3
+"""Sentences in one pocket utterance, at most: a stream's buffer holds several."""
+WHOLE = 0.3
 """Of the pocket utterances; the others break off somewhere, as a stream's do."""
 
 
 def pocket_utterances(count: int, seed: int) -> Iterator[Utterance]:
-    """Training sentences by the trained voices, half of them broken off, with what is heard of them."""
-    rng = np.random.default_rng([seed, 11])
-    for text in islice(sentences(seed), count):
-        samples, words = spoken_together([text], manner(TRAINED, rng), rng)
+    """Training sentences by the trained voices, most of them broken off, with what is heard of them."""
+    rng, texts = np.random.default_rng([seed, 11]), sentences(seed)
+    for _ in range(count):
+        together = list(islice(texts, int(rng.integers(1, TOGETHER + 1))))
+        samples, words = spoken_together(together, manner(TRAINED, rng), rng)
         samples = recorded(samples, rng)
         if rng.random() > WHOLE:
             samples = samples[: int(rng.uniform(0.2, 1.0) * len(samples))]

