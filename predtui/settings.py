@@ -72,7 +72,7 @@ class AsrSettings:
     model: str = option("", "Whisper checkpoint: a folder or a name in the local cache; empty: the engine's own")
     download: bool = option(False, "whether a missing Whisper checkpoint may be downloaded")
     language: str = option("en", "language spoken")
-    step: float = option(0.1, "whisperflow: seconds of speech between two rounds; 0.01 is best effort", least=0.01)
+    step: float = option(0.16, "whisperflow: seconds of speech between two rounds; 0.01 is best effort", least=0.01)
     beam: int = option(5, "whisperflow: hypotheses of the search where no earlier round guides it", least=1)
     threads: int = option(
         1, "whisperflow: CPU threads of the encoder; predtui calibrate asr finds the best", least=1, most=1024

@@ -27,7 +27,7 @@ from predtui.events import Work
 from predtui.settings import AsrSettings
 
 SETTLED_SECONDS = 0.4
-"""Rounds a tenth of a second apart agree on half a word too: the newest one is stable so long after its end, the others
+"""Rounds so soon after each other agree on half a word too: the newest one is stable so long after its end, the others
 at once."""
 AGREEING_ROUNDS = 3
 """Which have to: two of them, so close to each other, agree on a phrase written twice as well."""
@@ -41,7 +41,7 @@ class FlowOptions:
     samples after every sound, the hush word; ``pad_to``: frames to pad to, 0 for none. ``pipelined``: encoding and
     writing are two executors, the first of which writes ``exchange`` tokens before it hands over (section 4.3.2)."""
 
-    step: float = 0.1
+    step: float = 0.16
     buffer: float = 15.0
     rounds: int = 2
     settled: float = 0.0
