@@ -30,7 +30,7 @@ SETTLED_SECONDS = 0.4
 """Rounds so soon after each other agree on half a word too: the newest one is stable so long after its end, the others
 at once."""
 AGREEING_ROUNDS = 3
-"""Which have to: two of them, so close to each other, agree on a phrase written twice as well."""
+"""How many have to agree: two of them, so close to each other, agree on a phrase written twice as well."""
 _NOTHING: Samples = np.zeros(0, dtype=np.float32)
 
 
@@ -41,7 +41,7 @@ class FlowOptions:
     samples after every sound, the hush word; ``pad_to``: frames to pad to, 0 for none. ``pipelined``: encoding and
     writing are two executors, the first of which writes ``exchange`` tokens before it hands over (section 4.3.2)."""
 
-    step: float = 0.16
+    step: float = AsrSettings().step
     buffer: float = 15.0
     rounds: int = 2
     settled: float = 0.0

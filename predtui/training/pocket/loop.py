@@ -84,7 +84,7 @@ def train(
         begun = start.state_dict()
         trained = {name: begun[name] for name, weight in model.named_parameters() if weight.requires_grad}
         model.load_state_dict(trained, strict=False)
-    optimizer = PocketOptimizer(model, recipe.muon_lr, recipe.adam_lr)
+    optimizer = PocketOptimizer(model, recipe.muon_lr, recipe.adam_lr, recipe.decay)
     path = folder / CHECKPOINT
     fresh = Counters(seed, cursor=Cursor(first_pool))
     counters = load_checkpoint(path, model, optimizer, seed) if resume and path.exists() else fresh

@@ -16,8 +16,6 @@ import torch
 from torch import Tensor, nn
 
 NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)
-DECAY = 0.02
-"""Weight decay of Muon's matrices, a share of the learning rate a step: no singular value grows beyond 1 / DECAY."""
 
 
 def orthogonalise(matrices: Tensor, iterations: int = 5) -> Tensor:
@@ -36,8 +34,10 @@ def orthogonalise(matrices: Tensor, iterations: int = 5) -> Tensor:
 class PocketOptimizer:
     """Muon and AdamW over those parameters of one model that require a gradient; AdamW alone if ``muon_lr`` is 0."""
 
-    def __init__(self, model: nn.Module, muon_lr: float, adam_lr: float) -> None:
-        self.muon_lr, self.adam_lr = muon_lr, adam_lr
+    def __init__(self, model: nn.Module, muon_lr: float, adam_lr: float, decay: float = 0.0) -> None:
+        """``decay``: weight decay of Muon's matrices, a share of the learning rate a step; no singular value grows
+        beyond its inverse."""
+        self.muon_lr, self.adam_lr, self.decay = muon_lr, adam_lr, decay
         self.momentum, self.betas, self.eps = 0.95, (0.9, 0.95), 1e-10
         self.steps = 0
         self._adam: dict[str, nn.Parameter] = {}
@@ -72,7 +72,7 @@ class PocketOptimizer:
         update = orthogonalise(gradient.lerp_(average, self.momentum))
         step = rate * self.muon_lr * max(1.0, shape[0] / shape[1]) ** 0.5
         for weight, change in zip(weights, update, strict=True):
-            weight.mul_(1 - rate * self.muon_lr * DECAY).sub_(change.float(), alpha=step)
+            weight.mul_(1 - rate * self.muon_lr * self.decay).sub_(change.float(), alpha=step)
 
     def _adam_step(self, name: str, weight: nn.Parameter, rate: float) -> None:
         gradient = _gradient(weight)
