@@ -131,10 +131,12 @@ class PredtuiApp(App[None]):
     def _draw(self) -> None:
         self.drawing = False
         self._pace.drawn()
-        self._main.show(self.turn)
+        if self.screen_stack:
+            self._main.show(self.turn)
 
     @property
     def _main(self) -> MainScreen:
+        """The screen behind all others; none is left while the app closes, when timers may still fire."""
         return cast(MainScreen, self.screen_stack[0])
 
     # --- from the person -------------------------------------------------------------------------------------------
@@ -153,7 +155,8 @@ class PredtuiApp(App[None]):
                 self._tell(_line(error), "error")
 
     def _tell(self, text: str, severity: str = "information") -> None:
-        self._main.tell(text, severity)
+        if self.screen_stack:
+            self._main.tell(text, severity)
 
     def on_told(self, message: Told) -> None:
         self._tell(message.text, message.severity)

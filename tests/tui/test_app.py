@@ -16,6 +16,7 @@ from predtui import events as ev
 from predtui.clock import VirtualClock
 from predtui.errors import PredtuiError
 from predtui.settings import user_file
+from predtui.tui.messages import Told
 from predtui.tui.screens.main import MainScreen
 from predtui.tui.screens.models import ModelScreen
 from predtui.tui.screens.reading import ReadingScreen
@@ -395,6 +396,17 @@ class TestFaults:
                     assert region.height > 0, (selector, size)
                     assert region.right <= size[0], (selector, size)
                     assert region.bottom <= size[1], (selector, size)
+
+    async def test_a_frame_that_is_due_while_it_closes_is_let_go(self, make_app: MakeApp) -> None:
+        driver = ScriptedDriver(machine())
+        app = make_app(driver)
+        async with app.run_test() as pilot:
+            driver.tell(*speculating(1))
+            await pilot.pause()
+        assert not app.screen_stack
+        app.on_told(Told("too late", "warning"))
+        app._draw()
+        assert not app.drawing
 
     async def test_a_thousand_random_keys_leave_it_up(self, make_app: MakeApp) -> None:
         chance = random.Random(7)
