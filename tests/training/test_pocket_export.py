@@ -51,8 +51,9 @@ def assets(tmp_path_factory: pytest.TempPathFactory) -> Path:
         threads=1,
         work=tmp_path_factory.mktemp("work"),
         command="train toy",
-        recipe=recipe,
+        teaching=replace(recipe, recall_weight=0.2),
         judging=replace(recipe, muon_lr=0.0),
+        drafting=recipe,
         tokenizer_examples=300,
         shapes=shapes,
         judge_layers=1,
@@ -153,7 +154,7 @@ def test_a_finished_pair_is_trained_on(assets: Path, tmp_path: Path) -> None:
     shapes = (Shape(64, 2, 4, 96, vocab=340, context=256), Shape(32, 1, 2, 48, vocab=340, context=256))
     gentle = Recipe(batch_tokens=512, pool_batches=4, warmup_steps=10**6)
     once = Budget(steps=1)
-    plan = Plan(once, once, once, threads=1, work=tmp_path / "work", start=assets, recipe=gentle, judging=gentle)
+    plan = Plan(once, once, once, threads=1, work=tmp_path / "work", start=assets, teaching=gentle, judging=gentle)
     plan = replace(plan, shapes=shapes, judge_layers=1)
     train_pair(tmp_path / "out", plan, replace(LESSONS, known=3), Console(file=io.StringIO()))
     for name in ("target", "draft"):

@@ -88,6 +88,22 @@ def test_the_toy_corpus_is_learned(folder: Path, tmp_path: Path) -> None:
     assert seen[-1].rate < 0.02
 
 
+def test_a_taught_model_still_knows_the_token_that_stands_there(folder: Path, tmp_path: Path) -> None:
+    def known(recall_weight: float) -> float:
+        work = tmp_path / str(recall_weight)
+        save_tokenizer(load_tokenizer(folder), work, 128)
+        recipe = replace(RECIPE, recall_weight=recall_weight)
+        model, _ = train(small(folder), recipe, Budget(steps=100), work, pocket_toy.sample, threads=1)
+        with BatchStream(pocket_toy.sample, folder, RECIPE, 128, 9, Cursor()) as stream:
+            batch, _ = next(iter(stream))
+        places = torch.as_tensor(batch.positions)
+        with torch.no_grad():
+            named = model.recalled(model.hidden(torch.as_tensor(batch.ids), places)).argmax(-1)
+        return (named == torch.as_tensor(batch.ids.ravel()[batch.positions])).float().mean().item()
+
+    assert known(0.5) > 0.7 > 0.3 > known(0.0)
+
+
 def test_batches_do_not_depend_on_workers_and_can_be_taken_up_anywhere(folder: Path) -> None:
     def batches(start: Cursor, count: int, workers: int) -> list[bytes]:
         with BatchStream(pocket_toy.sample, folder, RECIPE, 128, 7, start, workers) as stream:

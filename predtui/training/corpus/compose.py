@@ -193,7 +193,10 @@ def _alone(rng: random.Random) -> Example:
 def _dialogue(
     split: Split, rng: random.Random, truncate: bool, pick: AnyIntent = any_intent, before: int = 0
 ) -> Example:
-    said = _conversation(pick, split, draw_style(rng), rng, before)
+    return _example(_conversation(pick, split, draw_style(rng), rng, before), split, truncate, rng)
+
+
+def _example(said: list[_Said], split: Split, truncate: bool, rng: random.Random) -> Example:
     last = said[-1]
     prompt = _broken_off(last.prompt, rng) if truncate else last.prompt
     return Example(
@@ -223,6 +226,14 @@ def sample(rng: random.Random) -> Example:
 def sample_computed(rng: random.Random) -> Example:
     """A training example like those of ``sample`` whose reply is worked out; never a judgement."""
     return _dialogue("train", rng, truncate=rng.random() < TRUNCATED, pick=_any_computed)
+
+
+def sample_asked_about(rng: random.Random) -> Example:
+    """A training example that ends in a request about the reply before it: shorter, again, are you sure, why."""
+    style = draw_style(rng)
+    said = _turns(any_intent, "train", style, rng)
+    said.append(_speak_of(said[-1], "train", style, rng))
+    return _example(said, "train", truncate=False, rng=rng)
 
 
 def sample_errand(rng: random.Random) -> Example:

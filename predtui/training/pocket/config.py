@@ -52,7 +52,7 @@ class Recipe:
     Small batches, because the number of steps is what counts; learning rates far above AdamW's usual ones,
     because Muon takes them; with ``muon_lr`` 0 AdamW has all. ``decay`` is that of Muon's matrices, whose products
     otherwise reach tens of thousands in the residual stream. ``judge_weight`` multiplies the loss of the one label
-    token of a yes/no judgement.
+    token of a yes/no judgement. ``recall_weight`` is that of knowing the present token beside the next one.
     """
 
     batch_tokens: int = 3072
@@ -63,6 +63,7 @@ class Recipe:
     warmup_steps: int = 40
     hold: float = 0.45
     judge_weight: float = 1.0
+    recall_weight: float = 0.0
     grad_clip: float = 1.0
     checkpoint_seconds: float = 120.0
 
@@ -76,6 +77,12 @@ class Recipe:
         return warm * max(0.0, decay)
 
 
+TEACHING = Recipe(recall_weight=0.2)
+"""How the target's lower layers are trained. What is left of a token in the last of them is what the next one needs:
+of rare tokens one in four could be told from it, and the judge layers had nothing to compare with what was expected."""
+GENTLER = 0.35
+"""Factor on the target's learning rates in a run that begins with a finished model: the full ones first undo what was
+learned in the slow last steps, and a short run does not win it back."""
 JUDGING = Recipe(muon_lr=0.0, adam_lr=1e-3, judge_weight=10.0)
 """How the judge layers are trained: the label of a judgement would drown among the tokens of ordinary replies."""
 

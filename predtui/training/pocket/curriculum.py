@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 
-from predtui.training.corpus.compose import any_intent, sample, sample_computed, sample_errand
+from predtui.training.corpus.compose import any_intent, sample, sample_asked_about, sample_computed, sample_errand
 from predtui.training.corpus.copying import copied
 from predtui.training.corpus.judge import judgement
 from predtui.training.corpus.types import Example
@@ -25,6 +25,9 @@ ERRANDS = 0.6
 """Share of such requests in their pools; the rest are worked replies."""
 COPIED = 0.04
 """Share of words to copy from then on."""
+ASKED_ABOUT = 0.12
+"""Share, in the whole mixture, of requests about the reply before. What these repeat is a number or a name that is
+foretold by nothing else, and as a tenth of the mixture half of them came out wrong."""
 JUDGED = 0.8
 """Share of the judgements in what the judge layers are shown; the rest keeps them from spoiling replies."""
 
@@ -39,7 +42,9 @@ def target_lesson(rng: random.Random, pool: int) -> Example:
         return copied(rng)
     if pool < COPIED_POOLS + ERRAND_POOLS and rng.random() < ERRANDS:
         return sample_errand(rng)
-    return sample_computed(rng) if pool < WHOLE_MIXTURE else sample(rng)
+    if pool < WHOLE_MIXTURE:
+        return sample_computed(rng)
+    return sample_asked_about(rng) if rng.random() < ASKED_ABOUT else sample(rng)
 
 
 def judge_lesson(rng: random.Random, pool: int) -> Example:

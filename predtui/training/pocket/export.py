@@ -47,8 +47,8 @@ def llama_config(shape: Shape) -> dict[str, Any]:
     }
 
 
-def export(model: PocketModel, tokenizer: Tokenizer, folder: Path, name: str) -> None:
-    """Write config, tokenizer, ``model.safetensors`` and ``model.gguf`` into ``folder``."""
+def export(model: PocketModel, tokenizer: Tokenizer, folder: Path, name: str, small: bool = False) -> None:
+    """Write config, tokenizer, ``model.safetensors`` and ``model.gguf`` (Q8_0 where ``small``) into ``folder``."""
     folder.mkdir(parents=True, exist_ok=True)
     shape = model.shape
     save_tokenizer(tokenizer, folder, shape.context)
@@ -58,7 +58,7 @@ def export(model: PocketModel, tokenizer: Tokenizer, folder: Path, name: str) ->
     weights = {name: tensor.detach().half().contiguous() for name, tensor in model.state_dict().items()}
     save_file(weights, str(folder / "model.safetensors"), metadata={"format": "pt"})
     (folder / "model.safetensors").chmod(0o644)  # the library makes it readable to its owner alone
-    write_gguf(weights, tokenizer, shape, folder / "model.gguf", name)
+    write_gguf(weights, tokenizer, shape, folder / "model.gguf", name, small)
 
 
 def load_exported(folder: Path) -> PocketModel:

@@ -1,4 +1,4 @@
-"""Weights and tokenizer as one GGUF file (F16, norms F32) that any llama.cpp loads. Must not know of training."""
+"""Weights and tokenizer as a GGUF file (F16 or Q8_0, norms F32) that any llama.cpp loads. Must not know of training."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import gguf
+import gguf.quants
 import numpy as np
 import numpy.typing as npt
 from tokenizers import Tokenizer
@@ -46,8 +47,12 @@ def interleave(weight: npt.NDArray[np.float32], heads: int) -> npt.NDArray[np.fl
     return weight.reshape(heads, 2, rows // heads // 2, columns).swapaxes(1, 2).reshape(rows, columns)
 
 
-def write_gguf(weights: Mapping[str, Tensor], tokenizer: Tokenizer, shape: Shape, path: Path, name: str) -> None:
-    """Write the model to ``path``. ``weights`` carry the names of ``LlamaForCausalLM``; the embedding is tied."""
+def write_gguf(
+    weights: Mapping[str, Tensor], tokenizer: Tokenizer, shape: Shape, path: Path, name: str, small: bool = False
+) -> None:
+    """Write the model to ``path``, in half the space where it is to be ``small`` (Q8_0). ``weights`` carry the names of
+    ``LlamaForCausalLM``; the embedding is tied."""
+    form = gguf.GGMLQuantizationType.Q8_0 if small else gguf.GGMLQuantizationType.F16
     writer = gguf.GGUFWriter(path, "llama")
     writer.add_name(name)
     writer.add_block_count(shape.layers)
@@ -60,13 +65,14 @@ def write_gguf(weights: Mapping[str, Tensor], tokenizer: Tokenizer, shape: Shape
     writer.add_rope_dimension_count(shape.head_dim)
     writer.add_rope_freq_base(shape.rope_theta)
     writer.add_vocab_size(shape.vocab)
-    writer.add_file_type(gguf.LlamaFileType.MOSTLY_F16)
+    writer.add_file_type(gguf.LlamaFileType.MOSTLY_Q8_0 if small else gguf.LlamaFileType.MOSTLY_F16)
     _add_tokenizer(writer, tokenizer)
     for key, tensor in weights.items():
         array = tensor.float().numpy()
         if key.endswith(("q_proj.weight", "k_proj.weight")):
             array = interleave(array, shape.heads)
-        writer.add_tensor(tensor_name(key), array.astype(np.float16 if array.ndim == 2 else np.float32))
+        stored = form if array.ndim == 2 else gguf.GGMLQuantizationType.F32
+        writer.add_tensor(tensor_name(key), gguf.quants.quantize(array, stored), raw_dtype=stored)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()

@@ -162,10 +162,13 @@ class _Run:
         targets, weights = self._tensor(batch.targets), self._tensor(batch.weights)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.half):
             places = np.concatenate((batch.positions, batch.judged))
-            all_logits = self.model(self._tensor(batch.ids), self._tensor(places)).float()
-        logits, doubts = all_logits.split((len(batch.positions), len(batch.judged)))
+            hidden = self.model.hidden(self._tensor(batch.ids), self._tensor(places))
+            all_logits = self.model.head(hidden).float()
+        logits, doubts = all_logits[: len(targets)], all_logits[len(targets) :]
         losses = functional.cross_entropy(logits, targets, reduction="none")
         loss = (losses * weights).sum() + self._judged(doubts, batch)
+        if self.recipe.recall_weight:
+            loss = loss + self.recipe.recall_weight * self._recalled(hidden[: len(targets)], batch)
         torch.autograd.backward(loss / (weights.sum() + len(batch.judged)))
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.recipe.grad_clip)
         self.optimizer.step(rate)
@@ -182,6 +185,13 @@ class _Run:
         yes, no = batch.answers
         margin = logits[:, yes] - logits[:, no]
         return functional.binary_cross_entropy_with_logits(margin, self._tensor(batch.fits), reduction="sum")
+
+    def _recalled(self, hidden: Tensor, batch: Batch) -> Tensor:
+        """Summed loss of naming the token that stands at each learned position itself."""
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.half):
+            logits = self.model.recalled(hidden).float()
+        present = self._tensor(batch.ids.ravel()[batch.positions])
+        return functional.cross_entropy(logits, present, reduction="sum")
 
     def _progress(self, counters: Counters, rate: float, speed: float) -> Progress:
         share = self.budget.progress(counters.step, counters.seconds)

@@ -129,8 +129,20 @@ class PocketModel(nn.Module):
 
     def forward(self, ids: Tensor, positions: Tensor) -> Tensor:
         """Logits [positions, vocab] at flat ``positions`` of ``ids`` [rows, length]: no other row pays for the head."""
-        hidden = self.model(ids).flatten(0, 1).index_select(0, positions)
+        return self.head(self.hidden(ids, positions))
+
+    def hidden(self, ids: Tensor, positions: Tensor) -> Tensor:
+        """Final hidden states [positions, hidden]."""
+        return self.model(ids).flatten(0, 1).index_select(0, positions)  # type: ignore[no-any-return]
+
+    def head(self, hidden: Tensor) -> Tensor:
+        """The logits of the token that comes next."""
         return functional.linear(hidden, self.model.embed_tokens.weight)
+
+    def recalled(self, hidden: Tensor) -> Tensor:
+        """The logits of the token that stands there, by the head read backwards: of no use to the model itself, but to
+        layers above it, which compare what was expected with what came."""
+        return self.head(hidden.flip(-1))
 
 
 def grown(base: PocketModel, layers: int, seed: int = 0) -> PocketModel:

@@ -19,7 +19,18 @@ from rich.console import Console
 from tokenizers import Tokenizer
 
 from predtui.training.pocket.card import write_cards
-from predtui.training.pocket.config import DRAFT, JUDGE_LAYERS, JUDGING, TARGET, Budget, Recipe, Shape, TrainingRecord
+from predtui.training.pocket.config import (
+    DRAFT,
+    GENTLER,
+    JUDGE_LAYERS,
+    JUDGING,
+    TARGET,
+    TEACHING,
+    Budget,
+    Recipe,
+    Shape,
+    TrainingRecord,
+)
 from predtui.training.pocket.data import Sampler
 from predtui.training.pocket.export import export, load_exported
 from predtui.training.pocket.loop import CHECKPOINT, train
@@ -90,8 +101,9 @@ class Plan:
     """A folder of a target and a draft whose weights and vocabulary the run begins with. The judge layers are trained
     anew: what they compare has another scale once the layers below have moved."""
     command: str = ""
-    recipe: Recipe = field(default_factory=Recipe)
+    teaching: Recipe = TEACHING
     judging: Recipe = JUDGING
+    drafting: Recipe = field(default_factory=Recipe)
     tokenizer_examples: int = TOKENIZER_EXAMPLES
     shapes: tuple[Shape, Shape] = (TARGET, DRAFT)
     judge_layers: int = JUDGE_LAYERS
@@ -147,10 +159,13 @@ def train_pair(out: Path, plan: Plan, lessons: Lessons, console: Console) -> Non
         facts = {"command": plan.command, "parameters": model.shape.parameters, **asdict(record), **more}
         (out / name / "training.json").write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
 
-    base, record = run("target", below, plan.recipe, plan.target, lessons.target)
+    rates = plan.teaching.muon_lr, plan.teaching.adam_lr
+    muon_lr, adam_lr = (GENTLER * rate for rate in rates) if plan.start else rates
+    teaching = replace(plan.teaching, muon_lr=muon_lr, adam_lr=adam_lr)
+    base, record = run("target", below, teaching, plan.target, lessons.target)
     judging = run("judge", target, plan.judging, plan.judge, lessons.judge, base)
     ship("target", judging[0], record, judging=asdict(judging[1]))
-    ship("draft", *run("draft", draft, plan.recipe, plan.draft, lessons.draft))
+    ship("draft", *run("draft", draft, plan.drafting, plan.draft, lessons.draft))
     write_cards(out)
 
 
