@@ -182,7 +182,7 @@ class Run:
 
 
 def _folder(model: str) -> Path:
-    path = asset("pocket", SHIPPED[model]) if model in SHIPPED else Path(model).expanduser()
+    path = asset(*SHIPPED[model]) if model in SHIPPED else Path(model).expanduser()
     return path if path.is_dir() else path.parent
 
 

@@ -86,7 +86,7 @@ def load(model: str, threads: int | None, context: int, stale: Stale) -> LoadedM
 
 def find(model: str) -> Path:
     """The folder of a shipped model, of a path, or of a hub name that is in the local cache. Raises PredtuiError."""
-    folder = asset("pocket", SHIPPED[model]) if model in SHIPPED else Path(model).expanduser()
+    folder = asset(*SHIPPED[model]) if model in SHIPPED else Path(model).expanduser()
     if not folder.exists() and model not in SHIPPED:
         folder = _cached(model)
     if not folder.is_dir():

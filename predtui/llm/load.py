@@ -23,8 +23,8 @@ ENGINES = {
 Loader = Callable[[str, str, int | None, int, Stale], LoadedModel]
 """Name, engine, threads, context, stale: ``load``, or what lends a model that is already loaded."""
 POCKET, POCKET_DRAFT = "pocket", "pocket-draft"
-SHIPPED = {POCKET: "target", POCKET_DRAFT: "draft"}
-"""The models that ship with predtui: name to folder."""
+SHIPPED = {POCKET: ("pocket", "target"), POCKET_DRAFT: ("pocket", "draft"), "pocket-cllm": ("cllm",)}
+"""The models that ship with predtui: name to folder among the assets."""
 
 
 def load(
@@ -34,7 +34,8 @@ def load(
     context: int = 0,
     stale: Stale = never,
 ) -> LoadedModel:
-    """The model at a path, or ``pocket`` for the one that ships with predtui, ``pocket-draft`` for its draft.
+    """The model at a path, or ``pocket`` for the one that ships with predtui, ``pocket-draft`` for its draft,
+    ``pocket-cllm`` for the one that is tuned for Jacobi decoding (a GGUF file alone).
 
     ``threads`` None: as many as suit the model. ``context`` in tokens, 0: the model's own within reason.
     ``stale`` lets a long evaluation be abandoned (Preempted). Raises PredtuiError with what to do.
@@ -91,4 +92,4 @@ def load_llamacpp(model: str, threads: int | None, context: int, stale: Stale) -
 
 
 def _path(model: str) -> Path:
-    return asset("pocket", SHIPPED[model], "model.gguf") if model in SHIPPED else Path(model).expanduser()
+    return asset(*SHIPPED[model], "model.gguf") if model in SHIPPED else Path(model).expanduser()

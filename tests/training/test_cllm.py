@@ -26,6 +26,7 @@ pytest.importorskip("peft")
 
 from predtui.training.cllm import prompts, replies  # noqa: E402
 from predtui.training.cllm.__main__ import main  # noqa: E402
+from predtui.training.cllm.card import COLUMNS, write_card  # noqa: E402
 from predtui.training.cllm.config import Recipe  # noqa: E402
 from predtui.training.cllm.loop import batches, grouped, in_turn, losses  # noqa: E402
 from predtui.training.cllm.tune import CHECKPOINT, Plan, tune  # noqa: E402
@@ -85,6 +86,16 @@ def test_a_packed_row_is_what_the_decoder_would_evaluate(loaded: LoadedModel, fi
                 after = [*reply.tokens[begun + 1 :], *[IGNORED] * 5][:4]
                 assert targets.unflatten(1, (3, 4))[row, window].tolist() == after
         batch.advance(packed[:, batch.first : batch.width].argmax(-1), packed[:, batch.width :].argmax(-1))
+
+
+def test_blocks_begin_where_the_reply_does_and_each_in_a_stretch_of_its_own() -> None:
+    said = [Reply((1, 2, 3), tuple(range(length))) for length in (8, 16, 40)]
+    for seed in range(20):
+        batch = Windows(said, windows=8, block=4, generator=torch.Generator().manual_seed(seed))
+        assert (batch.start[:, 0] == 0).all()
+        for row, reply in zip(batch.start.tolist(), said, strict=True):
+            assert len(set(row)) == 8
+            assert max(row) < len(reply.tokens)
 
 
 @pytest.mark.parametrize("fill", [None, 7])
@@ -167,6 +178,11 @@ def test_tuning_ends_in_a_folder_that_says_its_own_faster_or_not(folder: Path, t
     plain = list(generate(tuned.model, prompt, Greedy(), 20, tuned.tokenizer.is_end))
     assert list(Jacobi(tuned.model, Greedy()).generate(prompt, 20, tuned.tokenizer.is_end)) == plain
     assert json.loads((tmp_path / "out" / "training.json").read_text())["step"] == 4
+    assert "Not measured yet" in (tmp_path / "out" / "README.md").read_text()
+    row = dict.fromkeys(COLUMNS, 2.5)
+    (tmp_path / "out" / "bench.json").write_text(json.dumps({"command": "b", "machine": "m", "rows": [row]}))
+    write_card(tmp_path / "out")
+    assert "| 2.5 |" in (tmp_path / "out" / "README.md").read_text()
 
 
 def test_a_run_goes_on_where_it_was_and_only_if_it_is_its_own(folder: Path, tmp_path: Path) -> None:

@@ -15,12 +15,14 @@ class Recipe:
     """
 
     block: int = 8
-    windows: int = 6
-    iterations: int = 4
+    windows: int = 8
+    iterations: int = 6
     pool: int = 8
     batch_tokens: int = 2048
     muon_lr: float = 5e-3
     adam_lr: float = 1e-3
+    decay: float = 0.02
+    """Of Muon's matrices, as in the pocket's own training."""
     ar_weight: float = 1.0
     discount: float = 0.8
     replay_tokens: int = 1536
@@ -33,7 +35,7 @@ class Recipe:
     reply_tokens: int = 96
     replies: int = 4096
     """Replies to collect where the budget is in steps ..."""
-    collecting: float = 0.2
+    collecting: float = 0.08
     """... and the share of the time in which they are collected where it is in minutes."""
     checkpoint_seconds: float = 60.0
 

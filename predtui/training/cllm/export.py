@@ -25,7 +25,7 @@ def export(network: Any, source: Path, folder: Path, name: str) -> None:
             if path.resolve().parent != folder.resolve():
                 shutil.copy(path, folder / path.name)
     if tokenizer := pocket_tokenizer(folder):
-        export_pocket(load_exported(folder), tokenizer, folder, name)
+        export_pocket(load_exported(folder), tokenizer, folder, name, small=True)
 
 
 def pocket_tokenizer(folder: Path) -> Tokenizer | None:

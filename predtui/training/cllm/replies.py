@@ -16,9 +16,11 @@ from torch import Tensor
 
 from predtui.training.cllm.windows import Reply
 
-BATCH = 64
+BATCH = 256
 """Prompts answered side by side; of so many batches are those of like length put together."""
 _SORTED = 8
+_LEAVING = 0.8
+"""Share of the rows at which those that have ended are taken out."""
 
 
 def collect(
@@ -40,11 +42,12 @@ def collect(
 
 @torch.inference_mode()
 def answered(network: Any, prompts: Sequence[Sequence[int]], is_end: Callable[[int], bool], limit: int) -> list[Reply]:
-    """Greedy replies to prompts side by side, each at most ``limit`` tokens."""
+    """Greedy replies to prompts side by side, each at most ``limit`` tokens; who has ended leaves now and then."""
     width = max(map(len, prompts))
     padding = torch.tensor([width - len(prompt) for prompt in prompts], device=network.device)
     ids = torch.tensor([[0] * (width - len(prompt)) + list(prompt) for prompt in prompts], device=network.device)
     said: list[list[int]] = [[] for _ in prompts]
+    rows = list(range(len(prompts)))
     cache = None
     for step in range(limit):
         column = torch.arange(width + step, device=network.device)
@@ -57,11 +60,16 @@ def answered(network: Any, prompts: Sequence[Sequence[int]], is_end: Callable[[i
             logits_to_keep=1,
         )
         cache, ids = out.past_key_values, out.logits[:, -1].argmax(-1, keepdim=True)
-        for reply, token in zip(said, ids[:, 0].tolist(), strict=True):
-            if not (reply and is_end(reply[-1])):
-                reply.append(token)
-        if all(is_end(reply[-1]) for reply in said):
+        for row, token in zip(rows, ids[:, 0].tolist(), strict=True):
+            if not (said[row] and is_end(said[row][-1])):
+                said[row].append(token)
+        speaking = [place for place, row in enumerate(rows) if not is_end(said[row][-1])]
+        if not speaking:
             break
+        if len(speaking) <= _LEAVING * len(rows):
+            kept = torch.tensor(speaking, device=network.device)
+            cache.batch_select_indices(kept)
+            ids, padding, rows = ids[kept], padding[kept], [rows[place] for place in speaking]
     return [Reply(tuple(prompt), tuple(reply)) for prompt, reply in zip(prompts, said, strict=True)]
 
 

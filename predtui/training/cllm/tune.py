@@ -23,6 +23,7 @@ from predtui.llm.base import LoadedModel
 from predtui.llm.huggingface import find, load_network
 from predtui.llm.load import load
 from predtui.training.cllm import checkpoint, prompts, replies
+from predtui.training.cllm.card import write_card
 from predtui.training.cllm.checkpoint import Counters
 from predtui.training.cllm.config import Recipe
 from predtui.training.cllm.export import export, pocket_tokenizer
@@ -94,6 +95,7 @@ def tune(plan: Plan, console: Console) -> None:
     facts = {"command": plan.command, "parameters": loaded.parameters, "replies": len(said), "full": plan.full}
     facts |= {"threads": plan.threads, "recipe": asdict(plan.recipe), **asdict(replace(counters, model=loaded.name))}
     (plan.out / "training.json").write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+    write_card(plan.out)
     console.print(f"{counters.step} steps on {len(said)} replies: {plan.out}")
 
 
@@ -134,7 +136,7 @@ def _tuned(
 ) -> tuple[Any, Counters]:
     """The network after the last step, adapters and all, and how far it went."""
     network, recipe = _trainable(plan, source, loaded.model.network.device.type), plan.recipe  # type: ignore[attr-defined]
-    optimizer = PocketOptimizer(network, recipe.muon_lr, recipe.adam_lr)
+    optimizer = PocketOptimizer(network, recipe.muon_lr, recipe.adam_lr, recipe.decay)
     path = plan.work / CHECKPOINT
     counters = checkpoint.load(path, network, optimizer, fresh) if path.exists() else fresh
     save = partial(checkpoint.save, path, network, optimizer)

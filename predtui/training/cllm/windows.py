@@ -54,7 +54,7 @@ class Windows:
         """The first column whose choice matters."""
         self.start = torch.zeros(len(rows), windows, dtype=torch.long)
         self.guess = torch.zeros(len(rows), windows, self._slots, dtype=torch.long)
-        self._begin(torch.ones_like(self.start, dtype=torch.bool))
+        self._begin(torch.ones_like(self.start, dtype=torch.bool), self._spread())
 
     @property
     def ids(self) -> Tensor:
@@ -104,15 +104,23 @@ class Windows:
         self.start = self.start + held + 1
         self._begin(self.start >= self._length[:, None])
 
-    def _begin(self, which: Tensor) -> None:
-        """Put the blocks ``which`` [rows, windows] at random places, half of them at the beginning of the reply, with
+    def _begin(self, which: Tensor, place: Tensor | None = None) -> None:
+        """Put the blocks ``which`` [rows, windows] at ``place`` (shares of their reply, at random if None), with
         nothing guessed yet."""
-        place = torch.rand(which.shape, generator=self._generator) * 2 - 1
-        start = (place.clamp(min=0) * self._length[:, None]).long()
+        if place is None:
+            place = torch.rand(which.shape, generator=self._generator)
+        start = (place * self._length[:, None]).long()
         self.start = torch.where(which, start, self.start)
         before = self._text.gather(1, self._prompt[:, None] + self.start - 1)
         fill = before if self._fill is None else torch.full_like(before, self._fill)
         self.guess = torch.where(which[..., None], fill[..., None], self.guess)
+
+    def _spread(self) -> Tensor:
+        """Places [rows, windows] for blocks that begin: one where the reply does, each other in a stretch of its own,
+        since two at one place would be the same for ever."""
+        windows = self.start.shape[1]
+        inside = torch.rand(self.start.shape, generator=self._generator)
+        return (torch.arange(windows) + inside * (torch.arange(windows) > 0)) / windows
 
     def _slot_positions(self) -> Tensor:
         """[rows, windows, slots]"""
