@@ -14,9 +14,9 @@ import torch
 
 from predtui.training.pocket.config import DRAFT, TARGET, Budget, Recipe, Shape
 from predtui.training.pocket.data import SAID_WEIGHT, BatchStream, Cursor, encode
-from predtui.training.pocket.loop import Progress, train
+from predtui.training.pocket.loop import Progress, Run, train
 from predtui.training.pocket.model import PocketModel, grown
-from predtui.training.pocket.optim import orthogonalise
+from predtui.training.pocket.optim import PocketOptimizer, orthogonalise
 from predtui.training.pocket.tokenizer import (
     ASSISTANT,
     END,
@@ -98,7 +98,8 @@ def test_a_taught_model_still_knows_the_token_that_stands_there(folder: Path, tm
             batch, _ = next(iter(stream))
         places = torch.as_tensor(batch.positions)
         with torch.no_grad():
-            named = model.recalled(model.hidden(torch.as_tensor(batch.ids), places)).argmax(-1)
+            hidden = model.model(torch.as_tensor(batch.ids)).flatten(0, 1)[places]
+            named = model.recalled(hidden).argmax(-1)
         return (named == torch.as_tensor(batch.ids.ravel()[batch.positions])).float().mean().item()
 
     assert known(0.5) > 0.7 > 0.3 > known(0.0)
@@ -131,6 +132,41 @@ def test_layers_on_top_start_as_the_identity_and_alone_are_trained(folder: Path,
     for name, tensor in trained.state_dict().items():
         kept = name in base.state_dict() and torch.equal(tensor, base.state_dict()[name])
         assert kept != name.startswith("model.layers.2."), name
+
+
+def test_the_first_layer_on_top_learns_how_unlikely_each_token_was(folder: Path, tmp_path: Path) -> None:
+    base = run(folder, tmp_path / "base", steps=80)
+    shape = replace(small(folder), layers=4)
+
+    def loss(surprise_weight: float) -> float:
+        work = tmp_path / str(surprise_weight)
+        save_tokenizer(load_tokenizer(folder), work, 128)
+        recipe = replace(RECIPE, muon_lr=0.0, surprise_weight=surprise_weight)
+        model, _ = train(shape, recipe, Budget(steps=60), work, pocket_toy.sample, base=base, threads=1)
+        optimizer = PocketOptimizer(model, 0.0, 1e-3)
+        judging = Run(model, optimizer, recipe, Budget(steps=1), work / "unused", lambda progress: None)
+        assert judging.standing == base.shape.layers
+        with torch.no_grad(), BatchStream(pocket_toy.sample, folder, RECIPE, 128, 9, Cursor()) as stream:
+            batches = [batch for batch, _ in islice(stream, 4)]
+            return sum(judging.surprised(model.model.states(torch.as_tensor(b.ids)), b).item() for b in batches)
+
+    assert loss(1.0) < 0.7 * loss(0.0)
+
+
+def test_new_layers_speak_as_loud_as_what_they_are_added_to(folder: Path) -> None:
+    def moved(loudness: float) -> dict[str, float]:
+        model = PocketModel(small(folder))
+        before = {name: weight.detach().clone() for name, weight in model.named_parameters()}
+        optimizer = PocketOptimizer(model, 0.0, 1e-3, loudness=loudness)
+        for weight in model.parameters():
+            weight.grad = torch.ones_like(weight)
+        optimizer.step(1.0)
+        return {name: (weight - before[name]).abs().mean().item() for name, weight in model.named_parameters()}
+
+    quiet, loud = moved(1.0), moved(50.0)
+    for name, change in quiet.items():
+        factor = 50.0 if name.endswith(("o_proj.weight", "down_proj.weight")) else 1.0
+        assert loud[name] == pytest.approx(factor * change, rel=1e-3), name
 
 
 def test_a_broken_sampler_says_so(folder: Path) -> None:

@@ -23,10 +23,10 @@ class Recipe:
     adam_lr: float = 1e-3
     decay: float = 0.02
     """Of Muon's matrices, as in the pocket's own training."""
-    ar_weight: float = 1.0
+    ar_weight: float = 2.0
     discount: float = 0.8
-    replay_tokens: int = 1536
-    replay_weight: float = 1.0
+    replay_tokens: int = 1024
+    replay_weight: float = 2.0
     """Of the pocket corpus, in each step, for models of the pocket's make: what is tuned alone, forgets."""
     warmup_steps: int = 20
     grad_clip: float = 1.0

@@ -52,7 +52,8 @@ class Recipe:
     Small batches, because the number of steps is what counts; learning rates far above AdamW's usual ones,
     because Muon takes them; with ``muon_lr`` 0 AdamW has all. ``decay`` is that of Muon's matrices, whose products
     otherwise reach tens of thousands in the residual stream. ``judge_weight`` multiplies the loss of the one label
-    token of a yes/no judgement. ``recall_weight`` is that of knowing the present token beside the next one.
+    token of a yes/no judgement. ``recall_weight`` is that of knowing the present token beside the next one,
+    ``surprise_weight`` that of telling in the first layer above those that stand still how unlikely it was to them.
     """
 
     batch_tokens: int = 3072
@@ -64,6 +65,7 @@ class Recipe:
     hold: float = 0.45
     judge_weight: float = 1.0
     recall_weight: float = 0.0
+    surprise_weight: float = 0.0
     grad_clip: float = 1.0
     checkpoint_seconds: float = 120.0
 
@@ -83,7 +85,7 @@ of rare tokens one in four could be told from it, and the judge layers had nothi
 GENTLER = 0.35
 """Factor on the target's learning rates in a run that begins with a finished model: the full ones first undo what was
 learned in the slow last steps, and a short run does not win it back."""
-JUDGING = Recipe(muon_lr=0.0, adam_lr=1e-3, judge_weight=10.0)
+JUDGING = Recipe(muon_lr=0.0, adam_lr=1e-3, judge_weight=10.0, surprise_weight=1.0)
 """How the judge layers are trained: the label of a judgement would drown among the tokens of ordinary replies."""
 
 

@@ -9,24 +9,28 @@ from __future__ import annotations
 import math
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 
 from predtui.training.pocket.checkpoint import Counters, load_checkpoint, save_checkpoint
 from predtui.training.pocket.config import Budget, Recipe, Shape, TrainingRecord
-from predtui.training.pocket.data import SAID_WEIGHT, Batch, BatchStream, Cursor, Sampler
+from predtui.training.pocket.data import SAID_WEIGHT, Batch, BatchStream, Cursor, Sampler, make_pool
 from predtui.training.pocket.model import PocketModel, grown
 from predtui.training.pocket.optim import PocketOptimizer
+from predtui.training.pocket.tokenizer import PAD, SPECIAL_TOKENS, load_tokenizer
 
 CHECKPOINT = "checkpoint.safetensors"
 SMOOTHING = 0.97
+SURPRISING = 6.0
+"""How many nats less likely than the likeliest one a token is that was not to be expected: where answers that fit and
+answers that do not are told apart best."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +88,15 @@ def train(
         begun = start.state_dict()
         trained = {name: begun[name] for name, weight in model.named_parameters() if weight.requires_grad}
         model.load_state_dict(trained, strict=False)
-    optimizer = PocketOptimizer(model, recipe.muon_lr, recipe.adam_lr, recipe.decay)
+    loudness = _loudness(base, sampler, folder, recipe, seed) if base else 1.0
+    optimizer = PocketOptimizer(model, recipe.muon_lr, recipe.adam_lr, recipe.decay, loudness)
     path = folder / CHECKPOINT
     fresh = Counters(seed, cursor=Cursor(first_pool))
     counters = load_checkpoint(path, model, optimizer, seed) if resume and path.exists() else fresh
     if budget.progress(counters.step, counters.seconds) < 1.0:
         stream = BatchStream(sampler, folder, recipe, shape.context, seed, counters.cursor, workers)
         with stream, terminate_as_interrupt():
-            run = _Run(model, optimizer, recipe, budget, path, report)
+            run = Run(model, optimizer, recipe, budget, path, report)
             counters = run(stream, counters)
     record = TrainingRecord(
         seed=seed,
@@ -106,7 +111,18 @@ def train(
     return model.to("cpu"), record
 
 
-class _Run:
+@torch.no_grad()
+def _loudness(base: PocketModel, sampler: Sampler, folder: Path, recipe: Recipe, seed: int) -> float:
+    """How large the numbers are in the residual stream above ``base``: in the hundreds, where a layer starts out to
+    add some tenths. At one rate for all weights a new layer would have to shout for hours to be heard."""
+    few = replace(recipe, pool_batches=1)
+    batch = make_pool(sampler, load_tokenizer(folder), few, base.shape.context, seed, 0)[0]
+    stream = base.model.states(torch.as_tensor(batch.ids, device=next(base.parameters()).device))[-1]
+    real = torch.as_tensor(batch.ids) != SPECIAL_TOKENS.index(PAD)
+    return stream[real].square().mean(-1).sqrt().median().item()
+
+
+class Run:
     """The loop of ``train`` and what it needs in each step."""
 
     def __init__(
@@ -122,6 +138,8 @@ class _Run:
         self.path, self.report = path, report
         self.device = next(model.parameters()).device
         self.half = has_bfloat16(self.device)
+        layers: Iterable[nn.Module] = model.model.layers
+        self.standing = sum(not any(weight.requires_grad for weight in layer.parameters()) for layer in layers)
 
     def __call__(self, stream: BatchStream, counters: Counters) -> Counters:
         before = counters
@@ -162,14 +180,17 @@ class _Run:
         targets, weights = self._tensor(batch.targets), self._tensor(batch.weights)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.half):
             places = np.concatenate((batch.positions, batch.judged))
-            hidden = self.model.hidden(self._tensor(batch.ids), self._tensor(places))
+            states = self.model.model.states(self._tensor(batch.ids))
+            hidden = self.model.model.norm(states[-1]).flatten(0, 1).index_select(0, self._tensor(places))
             all_logits = self.model.head(hidden).float()
         logits, doubts = all_logits[: len(targets)], all_logits[len(targets) :]
         losses = functional.cross_entropy(logits, targets, reduction="none")
-        loss = (losses * weights).sum() + self._judged(doubts, batch)
+        loss = ((losses * weights).sum() + self._judged(doubts, batch)) / (weights.sum() + len(batch.judged))
         if self.recipe.recall_weight:
             loss = loss + self.recipe.recall_weight * self._recalled(hidden[: len(targets)], batch)
-        torch.autograd.backward(loss / (weights.sum() + len(batch.judged)))
+        if self.recipe.surprise_weight:
+            loss = loss + self.recipe.surprise_weight * self.surprised(states, batch)
+        torch.autograd.backward(loss)
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.recipe.grad_clip)
         self.optimizer.step(rate)
         labels = self._tensor(batch.labels)
@@ -187,11 +208,29 @@ class _Run:
         return functional.binary_cross_entropy_with_logits(margin, self._tensor(batch.fits), reduction="sum")
 
     def _recalled(self, hidden: Tensor, batch: Batch) -> Tensor:
-        """Summed loss of naming the token that stands at each learned position itself."""
+        """Mean loss of naming the token that stands at each learned position itself."""
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.half):
             logits = self.model.recalled(hidden).float()
         present = self._tensor(batch.ids.ravel()[batch.positions])
-        return functional.cross_entropy(logits, present, reduction="sum")
+        return functional.cross_entropy(logits, present)
+
+    def surprised(self, states: list[Tensor], batch: Batch) -> Tensor:
+        """Mean loss of telling, one layer above those that stand still, how unlikely each token was to them.
+
+        Nothing but the tokens themselves is needed to learn it from, and it is what a judgement is made of: an answer
+        fits unless some token of it was not to be expected.
+        """
+        ids, (yes, no) = self._tensor(batch.ids), batch.answers
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.half):
+            with torch.no_grad():
+                expected = self.model.head(self.model.model.norm(states[self.standing][:, :-1])).float()
+            words = self.model.model.embed_tokens.weight
+            told = self.model.model.norm(states[self.standing + 1][:, 1:]).flip(-1)
+            margin = (told @ (words[no] - words[yes])).float()
+        gap = expected.amax(-1) - expected.gather(-1, ids[:, 1:, None])[..., 0]
+        losses = functional.binary_cross_entropy_with_logits(margin, (gap - SURPRISING).sigmoid(), reduction="none")
+        real = ids[:, 1:] != SPECIAL_TOKENS.index(PAD)
+        return (losses * real).sum() / real.sum()
 
     def _progress(self, counters: Counters, rate: float, speed: float) -> Progress:
         share = self.budget.progress(counters.step, counters.seconds)

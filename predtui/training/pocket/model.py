@@ -103,12 +103,16 @@ class Backbone(nn.Module):
         self.register_buffer("sin", angle.sin(), persistent=False)
 
     def forward(self, ids: Tensor) -> Tensor:
+        return self.norm(self.states(ids)[-1])  # type: ignore[no-any-return]
+
+    def states(self, ids: Tensor) -> list[Tensor]:
+        """The residual stream, [rows, length, hidden] each: what goes into the first layer, what comes out of each."""
         cos, sin = self.cos[: ids.shape[1]], self.sin[: ids.shape[1]]
         mask = torch.full((ids.shape[1],) * 2, -torch.inf, device=ids.device).triu(1)
-        x = self.embed_tokens(ids)
+        found = [self.embed_tokens(ids)]
         for layer in self.layers:
-            x = layer(x, cos, sin, mask)
-        return self.norm(x)  # type: ignore[no-any-return]
+            found.append(layer(found[-1], cos, sin, mask))
+        return found
 
 
 class PocketModel(nn.Module):
@@ -129,11 +133,7 @@ class PocketModel(nn.Module):
 
     def forward(self, ids: Tensor, positions: Tensor) -> Tensor:
         """Logits [positions, vocab] at flat ``positions`` of ``ids`` [rows, length]: no other row pays for the head."""
-        return self.head(self.hidden(ids, positions))
-
-    def hidden(self, ids: Tensor, positions: Tensor) -> Tensor:
-        """Final hidden states [positions, hidden]."""
-        return self.model(ids).flatten(0, 1).index_select(0, positions)  # type: ignore[no-any-return]
+        return self.head(self.model(ids).flatten(0, 1).index_select(0, positions))
 
     def head(self, hidden: Tensor) -> Tensor:
         """The logits of the token that comes next."""

@@ -15,6 +15,8 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor, nn
 
+WRITING = ("o_proj.weight", "down_proj.weight")
+"""The matrices whose products are added to the residual stream."""
 NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)
 
 
@@ -34,11 +36,14 @@ def orthogonalise(matrices: Tensor, iterations: int = 5) -> Tensor:
 class PocketOptimizer:
     """Muon and AdamW over those parameters of one model that require a gradient; AdamW alone if ``muon_lr`` is 0."""
 
-    def __init__(self, model: nn.Module, muon_lr: float, adam_lr: float, decay: float = 0.0) -> None:
+    def __init__(
+        self, model: nn.Module, muon_lr: float, adam_lr: float, decay: float = 0.0, loudness: float = 1.0
+    ) -> None:
         """``decay``: weight decay of Muon's matrices, a share of the learning rate a step; no singular value grows
-        beyond its inverse."""
+        beyond its inverse. ``loudness``: factor on AdamW's rate for what a layer adds to the residual stream."""
         self.muon_lr, self.adam_lr, self.decay = muon_lr, adam_lr, decay
         self.momentum, self.betas, self.eps = 0.95, (0.9, 0.95), 1e-10
+        self.loudness = loudness
         self.steps = 0
         self._adam: dict[str, nn.Parameter] = {}
         self._muon: dict[torch.Size, dict[str, nn.Parameter]] = defaultdict(dict)
@@ -80,7 +85,8 @@ class PocketOptimizer:
         first.lerp_(gradient, 1 - self.betas[0])
         second.lerp_(gradient.square(), 1 - self.betas[1])
         scale = (1 - self.betas[1] ** self.steps) ** 0.5 / (1 - self.betas[0] ** self.steps)
-        weight.addcdiv_(first, second.sqrt().add_(self.eps), value=-rate * self.adam_lr * scale)
+        loudness = self.loudness if name.endswith(WRITING) else 1.0
+        weight.addcdiv_(first, second.sqrt().add_(self.eps), value=-rate * self.adam_lr * scale * loudness)
 
     def state(self) -> dict[str, Tensor]:
         """The tensors that a later run needs to go on, beside the parameters and ``steps``."""
