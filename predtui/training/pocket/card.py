@@ -53,8 +53,9 @@ norms; the rate is constant, then falls to 0.
 """
 
 JUDGING = """
-That is the model below its upper layers. These were added then and trained alone, by AdamW, mostly on judgements:
-{steps:,} steps, {tokens:,} tokens, {minutes:.1f} minutes.
+That is the model below its upper layers. These were added then and trained alone, by AdamW, mostly on judgements, the
+first of them on how unlikely each token was to the layers below too: {steps:,} steps, {tokens:,} tokens,
+{minutes:.1f} minutes. So that there is something to compare, the layers below name the present token beside the next.
 """
 
 FIGURES = """
