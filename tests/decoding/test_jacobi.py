@@ -12,7 +12,9 @@ from predtui.decoding.autoregressive import generate
 from predtui.decoding.base import Sampler
 from predtui.decoding.jacobi import Jacobi
 from predtui.decoding.sampler import Greedy, Seeded
+from predtui.llm.load import load
 from predtui.llm.scripted import ScriptedModel
+from predtui.training.corpus.compose import heldout
 
 PROMPT = [5, 9, 14]
 
@@ -80,3 +82,13 @@ def test_stops_when_stale_and_asks_for_nothing_unasked() -> None:
 def test_a_block_of_nothing_is_refused() -> None:
     with pytest.raises(ValueError, match="block of 0"):
         Jacobi(ScriptedModel(), Greedy(), block=0)
+
+
+def test_the_pocket_cllm_says_two_tokens_a_forward_and_what_it_says_one_by_one() -> None:
+    loaded = load("pocket-cllm", threads=1)
+    decoder = Jacobi(loaded.model, Greedy(), block=8, fill=loaded.pad)
+    for example in heldout("slots", 12, seed=3):
+        prompt = loaded.prompt_tokens(example.messages[:-1])
+        at_once = list(decoder.generate(prompt, 96, loaded.tokenizer.is_end))
+        assert at_once == list(generate(loaded.model, prompt, Greedy(), 96, loaded.tokenizer.is_end))
+    assert decoder.statistics.tokens_per_forward > 1.7
