@@ -40,6 +40,8 @@ _LEAST_CONTEXT = 64
 _FLASH_ATTENTION_OFF = 0
 """On a CPU its kernels for one token and for many differ by up to 0.15 in logits of deviation 6, the plain ones by 0.01
 (random-weight Llama, 16-bit); what one chooses, the other must not reject."""
+_VECTOR = 64
+"""Elements that llama.cpp's product of two 16-bit vectors takes at once with AVX-512; what is left goes one by one."""
 
 
 class LlamaCppModel:
@@ -60,6 +62,7 @@ class LlamaCppModel:
         self._context = self._open(path, self._threads, context)
         self._kv = llama_cpp.llama_get_memory(self._context)
         self._vocab_size = int(llama_cpp.llama_vocab_n_tokens(self.vocab))
+        self._in_pairs = self._narrow()
         self._batch = Batch(CHUNK)
 
     @property
@@ -88,9 +91,12 @@ class LlamaCppModel:
         check_request(tokens, last, self._context_size)
         kept = min(common_prefix(self._memory, tokens), len(tokens) - last)
         check_vocabulary(tokens[kept:], self._vocab_size)
+        if self._in_pairs and kept == len(tokens) - 1 > 0:
+            kept -= 1
+            self.counters.tokens -= 1
         kept = self._cut_back(kept)
         self.counters.forwards += 1
-        out = np.empty((last, self._vocab_size), np.float32)
+        parts: list[Logits] = []
         first_row = len(tokens) - last
         for start in range(kept, len(tokens), CHUNK):
             if start > kept and self._stale():
@@ -101,8 +107,8 @@ class LlamaCppModel:
             self._decode(self._batch.struct)
             self._memory.extend(tokens[start:end])
             if rows:
-                out[end - rows - first_row : end - first_row] = self._rows(rows)
-        return out
+                parts.append(self._rows(rows))
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def branch_logits(self, prefix: Sequence[int], branches: Sequence[Sequence[int]]) -> list[Logits]:
         """Logits [len(branch) + 1, vocab_size] for each continuation of ``prefix``, from the position of the prefix's
@@ -170,6 +176,16 @@ class LlamaCppModel:
     def _rows(self, count: int) -> Logits:
         """A copy [count, vocab_size] of the rows that the last forward was asked for."""
         return output_rows(self._context, count, self._vocab_size)
+
+    def _narrow(self) -> bool:
+        """Whether a forward over one token takes longer than one over the token before it, too: its attention is a
+        product of vectors for each head, which is slow where heads are narrow; for several tokens it is one of
+        matrices."""
+        if llama_cpp.llama_model_is_recurrent(self._model) or llama_cpp.llama_model_is_hybrid(self._model):
+            return False
+        width = int(llama_cpp.llama_model_n_embd(self._model)) // (int(llama_cpp.llama_model_n_head(self._model)) or 1)
+        on_cpu = not llama_cpp.llama_supports_gpu_offload()
+        return on_cpu and width < _VECTOR and b"AVX512 = 1" in llama_cpp.llama_print_system_info()
 
     def _load(self, path: Path, header: GgufHeader) -> int:
         free = psutil.virtual_memory().available
@@ -280,8 +296,7 @@ def open_context(model: int, cells: int, threads: int, sequences: int) -> int:
 
 def output_rows(context: int, count: int, vocab_size: int) -> Logits:
     """A copy [count, vocab_size] of the rows that the last forward of a context was asked for."""
-    pointer = llama_cpp.llama_get_logits(context)
-    address = ctypes.cast(pointer, ctypes.c_void_p).value or 0
+    address = ctypes.addressof(llama_cpp.llama_get_logits(context).contents)
     buffer = memoryview((ctypes.c_float * (count * vocab_size)).from_address(address))
     rows: Logits = np.frombuffer(buffer, np.float32).reshape(count, vocab_size).copy()
     return rows

@@ -36,6 +36,17 @@ def test_branches_have_the_logits_of_their_own_sequences(tiny: LoadedModel) -> N
         model.branch_logits(tokens(3), [])
 
 
+def test_a_token_more_is_evaluated_and_counted_once_whatever_goes_with_it(tiny: LoadedModel) -> None:
+    model, known = tiny.model, tokens(40)
+    whole = model.logits(known, last=39)
+    model.forget()
+    for end in range(2, 41):
+        before = model.counters.tokens
+        one = model.logits(known[:end])
+        assert model.counters.tokens - before == (1 if end > 2 else 2)
+        np.testing.assert_allclose(one[0], whole[end - 2], atol=5e-2)
+
+
 def test_nothing_reaches_stderr(tiny_path: Path) -> None:
     code = (
         "import sys; from predtui.llm.load import load; from predtui.errors import PredtuiError\n"
