@@ -11,7 +11,7 @@ from predtui.decoding.sampler import Greedy
 from predtui.llm.base import LanguageModel
 
 UNSURE = 0.5
-"""A greedy draft stops before a token that the draft model holds less likely than this."""
+"""A greedy draft stops where the draft model holds less likely than this that it is kept up to there."""
 
 
 class ModelDrafter:
@@ -24,18 +24,23 @@ class ModelDrafter:
 
     def propose(self, context: Sequence[int], budget: int, position: int = 0) -> Draft:
         """Fewer than ``budget`` tokens where the draft is unsure, at an end, or its context is full."""
-        sequence, start = list(context), len(context)
-        greedy, q = isinstance(self._sampler, Greedy), []
+        sequence, start, chance = list(context), len(context), 1.0
+        greedy, q, chances = isinstance(self._sampler, Greedy), [], []
         for index in range(min(budget, self._model.context_size - start + 1)):
             row = self._model.logits(sequence)[-1]
-            if greedy and 1 / np.exp(row - row.max()).sum() < UNSURE:
-                break
-            sequence.append(self._sampler.choose(row, position + index))
-            if not greedy:
+            token = self._sampler.choose(row, position + index)
+            if greedy:
+                chance /= float(np.exp(row - row[token]).sum())
+                if chance < UNSURE:
+                    break
+                chances.append(chance)
+            else:
                 q.append(self._sampler.probabilities(row))
-            if self._is_end(sequence[-1]):
+            sequence.append(token)
+            if self._is_end(token):
                 break
-        return Draft(tuple(sequence[start:]), q=np.stack(q) if q else None, source="model")
+        q_rows = np.stack(q) if q else None
+        return Draft(tuple(sequence[start:]), q=q_rows, source="model", chances=tuple(chances))
 
     def observe(self, verification: Verification) -> None:
         """The model's memory follows the context by itself."""
