@@ -12,6 +12,8 @@ import numpy.typing as npt
 from predtui.decoding.lanes import Lanes
 from predtui.llm.base import Logits, Stale, never
 
+WIDEST = 16
+"""Tokens of the largest draft that branches: engines evaluate as many branches at once."""
 Probabilities = npt.NDArray[np.float64]
 """[vocab], summing to 1."""
 

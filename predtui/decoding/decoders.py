@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from predtui.clock import Clock, RealClock
 from predtui.decoding.acceptance import Acceptance, Comparison, Rejection
 from predtui.decoding.autoregressive import Autoregressive
-from predtui.decoding.base import Decoder, Drafter, Sampler
+from predtui.decoding.base import WIDEST, Decoder, Drafter, Sampler
 from predtui.decoding.drafters.bridge import same_tokens
 from predtui.decoding.drafters.lookahead import Lookahead
 from predtui.decoding.duo import Duo
 from predtui.decoding.jacobi import Jacobi
-from predtui.decoding.scheduler import LONGEST
+from predtui.decoding.sampler import Greedy
 from predtui.decoding.speculative import Speculative
 from predtui.errors import PredtuiError
 from predtui.llm.base import LoadedModel, TreeModel
@@ -39,7 +39,7 @@ DECODERS: dict[str, Callable[[Parts], Decoder]] = {
     "duo": lambda parts: _duo(parts),
     "speculative": lambda parts: _speculative(parts, Comparison(parts.sampler)),
     "lookahead": lambda parts: _lookahead(parts),
-    "sps": lambda parts: _speculative(parts, Rejection(parts.sampler)),
+    "sps": lambda parts: _speculative(parts, _rejection(parts.sampler)),
 }
 """``speculative`` yields what ``ar`` yields, greedy or sampled; ``sps``, speculative sampling, does so when greedy, and
 else draws from exactly the same distribution."""
@@ -62,6 +62,11 @@ def _speculative(parts: Parts, acceptance: Acceptance) -> Speculative:
     return Speculative(parts.target.model, parts.sampler, parts.drafter, acceptance, parts.clock)
 
 
+def _rejection(sampler: Sampler) -> Acceptance:
+    """Where nothing is left to chance it keeps what ``Comparison`` keeps, which takes no distributions for that."""
+    return Comparison(sampler) if isinstance(sampler, Greedy) else Rejection(sampler)
+
+
 def _lookahead(parts: Parts) -> Speculative:
     if not isinstance(parts.target.model, TreeModel):
         raise PredtuiError(
@@ -69,7 +74,7 @@ def _lookahead(parts: Parts) -> Speculative:
             "Choose another --decoder.",
         )
     acceptance = Comparison(parts.sampler)
-    return Speculative(parts.target.model, parts.sampler, Lookahead(), acceptance, parts.clock, first=LONGEST // 2)
+    return Speculative(parts.target.model, parts.sampler, Lookahead(), acceptance, parts.clock, first=WIDEST // 2)
 
 
 def _duo(parts: Parts) -> Duo:

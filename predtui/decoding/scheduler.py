@@ -1,7 +1,8 @@
 """How many tokens to draft: from measured costs and the running acceptance rate, none where drafting does not pay.
 
-The expected gain of a draft of n tokens is (1 - a^(n+1)) / (1 - a) tokens (Leviathan et al. 2023, equation 1) for
-T_draft(n) + T_verify(n + 1) seconds. Must not know of models or of drafters.
+A draft of n tokens is expected to bring (1 - a^(n+1)) / (1 - a) tokens (Leviathan et al. 2023, equation 1) for
+T_draft(n) + T_verify(n + 1) seconds; of one that may end before, after each token with probability 1 - s, the tokens
+are 1 + a (1 - (as)^n) / (1 - as), and those drafted (1 - s^n) / (1 - s). Must not know of models or of drafters.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections import deque
 from collections.abc import Sequence
 from itertools import accumulate
 
-LONGEST = 16
+LONGEST = 64
 """Tokens of the longest draft."""
 FIRST = 3
 """Tokens of the first draft, for most sources."""
@@ -32,6 +33,10 @@ _MISSES, _MOST_MISSES = 8, 32
 """Empty drafts in a row until a source is left alone for as many forwards, and the most of these."""
 _REMEASURE = 64
 """Drafted forwards after which one without a draft is measured again."""
+_LENGTHS = (*range(9), 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, LONGEST)
+"""Lengths among which the best is looked for."""
+_NEARLY = 0.97
+"""Of the best speed: the longest draft that promises so much is chosen, since a reply may end with it."""
 _DECIDE = 4
 """Drafted forwards from one decision to the next."""
 
@@ -39,7 +44,7 @@ _DECIDE = 4
 class Curve:
     """Seconds of a job by its size: of each size the median of the last few measurements, or that of a larger one
     which took less, since what else a machine does makes a job slower, never faster; linear between sizes and beyond
-    the largest. Sizes seen often enough speak for the others, where there are two of them."""
+    the largest. Sizes seen often enough speak for the others between them."""
 
     def __init__(self) -> None:
         self._seen: dict[int, deque[float]] = {}
@@ -56,7 +61,7 @@ class Curve:
     def __contains__(self, size: int) -> bool:
         return size in self._seen
 
-    def seconds(self, size: int) -> float:
+    def seconds(self, size: float) -> float:
         """0 while nothing was measured; proportional up to the smallest size."""
         if not self._sizes:
             self._draw()
@@ -68,9 +73,32 @@ class Curve:
 
     def _draw(self) -> None:
         solid = [size for size, seen in self._seen.items() if len(seen) >= _SOLID]
-        self._sizes = sorted(solid if len(solid) > 1 else self._seen)
+        low, high = min(solid, default=0), max(solid, default=0)
+        self._sizes = sorted(size for size in self._seen if not low < size < high or size in solid)
         falling = accumulate((self._typical[size] for size in reversed(self._sizes)), min)
         self._heights = [*falling][::-1]
+
+
+class Line:
+    """Seconds of a job by its size: a straight line through what was measured lately, neither falling nor steeper than
+    in proportion."""
+
+    def __init__(self) -> None:
+        self._sums = [0.0] * 5
+
+    def add(self, size: int, seconds: float) -> None:
+        new = (1.0, size, seconds, size * size, size * seconds)
+        self._sums = [_DECAY * old + more for old, more in zip(self._sums, new, strict=True)]
+
+    def seconds(self, size: float) -> float:
+        """0 while nothing was measured."""
+        n, x, y, xx, xy = self._sums
+        if not x:
+            return 0.0
+        spread = n * xx - x * x
+        steepest = y / x
+        slope = (n * xy - x * y) / spread if spread > _INSTANT * xx else steepest
+        return y / n + min(max(slope, 0.0), steepest) * (size - x / n)
 
 
 class Scheduler:
@@ -79,13 +107,13 @@ class Scheduler:
     def __init__(self, verify: Curve, longest: int = LONGEST, first: int = FIRST) -> None:
         """``verify``: T_verify by tokens evaluated, which all sources of one target share. ``first``: tokens of a draft
         while nothing is known, or when drafting is tried again."""
-        self._verify, self._draft = verify, Curve()
+        self._verify, self._draft = verify, Line()
         self._longest, self._first = longest, min(first, longest)
         self._accepted, self._rejected = _PRIOR
         self._depth = 1.0
         """Tokens on the longest path of a draft, by token of the draft; 1 for a sequence."""
-        self._extra = 0.0
-        """Running mean of the seconds by which a draft exceeds its curve: reading a new prompt, for instance."""
+        self._ended = self._grown = 0.0
+        """Drafts that ended before their budget did, and tokens of drafts."""
         self._best = self._first
         self._pause, self._patience = 0, _PATIENCE
         self._trials = self._drafted = self._missed = 0
@@ -143,10 +171,13 @@ class Scheduler:
         self._drafted += 1
         self._missed = 0
         self._draft.add(proposed, seconds)
-        self._extra += (1 - _DECAY) * (seconds - self._draft.seconds(proposed) - self._extra)
         self._accepted = self._accepted * _DECAY + accepted
         self._rejected = self._rejected * _DECAY + (accepted < depth)
+        self._ended = self._ended * _DECAY + (proposed < self.budget())
+        self._grown = self._grown * _DECAY + proposed
         self._depth = depth / proposed
+        if self._drafted < _DECIDE and accepted == depth and proposed == self._best:
+            self._best = min(2 * self._best, self._longest)
         self._measuring = self._drafted % _REMEASURE == 0
         if self.off or self._drafted % _DECIDE == 0:
             self._decide(accepted == depth)
@@ -155,7 +186,9 @@ class Scheduler:
         """``whole``: the last draft was accepted to its end."""
         was_off = self.off
         if 1 in self._verify:
-            self._best = max(range(self._longest + 1), key=self._tokens_per_second)
+            speeds = {length: self._tokens_per_second(length) for length in _LENGTHS if length <= self._longest}
+            best = max(speeds.values())
+            self._best = max(n for n, speed in speeds.items() if speed >= _NEARLY * best) if speeds[0] < best else 0
         if self._best:
             self._patience, self._trials = _PATIENCE, 0
             return
@@ -165,9 +198,13 @@ class Scheduler:
             self._patience = min(2 * self._patience, _MOST_PATIENCE)
 
     def _tokens_per_second(self, length: int) -> float:
-        a, depth = min(self.rate, _ALMOST), length * self._depth
-        tokens = (1 - math.pow(a, depth + 1)) / (1 - a)
-        seconds = self._verify.seconds(length + 1)
-        if length:
-            seconds += self._draft.seconds(length) + max(0.0, self._extra)
+        a, goes_on = min(self.rate, _ALMOST), 1 - self._ended / max(self._grown, 1.0)
+        tokens = 1 + a * _series(a * goes_on, length * self._depth)
+        drafted = _series(goes_on, length)
+        seconds = self._verify.seconds(drafted + 1) + (self._draft.seconds(drafted) if length else 0.0)
         return tokens / max(seconds, _INSTANT)
+
+
+def _series(ratio: float, count: float) -> float:
+    """1 + ratio + ratio^2 + ..., so many terms of it."""
+    return count if ratio == 1 else (1 - math.pow(ratio, count)) / (1 - ratio)

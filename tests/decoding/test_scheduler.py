@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predtui.decoding.scheduler import Curve, Scheduler
+from predtui.decoding.scheduler import Curve, Line, Scheduler
 
 
 @given(st.dictionaries(st.integers(1, 40), st.floats(0.001, 9), min_size=1), st.integers(1, 60), st.integers(1, 60))
@@ -28,6 +28,37 @@ def test_a_curve_is_not_moved_by_a_stall() -> None:
     assert curve.seconds(4) == 1.0
     assert 4 in curve
     assert 5 not in curve
+
+
+def test_the_smallest_and_the_largest_size_speak_for_themselves() -> None:
+    curve = Curve()
+    curve.add(1, 1.0)
+    for _ in range(9):
+        curve.add(4, 4.0)
+        curve.add(5, 5.0)
+    curve.add(20, 6.0)
+    assert curve.seconds(1) == 1.0
+    assert curve.seconds(20) == 6.0
+    assert 5.0 < curve.seconds(8) < 6.0
+
+
+@given(st.floats(0, 9), st.floats(0.01, 9), st.lists(st.integers(1, 30), min_size=2, max_size=40), st.integers(1, 60))
+def test_a_line_goes_on_as_it_was_measured(start: float, step: float, sizes: list[int], size: int) -> None:
+    line = Line()
+    assert line.seconds(size) == 0.0
+    for seen in sizes:
+        line.add(seen, start + step * seen)
+    expected = start + step * size
+    assert line.seconds(size) == pytest.approx(expected) or len(set(sizes)) == 1
+    assert line.seconds(sizes[0]) == pytest.approx(start + step * sizes[0]) or len(set(sizes)) > 1
+
+
+@given(st.lists(st.tuples(st.integers(1, 30), st.floats(0, 9)), min_size=1, max_size=40), st.integers(1, 60))
+def test_a_line_neither_falls_nor_begins_below_nothing(seen: list[tuple[int, float]], size: int) -> None:
+    line = Line()
+    for measured, seconds in seen:
+        line.add(measured, seconds)
+    assert -1e-6 <= line.seconds(0) <= line.seconds(size) + 1e-6
 
 
 def simulate(chance: float, token_cost: float, draft_cost: float, forwards: int) -> tuple[Scheduler, float]:
@@ -92,6 +123,29 @@ def test_so_much_of_a_draft_is_verified_as_brings_the_most_tokens_a_second(
         return (1 + sum(chances[:length])) / (seconds + sum(steps[: length + 1]))
 
     assert speed(count) == pytest.approx(max(speed(length) for length in range(len(chances) + 1)))
+
+
+@pytest.mark.parametrize(("natural", "low", "high"), [(999, 12, 24), (4, 32, 64)])
+def test_sources_that_end_by_themselves_are_given_room(natural: int, low: int, high: int) -> None:
+    """A longer budget costs those nothing that rarely spend it."""
+    scheduler, rng = Scheduler(Curve()), random.Random(1)
+    for _ in range(400):
+        proposed = min(scheduler.budget(), 1 + int(rng.expovariate(1 / natural)))
+        scheduler.verified(proposed + 1, 1 + 0.3 * proposed)
+        if proposed:
+            accepted = next((i for i in range(proposed) if rng.random() > 0.98), proposed)
+            scheduler.drafted(proposed, proposed, accepted, 0.1 * proposed)
+    assert low <= scheduler.budget() <= high
+
+
+def test_the_first_drafts_grow_as_long_as_they_are_accepted() -> None:
+    def second(accepted: int) -> int:
+        scheduler = Scheduler(Curve(), first=3)
+        scheduler.verified(1, 1.0)
+        scheduler.drafted(3, 3, accepted, 0.1)
+        return scheduler.budget()
+
+    assert (second(3), second(2)) == (6, 3)
 
 
 def test_an_empty_draft_is_refused() -> None:

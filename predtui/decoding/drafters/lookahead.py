@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from predtui.decoding.base import Draft, Verification
+from predtui.decoding.base import WIDEST, Draft, Verification
 
 LEVELS = 3
 """Tokens of a column; n-grams are a token longer."""
@@ -32,7 +32,7 @@ class Lookahead:
         self._proposed: tuple[int, ...] = ()
 
     def propose(self, context: Sequence[int], budget: int, position: int = 0) -> Draft:
-        tree = _Tree()
+        budget, tree = min(budget, WIDEST), _Tree()
         for guess in reversed(self._pool.get(context[-1], ())):
             tree.add(guess[: (budget + 1) // 2 - len(tree.tokens)])
         width = (budget - len(tree.tokens)) // LEVELS

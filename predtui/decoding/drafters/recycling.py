@@ -12,7 +12,7 @@ from functools import cache
 
 import numpy as np
 
-from predtui.decoding.base import Draft, Verification
+from predtui.decoding.base import WIDEST, Draft, Verification
 
 CANDIDATES = 8
 """Successors kept for each token."""
@@ -34,7 +34,7 @@ class TokenRecycling:
         parents: list[int] = []
         nodes = {-1: -1}
         """Node of the shape → node of the draft; what has no candidate is left out with all below it."""
-        for node, (parent, rank) in enumerate(shape(budget, self._ranks)):
+        for node, (parent, rank) in enumerate(shape(min(budget, WIDEST), self._ranks)):
             if parent not in nodes:
                 continue
             above = nodes[parent]
