@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections import Counter
 from collections.abc import Callable
@@ -14,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from predtui.decoding import datastore
-from predtui.decoding.drafters.rest import LEAST, SHORTEST, Retrieval, foretold
+from predtui.decoding.drafters.rest import LEAST, SHORTEST, Foresight, Retrieval
 from predtui.errors import PredtuiError
 from predtui.llm.load import load
 
@@ -69,22 +68,35 @@ def chance(following: list[list[int]], path: list[int]) -> float:
     return float(np.prod([times[end] / (times[end - 1] + 0.5) for end in range(1, len(path) + 1)]))
 
 
-@given(documents, contexts)
+@given(documents, st.lists(st.integers(0, 3), max_size=9), st.lists(st.integers(0, 3), max_size=6))
 @settings(deadline=None)
-def test_what_is_foretold_is_the_commonest_continuation_and_occurs(texts: list[list[int]], context: list[int]) -> None:
-    tokens = list(itertools.islice(foretold(datastore.build(texts, "toy"), context), 12))
-    length, following = brute_force(texts, context, LEAST)
-    firsts = Counter(rest[0] if rest else datastore.GAP for rest in following)
-    if length < SHORTEST or not tokens:
-        assert tokens == [] or length >= SHORTEST
-        return
-    token, probability = tokens[0]
-    assert firsts[token] == max(firsts.values())
-    assert probability == pytest.approx(firsts[token] / (len(following) + 0.5))
-    known = [*context, *(token for token, _ in tokens)]
+def test_what_lies_ahead_is_what_most_occurrences_go_on_with(
+    texts: list[list[int]], context: list[int], taken: list[int]
+) -> None:
+    corpus = Foresight(datastore.build(texts, "toy"), context)
+    for token in taken:
+        assert_commonest(corpus, texts, context)
+        corpus.take(token)
+        context = [*context, token]
+    assert_commonest(corpus, texts, context)
+    run = corpus.ahead(12, 0.3)
+    assert np.prod([chance for _, chance in run]) > 0.3
+    known = [*context, *(token for token, _ in run)]
     for end in range(len(context) + 1, len(known) + 1):
-        run = known[end - SHORTEST - 1 : end]
-        assert any(run == text[i : i + len(run)] for text in texts for i in range(len(text)))
+        part = known[end - SHORTEST - 1 : end]
+        assert any(part == text[i : i + len(part)] for text in texts for i in range(len(text)))
+
+
+def assert_commonest(corpus: Foresight, texts: list[list[int]], context: list[int]) -> None:
+    length, following = brute_force(texts, context, LEAST)
+    run = corpus.ahead(1, -1.0)
+    assert bool(run) == (length >= SHORTEST)
+    for token, chance in run:
+        firsts = Counter(rest[0] if rest else datastore.GAP for rest in following)
+        assert firsts[token] == max(firsts.values())
+        more = max(0, 2 * firsts[token] - len(following)) if token != datastore.GAP else 0
+        assert more / (len(following) + 0.5) <= chance + 1e-9
+        assert chance <= more / (len(following) + 0.05) + 1e-9
 
 
 def test_a_datastore_is_read_back_as_it_was(tmp_path: Path) -> None:

@@ -1,24 +1,25 @@
-"""A cascade of two sources (after Cascade Speculative Drafting, Chen et al. 2024): the cheap one where it is sure, the
-dear one where it is not, token by token.
+"""A vertical cascade (Cascade Speculative Drafting, Chen et al. 2024): a corpus drafts for the draft model, and that
+one for the target.
 
-The corpus foretells a word's end or a set phrase for nothing; the draft model decides where phrases part. Must not
-know of verification.
+The model looks at a run of the corpus's tokens in one forward, in place of one forward a token. What both say is surer
+than what either says: where they agree the draft goes on, where they differ the likelier token stands. Must not know
+of verification.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
 from predtui.decoding.base import Draft, Sampler, Verification
-from predtui.decoding.datastore import Datastore
-from predtui.decoding.drafters.rest import foretold
-from predtui.llm.base import LanguageModel
+from predtui.decoding.datastore import GAP, Datastore
+from predtui.decoding.drafters.rest import Foresight
+from predtui.llm.base import LanguageModel, Logits
 
-SURE = 0.75
-"""A token of the corpus that is likelier than this needs no model."""
-LIKELY = 0.4
+SHOWN = 0.5
+"""The model is shown as much of what the corpus says as is likelier than this."""
+LIKELY = 0.5
 """A draft ends before a token that is kept with a chance below this: what follows it is mostly lost."""
 
 
@@ -30,22 +31,18 @@ class Cascade:
         self._store, self._model, self._sampler, self._is_end = store, model, sampler, is_end
 
     def propose(self, context: Sequence[int], budget: int, position: int = 0) -> Draft:
-        known, chances = list(context), [1.0]
-        corpus = foretold(self._store, known)
-        while len(chances) <= budget:
-            token, chance = next(corpus, (-1, 0.0))
-            if chance < SURE:
-                if len(known) > self._model.context_size:
-                    break
-                token, chance = self._ask(known, position + len(chances) - 1)
-                corpus = foretold(self._store, [*known, token])
-            if chances[-1] * chance < LIKELY:
+        tokens: list[int] = []
+        chances: list[float] = []
+        together = 1.0
+        for token, chance in self._after(list(context), budget, position):
+            together *= chance
+            if together < LIKELY:
                 break
-            known.append(token)
-            chances.append(chances[-1] * chance)
+            tokens.append(token)
+            chances.append(together)
             if self._is_end(token):
                 break
-        return Draft(tuple(known[len(context) :]), source="cascade", chances=tuple(chances[1:]))
+        return Draft(tuple(tokens), source="cascade", chances=tuple(chances))
 
     def observe(self, verification: Verification) -> None:
         """The next context tells everything."""
@@ -53,8 +50,32 @@ class Cascade:
     def reset(self) -> None:
         """Nothing is remembered but by the model, whose memory follows the context by itself."""
 
-    def _ask(self, known: list[int], position: int) -> tuple[int, float]:
-        """The model's choice after ``known``, and the probability that it gives it."""
-        row = self._model.logits(known)[-1]
-        token = self._sampler.choose(row, position)
-        return token, 1 / float(np.exp(row - row[token]).sum())
+    def _after(self, known: list[int], budget: int, position: int) -> Iterator[tuple[int, float]]:
+        """At most ``budget`` tokens after ``known``, each with its chance where those before it are kept."""
+        corpus, end = Foresight(self._store, known), len(known) + budget
+        while (room := min(end - 1, self._model.context_size) - len(known)) >= 0:
+            run = corpus.ahead(room, SHOWN)
+            rows = self._model.logits([*known, *(token for token, _ in run)], len(run) + 1)
+            for row, (said, trust) in zip(rows, [*run, (GAP, 0.0)], strict=True):
+                own = self._sampler.choose(row, position + len(known) - end + budget)
+                token, chance = likelier(row, own, said, trust)
+                yield token, chance
+                known.append(token)
+                corpus.take(token)
+                if token != said:
+                    break
+
+
+def likelier(row: Logits, own: int, said: int, trust: float) -> tuple[int, float]:
+    """The token and its chance: the model's ``own`` choice from logits ``row``, or what the corpus ``said`` with so
+    much ``trust``; the odds of both sources multiplied."""
+    weights = np.exp(row - row.max())
+    total = float(weights.sum())
+    mine = float(weights[own]) / total
+    if not trust:
+        return own, mine
+    shared = float(weights[said]) / total
+    both, neither = shared * trust, (1 - shared) * (1 - trust)
+    if said == own or both > mine * (1 - trust):
+        return said, both / (both + neither)
+    return own, mine * (1 - trust) / (both + neither)

@@ -7,22 +7,23 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import count
 
 import numpy as np
 
-from predtui.decoding.base import Draft, Verification
+from predtui.decoding.base import WIDEST, Draft, Verification
 from predtui.decoding.datastore import GAP, Datastore, Tokens
 
 SHORTEST, LEAST = 2, 2
 """Tokens that must match, and how often: a single word, or a single occurrence, foretells little."""
 MATCHES = 64
 """Occurrences looked at, spread evenly over all there are."""
-AHEAD = 8
-"""Tokens that ``foretold`` reads after each occurrence at once."""
-_DOUBT = 0.5
-"""Occurrences of something else that a corpus is thought to have left out."""
+AHEAD = 16
+"""Tokens that ``Foresight`` reads after each occurrence at once."""
+_DOUBT, _LESS = 0.5, 0.05
+"""Occurrences of something else that a corpus is thought to have left out: after the context; after a token more, which
+the same occurrences foretold."""
 
 
 class Retrieval:
@@ -33,6 +34,7 @@ class Retrieval:
         self._store = store
 
     def propose(self, context: Sequence[int], budget: int, position: int = 0) -> Draft:
+        budget = min(budget, WIDEST)
         rows = _following(self._store, context, budget)
         return _commonest(rows, budget) if rows.size else Draft((), source="rest")
 
@@ -43,20 +45,44 @@ class Retrieval:
         """Nothing is remembered."""
 
 
-def foretold(store: Datastore, context: Sequence[int]) -> Iterator[tuple[int, float]]:
-    """The likeliest tokens after ``context``, one after another, each with the chance that it follows the one before;
-    as far as the corpus goes. Looks again, for a longer context, where too few occurrences agree."""
-    known = list(context)
-    while (rows := _following(store, known, AHEAD)).size:
-        for column in range(AHEAD):
-            token, times = Counter(rows[:, column].tolist()).most_common(1)[0]
-            if token == GAP:
-                return
-            yield token, times / (len(rows) + _DOUBT)
-            known.append(token)
-            rows = rows[rows[:, column] == token]
+class Foresight:
+    """What a corpus says next. Whatever tokens are taken, the occurrences that go on with them go on being read; it
+    looks again, for a longer context, where too few of them do."""
+
+    def __init__(self, store: Datastore, context: Sequence[int]) -> None:
+        self._store, self._known = store, list(context)
+        self._rows: list[list[int]] = []
+        self._column = 0
+
+    def ahead(self, most: int, least: float) -> list[tuple[int, float]]:
+        """At most so many tokens that follow, each with the chance that it does where those before it do; as long as
+        the chance of all together is above ``least``."""
+        if len(self._rows) < LEAST or self._column >= AHEAD:
+            self._rows, self._column = _following(self._store, self._known, AHEAD).tolist(), 0
+        rows, run, together = self._rows, list[tuple[int, float]](), 1.0
+        for column in range(self._column, min(self._column + most, AHEAD)):
             if len(rows) < LEAST:
                 break
+            token, chance = _commonest_token([row[column] for row in rows], _LESS if column else _DOUBT)
+            together *= chance
+            if together <= least:
+                break
+            run.append((token, chance))
+            rows = [row for row in rows if row[column] == token]
+        return run
+
+    def take(self, token: int) -> None:
+        """Go on after ``token``."""
+        column = self._column
+        self._known.append(token)
+        self._rows = [row for row in self._rows if row[column] == token] if column < AHEAD else []
+        self._column += 1
+
+
+def _commonest_token(column: list[int], doubt: float) -> tuple[int, float]:
+    """What most occurrences go on with, and its chance: where they differ, others are as likely to be meant here."""
+    token, times = Counter(column).most_common(1)[0]
+    return token, 0.0 if token == GAP else max(0.0, (2 * times - len(column)) / (len(column) + doubt))
 
 
 def _following(store: Datastore, context: Sequence[int], depth: int) -> Tokens:
