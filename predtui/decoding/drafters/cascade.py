@@ -19,7 +19,7 @@ from predtui.llm.base import LanguageModel, Logits
 
 SHOWN = 0.5
 """The model is shown as much of what the corpus says as is likelier than this."""
-LIKELY = 0.5
+LIKELY = 0.4
 """A draft ends before a token that is kept with a chance below this: what follows it is mostly lost."""
 
 

@@ -17,7 +17,7 @@ from predtui.decoding.datastore import GAP, Datastore, Tokens
 
 SHORTEST, LEAST = 2, 2
 """Tokens that must match, and how often: a single word, or a single occurrence, foretells little."""
-MATCHES = 64
+MATCHES = 32
 """Occurrences looked at, spread evenly over all there are."""
 AHEAD = 16
 """Tokens that ``Foresight`` reads after each occurrence at once."""
@@ -35,7 +35,7 @@ class Retrieval:
 
     def propose(self, context: Sequence[int], budget: int, position: int = 0) -> Draft:
         budget = min(budget, WIDEST)
-        rows = _following(self._store, context, budget)
+        rows = self._store.following(_places(self._store, context), budget)
         return _commonest(rows, budget) if rows.size else Draft((), source="rest")
 
     def observe(self, verification: Verification) -> None:
@@ -58,7 +58,7 @@ class Foresight:
         """At most so many tokens that follow, each with the chance that it does where those before it do; as long as
         the chance of all together is above ``least``."""
         if len(self._rows) < LEAST or self._column >= AHEAD:
-            self._rows, self._column = _following(self._store, self._known, AHEAD).tolist(), 0
+            self._look()
         rows, run, together = self._rows, list[tuple[int, float]](), 1.0
         for column in range(self._column, min(self._column + most, AHEAD)):
             if len(rows) < LEAST:
@@ -70,6 +70,12 @@ class Foresight:
             run.append((token, chance))
             rows = [row for row in rows if row[column] == token]
         return run
+
+    def _look(self) -> None:
+        """Rows go on beyond the end of their document; what is taken does not."""
+        tokens = self._store.tokens.data
+        places: list[int] = _places(self._store, self._known).tolist()
+        self._rows, self._column = [tokens[place : place + AHEAD].tolist() for place in places], 0
 
     def take(self, token: int) -> None:
         """Go on after ``token``."""
@@ -85,14 +91,14 @@ def _commonest_token(column: list[int], doubt: float) -> tuple[int, float]:
     return token, 0.0 if token == GAP else max(0.0, (2 * times - len(column)) / (len(column) + doubt))
 
 
-def _following(store: Datastore, context: Sequence[int], depth: int) -> Tokens:
-    """The tokens [m, depth] after occurrences of the longest match; none where it is too short."""
+def _places(store: Datastore, context: Sequence[int]) -> Tokens:
+    """After occurrences of the longest match; none where it is too short."""
     length, places = store.longest_match(context, LEAST)
     if length < SHORTEST:
         places = places[:0]
     elif len(places) > MATCHES:
         places = places[np.linspace(0, len(places) - 1, MATCHES).astype(np.int64)]
-    return store.following(places, depth)
+    return places
 
 
 def _commonest(rows: Tokens, budget: int) -> Draft:
