@@ -25,23 +25,24 @@ class Lanes:
     busy a lane was stays right, and where in the piece is lost."""
 
     def __init__(self) -> None:
-        self._open: dict[str, Piece] = {}
+        self._open: dict[str, list[float]] = {}
+        """Start and end of the piece of each lane that is not closed yet."""
         self._closed: deque[Piece] = deque(maxlen=_MOST)
 
     def worked(self, lane: str, start: float, end: float) -> None:
         """Seconds of the clock."""
         piece = self._open.get(lane)
-        if piece is not None and start < piece.start + PIECE_S:
-            self._open[lane] = Piece(lane, piece.start, piece.end + (end - start))
+        if piece is not None and start < piece[0] + PIECE_S:
+            piece[1] += end - start
             return
         if piece is not None:
-            self._closed.append(piece)
-        self._open[lane] = Piece(lane, start, end)
+            self._closed.append(Piece(lane, *piece))
+        self._open[lane] = [start, end]
 
     def take(self, over: bool = False) -> list[Piece]:
         """The pieces since the last call that are closed; all of them once the reply is ``over``."""
         if over:
-            self._closed.extend(self._open.values())
+            self._closed.extend(Piece(lane, *piece) for lane, piece in self._open.items())
             self._open.clear()
         taken = list(self._closed)
         self._closed.clear()

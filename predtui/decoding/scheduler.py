@@ -130,6 +130,10 @@ class Scheduler:
         """Whether drafting is paused because it does not pay."""
         return self._best == 0
 
+    def drafting(self, tokens: int) -> float:
+        """Seconds that a draft of so many tokens takes; 0 while nothing was measured."""
+        return self._draft.seconds(tokens)
+
     def pause(self, most: int) -> int:
         """How many forwards, at most ``most``, to do without a draft before ``budget`` is asked again; counts them."""
         pause = min(self._pause, most)
@@ -163,14 +167,15 @@ class Scheduler:
         if self._missed % _MISSES == 0:
             self._pause = min(self._missed, _MOST_MISSES)
 
-    def drafted(self, proposed: int, depth: int, accepted: int, seconds: float) -> None:
+    def drafted(self, proposed: int, depth: int, accepted: int, seconds: float | None) -> None:
         """What became of a draft of ``proposed`` tokens, ``depth`` of them on the path that was followed, which took
-        so many seconds to make. Raises ValueError for an empty one."""
+        so many seconds to make (None: not known). Raises ValueError for an empty one."""
         if proposed < 1:
             raise ValueError("an empty draft tells nothing")
         self._drafted += 1
         self._missed = 0
-        self._draft.add(proposed, seconds)
+        if seconds is not None:
+            self._draft.add(proposed, seconds)
         self._accepted = self._accepted * _DECAY + accepted
         self._rejected = self._rejected * _DECAY + (accepted < depth)
         self._ended = self._ended * _DECAY + (proposed < self.budget())

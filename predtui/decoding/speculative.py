@@ -12,6 +12,7 @@ from predtui.decoding import autoregressive
 from predtui.decoding.acceptance import Acceptance
 from predtui.decoding.base import DecodingStatistics, Draft, Drafter, Sampler, Verification
 from predtui.decoding.lanes import DRAFT, TARGET
+from predtui.decoding.reading import Reading
 from predtui.decoding.scheduler import FIRST, Curve, Scheduler
 from predtui.llm.base import LanguageModel, Logits, Stale, TreeModel, never
 
@@ -36,8 +37,9 @@ class Speculative:
         self._before = 1
         """Tokens of the draft before. A forward without one counts as measured only after another such: engines pay
         for a change of shape, and without drafts there would be none."""
-        costs = Curve()
-        self._drafting, self._guessing = Scheduler(costs, first=first), Scheduler(costs)
+        self._costs = Curve()
+        self._drafting, self._guessing = Scheduler(self._costs, first=first), Scheduler(self._costs)
+        self._reading = Reading()
 
     def generate(
         self,
@@ -52,8 +54,31 @@ class Speculative:
         left out: replies to two prompts often differ in a word."""
         context, last = list(tokens), position + limit
         self._drafter.reset()
+        pays = self._reading.pays(context, limit)
+        count = 0
+        try:
+            for token in self._reply(context, last, is_end, stale, position, guess, pays):
+                count += 1
+                yield token
+        finally:
+            self._reading.replied(count)
+
+    def close(self) -> None:
+        """Nothing was started."""
+
+    def _reply(
+        self,
+        context: list[int],
+        last: int,
+        is_end: Callable[[int], bool],
+        stale: Stale,
+        position: int,
+        guess: Sequence[int],
+        pays: bool,
+    ) -> Iterator[int]:
+        """``generate``, up to position ``last``; ``pays``: whether the drafter is worth asking."""
         while position < last and len(context) <= self._model.context_size and not stale():
-            if not guess and (pause := self._drafting.pause(last - position)):
+            if not guess and (pause := self._drafting.pause(last - position) if pays else last - position):
                 for token in self._alone(context, pause, is_end, stale, position):
                     yield token
                     if is_end(token):
@@ -71,9 +96,6 @@ class Speculative:
                     return
             context += new
             position += len(new)
-
-    def close(self) -> None:
-        """Nothing was started."""
 
     def _alone(
         self, context: list[int], limit: int, is_end: Callable[[int], bool], stale: Stale, position: int
@@ -111,9 +133,15 @@ class Speculative:
         if not budget:
             return verification
         self.statistics.lanes.worked(DRAFT, start, drafted)
+        took: float | None = drafted - start
+        if not guess:
+            took = self._reading.took(context, drafted - start, scheduler.drafting(proposed or 1))
+            if took is not None and 1 in self._costs:
+                tokens, verifying = len(verification.tokens), self._costs.seconds(proposed + 1)
+                self._reading.saved(tokens, tokens * self._costs.seconds(1) - took - verifying)
         if proposed:
             depth = len(accepted) if follows is None else draft.depth(path)
-            scheduler.drafted(proposed, depth, len(accepted), drafted - start)
+            scheduler.drafted(proposed, depth, len(accepted), took)
             self.statistics.note = _note(self._drafting) if self._drafting.off else ""
         else:
             scheduler.missed()
