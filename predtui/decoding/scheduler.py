@@ -25,7 +25,7 @@ _WINDOW, _SOLID = 9, 3
 _DECAY = 0.98
 _PRIOR = (4.0, 1.0)
 """Accepted and rejected tokens at the beginning."""
-_PATIENCE, _MOST_PATIENCE = 64, 1024
+_PATIENCE, _MOST_PATIENCE = 32, 1024
 """Forwards without a draft until the next trial; each trial that fails doubles them."""
 _TRIALS = 3
 """Drafts in a row that are accepted as a whole for no gain before a trial has failed; one that is not, fails it."""
