@@ -133,12 +133,7 @@ class Speculative:
         if not budget:
             return verification
         self.statistics.lanes.worked(DRAFT, start, drafted)
-        took: float | None = drafted - start
-        if not guess:
-            took = self._reading.took(context, drafted - start, scheduler.drafting(proposed or 1))
-            if took is not None and 1 in self._costs:
-                tokens, verifying = len(verification.tokens), self._costs.seconds(proposed + 1)
-                self._reading.saved(tokens, tokens * self._costs.seconds(1) - took - verifying)
+        took = drafted - start if guess else self._told(context, drafted - start, len(verification.tokens), proposed)
         if proposed:
             depth = len(accepted) if follows is None else draft.depth(path)
             scheduler.drafted(proposed, depth, len(accepted), took)
@@ -147,6 +142,15 @@ class Speculative:
             scheduler.missed()
         self._drafter.observe(verification)
         return verification
+
+    def _told(self, context: list[int], seconds: float, tokens: int, proposed: int) -> float | None:
+        """How many of a draft's ``seconds`` were no reading of the prompt, None where that cannot be told; what it
+        saved, with ``tokens`` in one forward in place of one by one, is kept beside what reading took."""
+        took = self._reading.took(context, seconds, self._drafting.drafting(proposed or 1))
+        if took is not None and 1 in self._costs:
+            gain = tokens * self._costs.seconds(1) - self._costs.seconds(proposed + 1) if proposed else 0.0
+            self._reading.saved(tokens, gain - took)
+        return took
 
     def _propose(self, context: list[int], budget: int, position: int, guess: Sequence[int]) -> Draft:
         if guess:
