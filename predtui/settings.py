@@ -35,7 +35,9 @@ def option(
 
 @dataclass(frozen=True, slots=True)
 class LlmSettings:
-    model: str = option("pocket", "the language model: pocket, pocket-cllm, or the path of a GGUF file or folder", flag="model")
+    model: str = option(
+        "pocket", "the language model: pocket, pocket-cllm, or the path of a GGUF file or folder", flag="model"
+    )
     engine: str = option(
         "llamacpp", "what runs it: llamacpp reads GGUF files, torch folders", ("llamacpp", "torch"), flag="engine"
     )
