@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -30,60 +32,66 @@ _COLUMNS = ("model", "decoder", "tokens_per_forward", "identical_share", "right_
 _HEADINGS = ("model", "decoder", "tokens/forward", "identical", "right", "ms/token", "of")
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """What one decoder said to all prompts, and the seconds it took."""
+@dataclass(slots=True)
+class Contender:
+    """A decoder of one model, what it said to the prompts so far, and the seconds it took, prompts included."""
 
-    replies: list[list[int]]
-    seconds: float
+    model: str
+    name: str
+    loaded: LoadedModel
+    decoder: Decoder
+    replies: list[list[int]] = field(default_factory=list)
+    seconds: float = 0.0
+
+    def answer(self, example: Example) -> None:
+        """One more prompt, of which nothing is known yet."""
+        loaded, begun = self.loaded, time.perf_counter()
+        loaded.model.forget()
+        prompt = loaded.prompt_tokens(example.messages[:-1])
+        self.replies.append(list(self.decoder.generate(prompt, REPLY_TOKENS, loaded.tokenizer.is_end)))
+        self.seconds += time.perf_counter() - begun
 
 
 def run(
     models: Sequence[str], engine: str, blocks: Sequence[int], limit: int, seed: int, threads: int
 ) -> dict[str, Any]:
-    """A row a model and decoder; replies are compared with that model's own autoregressive ones, token by token."""
+    """A row a model and decoder, which take turns prompt by prompt; replies are compared with that model's own
+    autoregressive ones, token by token."""
     examples = compose.heldout("slots", limit, seed)
     rows: list[dict[str, Any]] = []
-    for model in models:
-        loaded = load(model, engine, threads or None)
-        try:
-            rows += _rows(model, loaded, blocks, examples)
-        finally:
-            loaded.model.close()
+    with ExitStack() as stack:
+        contenders: list[list[Contender]] = []
+        for model in models:
+            loaded = load(model, engine, threads or None)
+            stack.callback(loaded.model.close)
+            contenders.append(_contenders(model, loaded, blocks))
+        for example in examples:
+            for contender in chain(*contenders):
+                contender.answer(example)
+        rows += [_row(one, same[0], examples) for same in contenders for one in same]
     return {"command": command(), "machine": machine(threads), "models": list(models), "rows": rows}
 
 
-def _rows(model: str, loaded: LoadedModel, blocks: Sequence[int], examples: Sequence[Example]) -> list[dict[str, Any]]:
+def _contenders(model: str, loaded: LoadedModel, blocks: Sequence[int]) -> list[Contender]:
+    """Autoregressive decoding first."""
     decoders: dict[str, Decoder] = {"ar": Autoregressive(loaded.model, Greedy())}
     decoders |= {f"jacobi {block}": Jacobi(loaded.model, Greedy(), block, loaded.pad) for block in blocks}
-    measured = {name: _measure(decoder, loaded, examples) for name, decoder in decoders.items()}
-    plain = measured["ar"].replies
-    rows = []
-    for name, decoder in decoders.items():
-        replies, seconds = measured[name].replies, measured[name].seconds
-        said = [loaded.tokenizer.decode(reply) for reply in replies]
-        right = sum(oracle.right(example, text) for example, text in zip(examples, said, strict=True))
-        values = (
-            model,
-            name,
-            round(decoder.statistics.tokens_per_forward, 3),
-            sum(a == b for a, b in zip(replies, plain, strict=True)) / len(plain),
-            right / len(plain),
-            round(1000 * seconds / decoder.statistics.tokens, 3),
-            len(plain),
-        )
-        rows.append(dict(zip(_COLUMNS, values, strict=True)))
-    return rows
+    return [Contender(model, name, loaded, decoder) for name, decoder in decoders.items()]
 
 
-def _measure(decoder: Decoder, loaded: LoadedModel, examples: Sequence[Example]) -> Measured:
-    loaded.model.forget()
-    begun = time.perf_counter()
-    replies = [
-        list(decoder.generate(loaded.prompt_tokens(example.messages[:-1]), REPLY_TOKENS, loaded.tokenizer.is_end))
-        for example in examples
-    ]
-    return Measured(replies, time.perf_counter() - begun)
+def _row(one: Contender, plain: Contender, examples: Sequence[Example]) -> dict[str, Any]:
+    said = [one.loaded.tokenizer.decode(reply) for reply in one.replies]
+    right = sum(oracle.right(example, text) for example, text in zip(examples, said, strict=True))
+    values = (
+        one.model,
+        one.name,
+        round(one.decoder.statistics.tokens_per_forward, 3),
+        sum(a == b for a, b in zip(one.replies, plain.replies, strict=True)) / len(examples),
+        right / len(examples),
+        round(1000 * one.seconds / one.decoder.statistics.tokens, 3),
+        len(examples),
+    )
+    return dict(zip(_COLUMNS, values, strict=True))
 
 
 def main(
