@@ -12,7 +12,7 @@ _DECAY, _KEPT = 0.9, 0.98
 """What remains of earlier replies after one, and of earlier drafts."""
 _LEAST = 32
 """Tokens until what drafts save is taken for known."""
-_AGAIN = 8
+_AGAIN = 4
 """Of replies that reading does not pay for, every so many-th is drafted, to see whether that is still so."""
 
 

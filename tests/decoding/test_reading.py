@@ -32,7 +32,7 @@ def test_what_was_read_is_known() -> None:
 
 def test_what_does_not_pay_is_tried_again() -> None:
     reading = read(1000, 40.0, 50, -0.01)
-    assert sum(reading.pays([-1] * 900, 99) for _ in range(80)) == 10
+    assert sum(reading.pays([-1] * 900, 99) for _ in range(80)) == 20
 
 
 def test_nothing_is_told_of_a_first_draft_that_is_the_first_of_all() -> None:
