@@ -28,10 +28,9 @@ from predtui.decoding.sampler import sampler
 from predtui.errors import PredtuiError
 from predtui.events import Message
 from predtui.llm.base import LoadedModel, common_prefix
-from predtui.llm.load import POCKET, SHIPPED, load
+from predtui.llm.load import POCKET, load, place
 from predtui.predgen.prompts import SYSTEM_PROMPT
 from predtui.predgen.window import Window
-from predtui.shipped import asset
 
 LENGTHS = (32, 128, 512, 896, 2048)
 """Contexts of figure 1, as far as both models reach."""
@@ -182,7 +181,7 @@ class Run:
 
 
 def _folder(model: str) -> Path:
-    path = asset(*SHIPPED[model]) if model in SHIPPED else Path(model).expanduser()
+    path = place(model)
     return path if path.is_dir() else path.parent
 
 

@@ -58,7 +58,6 @@ def run(
     """A row a model and decoder, which take turns prompt by prompt; replies are compared with that model's own
     autoregressive ones, token by token."""
     examples = compose.heldout("slots", limit, seed)
-    rows: list[dict[str, Any]] = []
     with ExitStack() as stack:
         contenders: list[list[Contender]] = []
         for model in models:
@@ -68,7 +67,7 @@ def run(
         for example in examples:
             for contender in chain(*contenders):
                 contender.answer(example)
-        rows += [_row(one, same[0], examples) for same in contenders for one in same]
+        rows = [_row(one, same[0], examples) for same in contenders for one in same]
     return {"command": command(), "machine": machine(threads), "models": list(models), "rows": rows}
 
 

@@ -20,12 +20,11 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from predtui.errors import PredtuiError
 from predtui.llm.base import ChatTemplate, LoadedModel, Stale
-from predtui.llm.load import SHIPPED
+from predtui.llm.load import SHIPPED, place
 from predtui.llm.templates import JinjaTemplate, PlainTemplate
 from predtui.llm.threads import default_threads
 from predtui.llm.torch import TorchModel
 from predtui.llm.torchtree import TorchTreeModel, takes_trees
-from predtui.shipped import asset
 
 _CHOOSE = "Choose a folder with config.json, tokenizer.json and *.safetensors with --model."
 _FETCH = "Fetch or copy the folder again, or choose another model with --model."
@@ -86,7 +85,7 @@ def load(model: str, threads: int | None, context: int, stale: Stale) -> LoadedM
 
 def find(model: str) -> Path:
     """The folder of a shipped model, of a path, or of a hub name that is in the local cache. Raises PredtuiError."""
-    folder = asset(*SHIPPED[model]) if model in SHIPPED else Path(model).expanduser()
+    folder = place(model)
     if not folder.exists() and model not in SHIPPED:
         folder = _cached(model)
     if not folder.is_dir():

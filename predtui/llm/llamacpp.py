@@ -83,6 +83,11 @@ class LlamaCppModel:
         return self._model
 
     @property
+    def recurrent(self) -> bool:
+        """Whether the model keeps a state that cannot be cut back to any of its tokens, in some layers at least."""
+        return bool(llama_cpp.llama_model_is_recurrent(self._model) or llama_cpp.llama_model_is_hybrid(self._model))
+
+    @property
     def vocab(self) -> int:
         """llama.cpp's vocabulary pointer; valid until ``close``."""
         return llama_cpp.llama_model_get_vocab(self._model) or 0
@@ -181,11 +186,13 @@ class LlamaCppModel:
         """Whether a forward over one token takes longer than one over the token before it, too: its attention is a
         product of vectors for each head, which is slow where heads are narrow; for several tokens it is one of
         matrices."""
-        if llama_cpp.llama_model_is_recurrent(self._model) or llama_cpp.llama_model_is_hybrid(self._model):
+        if self.recurrent or llama_cpp.llama_supports_gpu_offload():
             return False
-        width = int(llama_cpp.llama_model_n_embd(self._model)) // (int(llama_cpp.llama_model_n_head(self._model)) or 1)
-        on_cpu = not llama_cpp.llama_supports_gpu_offload()
-        return on_cpu and width < _VECTOR and b"AVX512 = 1" in llama_cpp.llama_print_system_info()
+        return self._head_width() < _VECTOR and b"AVX512 = 1" in llama_cpp.llama_print_system_info()
+
+    def _head_width(self) -> int:
+        heads = int(llama_cpp.llama_model_n_head(self._model)) or 1
+        return int(llama_cpp.llama_model_n_embd(self._model)) // heads
 
     def _load(self, path: Path, header: GgufHeader) -> int:
         free = psutil.virtual_memory().available
@@ -220,10 +227,7 @@ class LlamaCppModel:
 
     def _cache_bytes(self) -> int:
         """Bytes of a 16-bit KV cache: keys and values of every layer at every position."""
-        heads = int(llama_cpp.llama_model_n_head(self._model)) or 1
-        width = (
-            int(llama_cpp.llama_model_n_embd(self._model)) // heads * int(llama_cpp.llama_model_n_head_kv(self._model))
-        )
+        width = self._head_width() * int(llama_cpp.llama_model_n_head_kv(self._model))
         return 4 * width * int(llama_cpp.llama_model_n_layer(self._model)) * self._context_size
 
 

@@ -141,8 +141,7 @@ def _depths(parents: Sequence[int], start: int) -> list[int]:
 def open_model(path: Path, threads: int | None, context: int, stale: Stale) -> LlamaCppModel:
     """The file's network, as one that takes trees where it can. Arguments and errors as of ``LlamaCppModel``."""
     model = LlamaTreeModel(path, threads, context, stale)
-    handle = model.handle
-    if llama_cpp.llama_model_is_recurrent(handle) or llama_cpp.llama_model_is_hybrid(handle):
+    if model.recurrent:
         model.close()
         return LlamaCppModel(path, threads, context, stale)
     return model

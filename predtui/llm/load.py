@@ -91,5 +91,10 @@ def load_llamacpp(model: str, threads: int | None, context: int, stale: Stale) -
     )
 
 
+def place(model: str) -> Path:
+    """The folder of a model that ships, or the path that is given, which need not exist."""
+    return asset(*SHIPPED[model]) if model in SHIPPED else Path(model).expanduser()
+
+
 def _path(model: str) -> Path:
-    return asset(*SHIPPED[model], "model.gguf") if model in SHIPPED else Path(model).expanduser()
+    return place(model) / "model.gguf" if model in SHIPPED else place(model)

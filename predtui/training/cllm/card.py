@@ -12,6 +12,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from predtui.training.pocket.card import table
+
 CARD = """# {model}, tuned for Jacobi decoding
 
 A consistency language model (CLLM) of {parameters:,} parameters: {how} tuned on its own greedy replies, so that it
@@ -42,12 +44,7 @@ def write_card(folder: Path) -> None:
     if measured.exists():
         bench = json.loads(measured.read_text(encoding="utf-8"))
         text += f"`{bench['command']}` on {bench['machine']}: held-out prompts in known wordings.\n\n"
-        lines = [
-            COLUMNS,
-            ("---",) * len(COLUMNS),
-            *(tuple(str(row[name]) for name in COLUMNS) for row in bench["rows"]),
-        ]
-        text += "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+        text += table(COLUMNS, bench["rows"])
     else:
         text += UNMEASURED
     (folder / "README.md").write_text(text, encoding="utf-8")

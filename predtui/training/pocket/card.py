@@ -6,7 +6,7 @@ No figure is typed here, so a card cannot disagree with what was measured.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ ROLES = {
     "draft": "the small model that proposes tokens to the target in speculative decoding",
 }
 
+COLUMNS = ("measure", "split", "group", "value", "unit", "of")
 HEAD = """---
 license: mit
 language: en
@@ -92,11 +93,11 @@ def card(name: str, folder: Path, bench: Mapping[str, Any] | None) -> str:
         text += f"\n{training['note']}\n"
     if bench is None:
         return text + "\n## Figures\n\nNot measured yet: `python -m predtui.bench.pocket --save`.\n"
-    return text + FIGURES.format(command=bench["command"], machine=bench["machine"]) + _table(bench["rows"])
+    return text + FIGURES.format(command=bench["command"], machine=bench["machine"]) + table(COLUMNS, bench["rows"])
 
 
-def _table(rows: Iterable[Mapping[str, Any]]) -> str:
-    columns = ("measure", "split", "group", "value", "unit", "of")
+def table(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
+    """The named columns of a benchmark's rows, in Markdown."""
     lines = [columns, ("---",) * len(columns), *(tuple(str(row[column]) for column in columns) for row in rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 

@@ -6,7 +6,7 @@ Imports nothing heavy, so that data workers and the command line start at once.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 
@@ -77,6 +77,10 @@ class Recipe:
         warm = min(1.0, (step + 1) / self.warmup_steps)
         decay = min(1.0, (1.0 - progress) / (1.0 - self.hold))
         return warm * max(0.0, decay)
+
+    def slowed(self, factor: float) -> Recipe:
+        """The same at so much of both learning rates."""
+        return replace(self, muon_lr=factor * self.muon_lr, adam_lr=factor * self.adam_lr)
 
 
 TEACHING = Recipe(recall_weight=0.2)

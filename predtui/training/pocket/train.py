@@ -159,9 +159,7 @@ def train_pair(out: Path, plan: Plan, lessons: Lessons, console: Console) -> Non
         facts = {"command": plan.command, "parameters": model.shape.parameters, **asdict(record), **more}
         (out / name / "training.json").write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
 
-    rates = plan.teaching.muon_lr, plan.teaching.adam_lr
-    muon_lr, adam_lr = (GENTLER * rate for rate in rates) if plan.start else rates
-    teaching = replace(plan.teaching, muon_lr=muon_lr, adam_lr=adam_lr)
+    teaching = plan.teaching.slowed(GENTLER) if plan.start else plan.teaching
     base, record = run("target", below, teaching, plan.target, lessons.target)
     judging = run("judge", target, plan.judging, plan.judge, lessons.judge, base)
     ship("target", judging[0], record, judging=asdict(judging[1]))
