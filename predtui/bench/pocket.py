@@ -31,6 +31,7 @@ from predtui.training.corpus.text import cut
 from predtui.training.corpus.types import Example, Split
 
 REPLY_TOKENS = 160
+JUDGED_LATER = "judgements right in a conversation"
 LENGTHS = (4, 8, 16)
 """Earlier turns of a conversation: the groups that replies in conversations are counted in end here."""
 WRONG_AN_INTENT = 5
@@ -44,7 +45,8 @@ class Source:
 
     heldout: Callable[[Split, int, int], list[Example]] = compose.heldout
     conversations: Callable[[int, int], list[Example]] = compose.conversations
-    judgements: Callable[[int, int], list[Example]] = oracle.judge_split
+    judgements: Callable[[int, int], list[Example]] = compose.judgements
+    judgements_in_conversations: Callable[[int, int], list[Example]] = compose.judgements_in_conversations
     right: Callable[[Example, str], bool] = oracle.right
     group: Callable[[str], str] = compose.group
 
@@ -110,6 +112,13 @@ def run(
         tally.add("replies right in a conversation", example.split, (_length(example), "all"), right)
     for example in source.judgements(5 * limit, seed):
         _judge(target.loaded, example, tally)
+    for example in source.judgements_in_conversations(3 * limit, seed):
+        tally.add(
+            JUDGED_LATER,
+            example.split,
+            (_length(example), "all"),
+            _judged(target.loaded, example) == oracle.expected(example),
+        )
     for example in _truncated(_balanced(source, "slots", max(1, limit // 4), seed + 1), seed):
         _truncated_reply(target, example, source, tally)
     rows = tally.rows()
@@ -155,16 +164,20 @@ def _replies(target: Speaker, draft: Speaker, example: Example, source: Source, 
 
 
 def _length(example: Example) -> str:
-    """The group of a conversation: how many turns it has before its last one."""
-    turns = len(example.messages) // 2 - 1
+    """The group of a conversation: how many turns it has before its last one, which in a judgement is asked about."""
+    turns = len(example.messages) // 2 - (2 if example.kind == "judge" else 1)
     return next((f"after at most {most} turns" for most in LENGTHS if turns <= most), "after more turns")
 
 
-def _judge(loaded: LoadedModel, example: Example, tally: Tally) -> None:
-    """Whether the model holds the right label for likelier than the other one."""
+def _judged(loaded: LoadedModel, example: Example) -> str:
+    """The label that the model holds for the likelier one."""
     logits = loaded.model.logits(loaded.prompt_tokens(example.messages[:-1]))[-1]
     yes, no = (logits[loaded.tokenizer.encode(label)[0]] for label in ("yes", "no"))
-    expected, said = oracle.expected(example), "yes" if yes > no else "no"
+    return "yes" if yes > no else "no"
+
+
+def _judge(loaded: LoadedModel, example: Example, tally: Tally) -> None:
+    expected, said = oracle.expected(example), _judged(loaded, example)
     tally.add("judgements right", example.split, (f"answer {expected}", "all"), said == expected)
     if said != expected:
         tally.keep_wrong("judgements right", example, said)

@@ -45,7 +45,19 @@ def _conversations(n: int, seed: int) -> list[Example]:
     return [replace(example, messages=(*before, *example.messages)) for example in _heldout("slots", n, seed)]
 
 
-SOURCE = pocket.Source(_heldout, _conversations, _judgements, _right, lambda intent: f"group {intent}")
+def _judgements_in_conversations(n: int, seed: int) -> list[Example]:
+    before = _heldout("train", 5, seed)[0]
+    return [replace(example, messages=(*before.messages, *example.messages)) for example in _judgements(n, seed)]
+
+
+SOURCE = pocket.Source(
+    _heldout,
+    _conversations,
+    _judgements,
+    _judgements_in_conversations,
+    _right,
+    lambda intent: f"group {intent}",
+)
 
 
 @pytest.fixture(scope="module")

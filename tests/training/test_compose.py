@@ -13,7 +13,6 @@ from predtui.training.corpus import compose, judge
 from predtui.training.corpus.grammar import slot_names
 from predtui.training.corpus.intents import INTENTS
 from predtui.training.corpus.intents.calendar import DAYS
-from predtui.training.corpus.oracle import judge_split
 from predtui.training.corpus.phrasing import pair_held_out, plan
 from predtui.training.corpus.text import holds, sentences, words
 from predtui.training.corpus.types import Case, Example, Intent
@@ -140,8 +139,8 @@ def test_judgements_are_balanced_and_in_the_words_of_the_verifier(many: list[Exa
     fitting = sum(example.messages[-1].content == "yes" for example in judged)
     assert 0.45 < fitting / len(judged) < 0.55
     for example in judged:
-        question, answer, *_ = (message.content for message in example.messages)
-        assert example.messages[:-1] == judge_messages(question, answer)
+        question, answer, *_ = (message.content for message in example.messages[-4:])
+        assert example.messages[-4:-1] == judge_messages(question, answer)
         assert example.messages[-1].content in {"yes", "no"}
 
 
@@ -161,8 +160,8 @@ def test_judgements_are_decidable_by_the_days_they_show(name: str) -> None:
 
 
 def test_held_out_judgements_ask_what_training_never_shows() -> None:
-    judged = judge_split(300, seed=9)
-    assert judged == judge_split(300, seed=9)
+    judged = compose.judgements(300, seed=9)
+    assert judged == compose.judgements(300, seed=9)
     assert all(pair_held_out(TEMPLATES[e.template], Case(e.slots, "")) for e in judged)
     assert 100 < sum(e.key == ("yes",) for e in judged) < 200
 

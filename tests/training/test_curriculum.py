@@ -23,8 +23,8 @@ def test_copying_comes_first_and_says_what_was_said() -> None:
     rng = random.Random(1)
     for pool in range(COPIED_POOLS):
         said, reply = target_lesson(rng, pool).messages
-        assert said.content == reply.content
-        assert len(said.content.split()) >= 3
+        assert said.content.endswith(f" {reply.content}")
+        assert len(reply.content.split()) >= 3
 
 
 def test_then_come_requests_to_quote() -> None:
@@ -39,6 +39,13 @@ def test_worked_replies_follow_and_then_everything() -> None:
     assert sum(group(e.intent) in COMPUTED for e in worked) > 0.9 * len(worked)
     mixture = [target_lesson(rng, BEFORE + COMPUTED_POOLS) for _ in range(400)]
     assert {group(e.intent) for e in mixture} - COMPUTED >= {"countries", "howto", "smalltalk"}
+
+
+def test_judgements_are_asked_for_in_conversations_too() -> None:
+    rng = random.Random(5)
+    lengths = [len(e.messages) for e in (judge_lesson(rng, 0) for _ in range(600)) if e.kind == "judge"]
+    assert 0.3 < sum(length > 4 for length in lengths) / len(lengths) < 0.5
+    assert max(lengths) <= 4 + 2 * 20
 
 
 def test_the_judge_layers_see_mostly_judgements_of_both_kinds() -> None:

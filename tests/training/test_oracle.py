@@ -10,7 +10,7 @@ from predtui.events import Message
 from predtui.training.corpus import compose
 from predtui.training.corpus.intents.arithmetic import add
 from predtui.training.corpus.intents.calendar import days_from
-from predtui.training.corpus.oracle import judge_split, right
+from predtui.training.corpus.oracle import right
 from predtui.training.corpus.text import holds, sentences
 from predtui.training.corpus.types import Case, Example
 
@@ -31,7 +31,7 @@ JOKE = example(Case({}, "Why not? Because."))
 def test_every_reply_of_the_corpus_is_right() -> None:
     rng = random.Random(1)
     drawn = [compose.sample(rng) for _ in range(3000)]
-    drawn += compose.heldout("slots", 500, 1) + compose.heldout("frames", 500, 1) + judge_split(200, 1)
+    drawn += compose.heldout("slots", 500, 1) + compose.heldout("frames", 500, 1) + compose.judgements(200, 1)
     assert [e for e in drawn if not right(e, e.messages[-1].content)] == []
 
 
@@ -78,7 +78,7 @@ def test_wrong_replies_are_refused(asked: Example, reply: str) -> None:
 
 
 def test_a_judgement_is_right_only_to_the_letter() -> None:
-    judged = judge_split(1, 4)[0]
+    judged = compose.judgements(1, 4)[0]
     answer = judged.messages[-1].content
     other = {"yes": "no", "no": "yes"}[answer]
     assert right(judged, answer)

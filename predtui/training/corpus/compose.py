@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import accumulate
 
@@ -41,6 +41,8 @@ LONG = 0.2
 nothing; without them a model that was right on 96 % of first questions was right on 29 % after seven turns."""
 LONGEST = 12
 """The most dialogues that stand before such a one: up to some twenty turns, ten on average."""
+_FIRST, _SECOND = 0.60, 0.85
+"""Cumulative shares of judgements with nothing, and with one dialogue, before them."""
 _FOLLOWS, _SPEAKS_OF = 0.25, 0.60
 """With a turn before: cumulative shares of follow-ups of its intent and of requests about its reply."""
 
@@ -60,8 +62,12 @@ class _Mixture:
 
 any_intent = _Mixture()
 """An intent by its share in the mixture."""
+_any_later = _Mixture(lambda intent: intent not in OF_NOTHING)
+"""An intent that a conversation may go on with."""
 _any_followed = _Mixture(lambda intent: bool(intent.phrases.followup))
 _any_talk = _Mixture(lambda intent: intent.name.startswith("talk_"))
+_any_chatter = _Mixture(lambda intent: _GROUPS[intent.name] in {"smalltalk", "unknown"})
+"""Small talk, or what cannot be answered: wordings by the thousand, of which none is like another."""
 _any_computed = _Mixture(lambda intent: _GROUPS[intent.name] in {"arithmetic", "conversion", "clock", "calendar"})
 """An intent whose replies are worked out: what a model learns best by itself first."""
 _any_errand = _Mixture(lambda intent: _GROUPS[intent.name] == "assistant")
@@ -216,16 +222,38 @@ def sample(rng: random.Random) -> Example:
     """One training example of the mixture: 5 % judgements, 4 % small talk alone; of the rest, 15 % truncated, 32 % with
     one or two earlier turns, 20 % at the end of a longer conversation."""
     if rng.random() < JUDGED:
-        return judge.judgement(any_intent, "train", rng)
+        return sample_judged(rng)
     if rng.random() < ALONE:
         return _alone(rng)
     before = rng.randint(1, LONGEST) if rng.random() < LONG else 0
     return _dialogue("train", rng, truncate=rng.random() < TRUNCATED, before=before)
 
 
+def judged(split: Split, rng: random.Random, before: int = 0) -> Example:
+    """A judgement about a turn of ``split``, at the end of a conversation of ``before`` seen dialogues."""
+    said: list[_Said] = []
+    style = draw_style(rng)
+    for _ in range(before):
+        said += _turns(any_intent, "train", style, rng, begun=bool(said))
+    example = judge.judgement(_any_later if said else any_intent, split, rng)
+    earlier = _messages(said, said[-1].prompt) if said else ()
+    return replace(example, messages=(*earlier, *example.messages))
+
+
+def sample_judged(rng: random.Random) -> Example:
+    """A judgement to train with; 40 % of them at the end of a conversation, as the verifier asks them."""
+    at = rng.random()
+    return judged("train", rng, before=0 if at < _FIRST else 1 if at < _SECOND else rng.randint(2, LONGEST // 2))
+
+
 def sample_computed(rng: random.Random) -> Example:
     """A training example like those of ``sample`` whose reply is worked out; never a judgement."""
     return _dialogue("train", rng, truncate=rng.random() < TRUNCATED, pick=_any_computed)
+
+
+def sample_chatter(rng: random.Random) -> Example:
+    """A training example like those of ``sample`` that is small talk or cannot be answered; never a judgement."""
+    return _dialogue("train", rng, truncate=rng.random() < TRUNCATED, pick=_any_chatter)
 
 
 def sample_asked_about(rng: random.Random) -> Example:
@@ -245,6 +273,18 @@ def heldout(split: Split, n: int, seed: int) -> list[Example]:
     """``n`` whole (never truncated) dialogues whose last turn is of ``split``, a function of ``seed``."""
     rng = random.Random(f"heldout {split} {seed}")
     return [_dialogue(split, rng, truncate=False) for _ in range(n)]
+
+
+def judgements(n: int, seed: int) -> list[Example]:
+    """``n`` judgements over pairs of template and slots that training never shows, a function of ``seed``."""
+    rng = random.Random(f"judgements {seed}")
+    return [judged("slots", rng) for _ in range(n)]
+
+
+def judgements_in_conversations(n: int, seed: int) -> list[Example]:
+    """The like at the end of conversations of one to ``LONGEST`` dialogues."""
+    rng = random.Random(f"judgements in conversations {seed}")
+    return [judged("slots", rng, before=rng.randint(1, LONGEST)) for _ in range(n)]
 
 
 def conversations(n: int, seed: int) -> list[Example]:

@@ -13,13 +13,15 @@ from predtui.training.corpus.intents.errands import word
 from predtui.training.corpus.types import Example
 
 _SHORTEST, _LONGEST = 3, 14
+_ASKED = ("copy", "copy:", "copy these words:", "copy this text:")
 
 
 def copied(rng: random.Random) -> Example:
-    """Some words in no order that makes sense, and the same words as the reply."""
+    """Some words in no order that makes sense, and the same words as the reply. They are asked for: words without a
+    request are what nobody can answer."""
     text = " ".join(word(rng) for _ in range(rng.randint(_SHORTEST, _LONGEST)))
     return Example(
-        messages=(Message("user", text), Message("assistant", text)),
+        messages=(Message("user", f"{rng.choice(_ASKED)} {text}"), Message("assistant", text)),
         intent="copied",
         split="train",
         template="copied",

@@ -6,10 +6,8 @@ reply holds nor what else is true of the case. Knows nothing of models.
 
 from __future__ import annotations
 
-import random
 import re
 
-from predtui.training.corpus import compose, judge
 from predtui.training.corpus.text import holds, sentences, words
 from predtui.training.corpus.types import Example
 
@@ -50,9 +48,3 @@ def contradicts(example: Example, reply: str) -> bool:
     if any(set(words(name)) - known for name in _NAME.findall(reply)):
         return True
     return any(holds(truth, value) and not holds(reply, value) for value in example.slots.values())
-
-
-def judge_split(n: int, seed: int) -> list[Example]:
-    """``n`` judgements over pairs of template and slots that training never shows, a function of ``seed``."""
-    rng = random.Random(f"judgements {seed}")
-    return [judge.judgement(compose.any_intent, "slots", rng) for _ in range(n)]

@@ -12,9 +12,10 @@ from functools import cache
 from zlib import crc32
 
 from predtui.training.corpus.frames import Form, frame
-from predtui.training.corpus.grammar import digest, fill, resolve, slot_names
+from predtui.training.corpus.grammar import digest, fill, resolutions, resolve, slot_names
 from predtui.training.corpus.style import Style, render
 from predtui.training.corpus.types import Case, Intent, Phrases, Split
+from predtui.training.corpus.variation import vary
 
 HELD_OUT_PAIRS = 0.03
 _ENOUGH = 10
@@ -79,6 +80,14 @@ def plan(name: str, phrases: Phrases) -> Plan:
     )
 
 
+@cache
+def hidden_wordings(name: str, phrases: Phrases) -> frozenset[str]:
+    """Everything that the held-out templates of the intent ``name`` say, in lower case."""
+    found = plan(name, phrases)
+    hidden = (*found.held_out, *found.held_out_followups)
+    return frozenset(wording.lower() for template in hidden for wording in resolutions(template.text))
+
+
 def pair_held_out(template: Template, case: Case) -> bool:
     """Whether this template with these slot values is kept out of training."""
     if not template.slots:
@@ -99,14 +108,21 @@ def _pick(pool: tuple[Template, ...], case: Case, split: Split, rng: random.Rand
 
 
 def turn(intent: Intent, case: Case, split: Split, rng: random.Random, followup: bool = False) -> Turn:
-    """A way to ask for ``case``. Raises NoPhraseError where the split has none."""
+    """A way to ask for ``case``; what training shows is varied, but to nothing that is held out. Raises NoPhraseError
+    where the split has none."""
     found = plan(intent.name, intent.phrases)
     if split == "frames":
         pool = found.held_out_followups if followup else found.held_out
     else:
         pool = found.followups if followup else found.seen
-    template = _pick(pool, case, split, rng)
-    wording, mark = frame(template.form, resolve(template.text, rng), rng)
+    while True:
+        template = _pick(pool, case, split, rng)
+        wording = resolve(template.text, rng)
+        if split == "train":
+            wording = vary(wording, rng)
+        if split == "frames" or wording.lower() not in hidden_wordings(intent.name, intent.phrases):
+            break
+    wording, mark = frame(template.form, wording, rng)
     return Turn(wording, mark, template)
 
 

@@ -10,9 +10,15 @@ from __future__ import annotations
 
 import random
 
-from predtui.training.corpus.compose import any_intent, sample, sample_asked_about, sample_computed, sample_errand
+from predtui.training.corpus.compose import (
+    sample,
+    sample_asked_about,
+    sample_chatter,
+    sample_computed,
+    sample_errand,
+    sample_judged,
+)
 from predtui.training.corpus.copying import copied
-from predtui.training.corpus.judge import judgement
 from predtui.training.corpus.types import Example
 
 COPIED_POOLS = 6
@@ -28,6 +34,9 @@ COPIED = 0.04
 ASKED_ABOUT = 0.12
 """Share, in the whole mixture, of requests about the reply before. What these repeat is a number or a name that is
 foretold by nothing else, and as a tenth of the mixture half of them came out wrong."""
+CHATTER = 0.12
+"""The like of small talk and of what cannot be answered, beside their own shares: each wording is to be known by
+itself, and of those that training never showed a quarter was taken for something else."""
 JUDGED = 0.8
 """Share of the judgements in what the judge layers are shown; the rest keeps them from spoiling replies."""
 
@@ -44,12 +53,15 @@ def target_lesson(rng: random.Random, pool: int) -> Example:
         return sample_errand(rng)
     if pool < WHOLE_MIXTURE:
         return sample_computed(rng)
-    return sample_asked_about(rng) if rng.random() < ASKED_ABOUT else sample(rng)
+    at = rng.random()
+    if at < ASKED_ABOUT:
+        return sample_asked_about(rng)
+    return sample_chatter(rng) if at < ASKED_ABOUT + CHATTER else sample(rng)
 
 
 def judge_lesson(rng: random.Random, pool: int) -> Example:
     """An example for any pool of the judge layers' stream."""
-    return judgement(any_intent, "train", rng) if rng.random() < JUDGED else sample(rng)
+    return sample_judged(rng) if rng.random() < JUDGED else sample(rng)
 
 
 def draft_lesson(rng: random.Random, pool: int) -> Example:

@@ -24,10 +24,10 @@ from tokenizers import Tokenizer
 from predtui.training.corpus.text import cut
 from predtui.training.corpus.types import Example
 from predtui.training.pocket.config import Recipe
-from predtui.training.pocket.tokenizer import ASSISTANT, LABELS, PAD, SPECIAL_TOKENS, encode_message, load_tokenizer
+from predtui.training.pocket.tokenizer import LABELS, PAD, SPECIAL_TOKENS, encode_message, load_tokenizer
 
-JUDGED = 2
-"""Which message of a judgement is the answer that it judges, counted from one."""
+JUDGED = 3
+"""Which message of a judgement is the answer that it judges, counted from the last."""
 JUDGED_WEIGHT = 0.5
 SAID_WEIGHT = 0.05
 """Of the tokens that the user says last: light, for there is much to learn in them and little to know; enough to tell
@@ -90,7 +90,7 @@ def encode(tokenizer: Tokenizer, example: Example, judge_weight: float) -> Encod
     ids: list[int] = []
     weights: list[float] = []
     fits: dict[int, bool] = {}
-    label = None
+    begin, label = 0, None
     for number, message in enumerate(example.messages, 1):
         tokens = encode_message(tokenizer, message)
         last = number == len(example.messages)
@@ -98,7 +98,7 @@ def encode(tokenizer: Tokenizer, example: Example, judge_weight: float) -> Encod
         ids += tokens
         said = example.kind == "reply" and number == len(example.messages) - 1
         weights += ([0.0] + [1.0 if learned else SAID_WEIGHT if said else 0.0] * len(tokens))[: len(tokens)]
-        if example.kind == "judge" and number == JUDGED:
+        if example.kind == "judge" and number == len(example.messages) + 1 - JUDGED:
             begin = len(ids) - len(tokens)
             for word, end in enumerate(_word_ends(tokenizer, message.content)):
                 fits[begin + end] = example.fitting is None or word < example.fitting
@@ -106,7 +106,7 @@ def encode(tokenizer: Tokenizer, example: Example, judge_weight: float) -> Encod
             label = len(ids) - len(tokens) + 1
             weights[label] = judge_weight
     if example.fitting is None and fits:
-        begin, end = ids.index(SPECIAL_TOKENS.index(ASSISTANT)), max(fits)
+        end = max(fits)
         weights[begin + 1 : end + 1] = [JUDGED_WEIGHT] * (end - begin)
     return Encoded(ids, weights, fits, label)
 

@@ -1,4 +1,4 @@
-"""Weights and tokenizer as a GGUF file (F16 or Q8_0, norms F32) that any llama.cpp loads. Must not know of training."""
+"""Weights and tokenizer as a GGUF file (BF16 or Q8_0, norms F32) for any llama.cpp. Must not know of training."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def write_gguf(
 ) -> None:
     """Write the model to ``path``, in half the space where it is to be ``small`` (Q8_0). ``weights`` carry the names of
     ``LlamaForCausalLM``; the embedding is tied."""
-    form = gguf.GGMLQuantizationType.Q8_0 if small else gguf.GGMLQuantizationType.F16
+    form = gguf.GGMLQuantizationType.Q8_0 if small else gguf.GGMLQuantizationType.BF16
     writer = gguf.GGUFWriter(path, "llama")
     writer.add_name(name)
     writer.add_block_count(shape.layers)
@@ -65,7 +65,7 @@ def write_gguf(
     writer.add_rope_dimension_count(shape.head_dim)
     writer.add_rope_freq_base(shape.rope_theta)
     writer.add_vocab_size(shape.vocab)
-    writer.add_file_type(gguf.LlamaFileType.MOSTLY_Q8_0 if small else gguf.LlamaFileType.MOSTLY_F16)
+    writer.add_file_type(gguf.LlamaFileType.MOSTLY_Q8_0 if small else gguf.LlamaFileType.MOSTLY_BF16)
     _add_tokenizer(writer, tokenizer)
     for key, tensor in weights.items():
         array = tensor.float().numpy()

@@ -16,9 +16,9 @@ def _signed(number: int) -> str:
     return f"minus {-number}" if number < 0 else str(number)
 
 
-def _case(a: int, b: int, reply: str, result: int, operator: str) -> Case:
+def _case(a: int, b: int, reply: str, result: int) -> Case:
     answer = _signed(result)
-    return Case({"a": str(a), "b": str(b)}, reply, key=(answer,), short=f"{a} {operator} {b} is {answer}.")
+    return Case({"a": str(a), "b": str(b)}, reply, key=(answer,), short=f"It is {answer}.")
 
 
 def _sum_worked(a: int, b: int) -> str:
@@ -42,15 +42,15 @@ def _difference_worked(a: int, b: int) -> str:
 
 def add(a: int, b: int) -> Case:
     """``a`` plus ``b``."""
-    return _case(a, b, f"{a} plus {b} is {_sum_worked(a, b)}.", a + b, "plus")
+    return _case(a, b, f"{a} plus {b} is {_sum_worked(a, b)}.", a + b)
 
 
 def subtract(a: int, b: int) -> Case:
     """``a`` minus ``b``; below zero by way of ``b`` minus ``a``."""
     if a >= b:
-        return _case(a, b, f"{a} minus {b} is {_difference_worked(a, b)}.", a - b, "minus")
+        return _case(a, b, f"{a} minus {b} is {_difference_worked(a, b)}.", a - b)
     worked = f"{b} minus {a} is {_difference_worked(b, a)}"
-    return _case(a, b, f"{a} minus {b} is below zero. {worked}, so it is minus {b - a}.", a - b, "minus")
+    return _case(a, b, f"{a} minus {b} is below zero. {worked}, so it is minus {b - a}.", a - b)
 
 
 def multiply(a: int, b: int) -> Case:
@@ -60,12 +60,12 @@ def multiply(a: int, b: int) -> Case:
         worked = f"{a * b}"
     else:
         worked = f"{small * 10} plus {small * (large - 10)}, which makes {a * b}"
-    return _case(a, b, f"{a} times {b} is {worked}.", a * b, "times")
+    return _case(a, b, f"{a} times {b} is {worked}.", a * b)
 
 
 def divide(a: int, b: int) -> Case:
     """``a`` divided by ``b``, which must divide it."""
-    return _case(a, b, f"{a} divided by {b} is {a // b}.", a // b, "divided by")
+    return _case(a, b, f"{a} divided by {b} is {a // b}.", a // b)
 
 
 def _draw_sum(rng: random.Random) -> Case:

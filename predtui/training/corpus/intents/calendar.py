@@ -41,7 +41,7 @@ def days_from(day: int, number: int, later: bool) -> Case:
     way = f"{' and '.join(parts)} {'on' if later else 'back'}"
     reply = f"{span} {where} {start} is {way}"
     reply += f": {', '.join(walk)}. So it is {end}." if walk else f", so it is {end} again."
-    return Case({"span": span, "n": str(number), "day": start}, reply, (end,), f"{span} {where} {start} is {end}.")
+    return Case({"span": span, "n": str(number), "day": start}, reply, (end,), f"It is {end}.")
 
 
 def next_day(day: int, later: bool) -> Case:
@@ -76,7 +76,7 @@ def months_from(month: int, number: int, later: bool) -> Case:
         goal -= 12
     span = _count(number, "month")
     reply = f"{span} {where} {start} means {operator} {number}. {steps}, so it is {end}."
-    return Case({"span": span, "n": str(number), "month": start}, reply, (end,), f"{span} {where} {start} is {end}.")
+    return Case({"span": span, "n": str(number), "month": start}, reply, (end,), f"It is {end}.")
 
 
 def month_length(month: int) -> Case:

@@ -29,7 +29,7 @@ def _case(start: int, number: int, unit: str, later: bool, steps: str) -> Case:
     end = clock(start + moved if later else start - moved)
     span, time = _count(number, unit), clock(start)
     reply = f"{span} {where} {time} means {steps}, so it is {end}."
-    return Case({"span": span, "n": str(number), "time": time}, reply, (end,), f"{span} {where} {time} is {end}.")
+    return Case({"span": span, "n": str(number), "time": time}, reply, (end,), f"It is {end}.")
 
 
 def hours_from(hour: int, number: int, later: bool) -> Case:

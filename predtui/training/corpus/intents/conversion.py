@@ -120,7 +120,7 @@ def _answer(number: int, pair: Pair, worked: str, result: Decimal, about: bool) 
     said = ("about " if about else "") + _named(_plain(result), pair.target)
     slots = {"n": str(number), "amount": amount, "source": pair.source.many, "target": pair.target.many}
     reply = f"{amount} is {worked}, which makes {said}." if worked else f"{amount} is {said}."
-    return Case(slots, reply, key=(said.removeprefix("about "),), short=f"{amount} is {said}.")
+    return Case(slots, reply, key=(said.removeprefix("about "),), short=f"It is {said}.")
 
 
 def convert(number: int, pair: Pair) -> Case:
@@ -149,7 +149,7 @@ def _temperature(number: int, source: Unit, target: Unit, worked: str, result: D
         slots,
         f"{amount} is {worked}, which makes {said}.",
         key=(_named(figure, target),),
-        short=f"{amount} is {said}.",
+        short=f"It is {said}.",
     )
 
 
