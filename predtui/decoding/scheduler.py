@@ -39,6 +39,8 @@ _NEARLY = 0.97
 """Of the best speed: the longest draft that promises so much is chosen, since a reply may end with it."""
 _DECIDE = 4
 """Drafted forwards from one decision to the next."""
+_HOPELESS = 2.0
+"""Rejected tokens, the prior's included, from which on the first decision does not wait for so many forwards."""
 
 
 class Curve:
@@ -184,7 +186,8 @@ class Scheduler:
         if self._drafted < _DECIDE and accepted == depth and proposed == self._best:
             self._best = min(2 * self._best, self._longest)
         self._measuring = self._drafted % _REMEASURE == 0
-        if self.off or self._drafted % _DECIDE == 0:
+        hopeless = self._drafted < _DECIDE and self._rejected > _HOPELESS and not accepted
+        if self.off or hopeless or self._drafted % _DECIDE == 0:
             self._decide(accepted == depth)
 
     def _decide(self, whole: bool) -> None:

@@ -53,6 +53,30 @@ def run(folder: Path, work: Path, steps: int, stop_at: int | None = None, resume
     return train(small(folder), RECIPE, budget, work, pocket_toy.sample, threads=1, resume=resume, report=report)[0]
 
 
+def test_a_teacher_is_followed_where_it_says_something_else_than_the_corpus(folder: Path, tmp_path: Path) -> None:
+    """What is learned of it is what it would say: the token that it holds for the likeliest after those of a reply."""
+    teacher = PocketModel(small(folder), seed=5)
+    examples = [encode(load_tokenizer(folder), pocket_toy.sample(random.Random(n)), 1.0) for n in range(20)]
+    learned = [
+        (torch.tensor([e.ids]), torch.tensor([i - 1 for i, w in enumerate(e.weights) if w == 1])) for e in examples
+    ]
+
+    def agreement(student: PocketModel) -> float:
+        with torch.no_grad():
+            same = [student(ids, at).argmax(-1) == teacher(ids, at).argmax(-1) for ids, at in learned]
+        return torch.cat(same).float().mean().item()
+
+    def taught(name: str, by: PocketModel | None) -> float:
+        save_tokenizer(load_tokenizer(folder), tmp_path / name, 128)
+        options = {"teacher": by, "threads": 1}
+        return agreement(
+            train(small(folder), RECIPE, Budget(steps=60), tmp_path / name, pocket_toy.sample, **options)[0]
+        )
+
+    assert taught("alone", None) < 0.3
+    assert taught("taught", teacher) > 0.8
+
+
 def test_the_shapes_keep_their_promises() -> None:
     for shape in (TARGET, DRAFT):
         assert shape.parameters == sum(weight.numel() for weight in PocketModel(shape).parameters())

@@ -11,7 +11,7 @@ from predtui.training.corpus.compose import _as_intent
 from predtui.training.corpus.grammar import resolutions, slot_names
 from predtui.training.corpus.intents import INTENTS
 from predtui.training.corpus.intents.dialogue import AFTER_TURN
-from predtui.training.corpus.phrasing import hidden_wordings, plan, turn
+from predtui.training.corpus.phrasing import Template, hidden_wordings, plan, turn
 from predtui.training.corpus.types import Case, Intent, Phrases
 from predtui.training.corpus.variation import vary
 
@@ -21,8 +21,8 @@ TEMPLATES = [template for intent in EVERY for template in plan(intent.name, inte
 
 
 @given(st.sampled_from(TEMPLATES), st.integers(0, 2**32))
-def test_slots_stay_and_nothing_is_left_of_a_grammar(template: object, seed: int) -> None:
-    text = next(resolutions(template.text))  # type: ignore[attr-defined]
+def test_slots_stay_and_nothing_is_left_of_a_grammar(template: Template, seed: int) -> None:
+    text = next(resolutions(template.text))
     varied = vary(text, random.Random(seed))
     assert slot_names(varied) == slot_names(text)
     assert varied.split()

@@ -64,6 +64,7 @@ def train(
     *,
     base: PocketModel | None = None,
     start: PocketModel | None = None,
+    teacher: PocketModel | None = None,
     first_pool: int = 0,
     seed: int = 0,
     threads: int = 2,
@@ -75,7 +76,8 @@ def train(
     """Train one model; ``folder`` holds ``tokenizer.json`` and receives ``checkpoint.safetensors``.
 
     ``base``, a model of fewer layers, stays as it is below those that are trained. ``start``, a finished model of as
-    many layers or more, is what a new run begins with, at ``first_pool`` of the stream.
+    many layers or more, is what a new run begins with, at ``first_pool`` of the stream. With a ``teacher`` it is its
+    probabilities that are learned, in place of the tokens themselves.
     Ctrl-C and SIGTERM save a checkpoint and raise KeyboardInterrupt. With ``resume`` an existing checkpoint is taken
     up; one that has used up the budget is returned as it is. Raises ValueError where ``start`` is of another shape.
     """
@@ -96,7 +98,7 @@ def train(
     if budget.progress(counters.step, counters.seconds) < 1.0:
         stream = BatchStream(sampler, folder, recipe, shape.context, seed, counters.cursor, workers)
         with stream, terminate_as_interrupt():
-            run = Run(model, optimizer, recipe, budget, path, report)
+            run = Run(model, optimizer, recipe, budget, path, report, teacher.to(device) if teacher else None)
             counters = run(stream, counters)
     record = TrainingRecord(
         seed=seed,
@@ -133,9 +135,10 @@ class Run:
         budget: Budget,
         path: Path,
         report: Report,
+        teacher: PocketModel | None = None,
     ) -> None:
         self.model, self.optimizer, self.recipe, self.budget = model, optimizer, recipe, budget
-        self.path, self.report = path, report
+        self.path, self.report, self.teacher = path, report, teacher
         self.device = next(model.parameters()).device
         self.half = has_bfloat16(self.device)
         layers: Iterable[nn.Module] = model.model.layers
@@ -184,7 +187,7 @@ class Run:
             hidden = self.model.model.norm(states[-1]).flatten(0, 1).index_select(0, self._tensor(places))
             all_logits = self.model.head(hidden).float()
         logits, doubts = all_logits[: len(targets)], all_logits[len(targets) :]
-        losses = functional.cross_entropy(logits, targets, reduction="none")
+        losses = functional.cross_entropy(logits, self._taught(batch, targets), reduction="none")
         loss = ((losses * weights).sum() + self._judged(doubts, batch)) / (weights.sum() + len(batch.judged))
         if self.recipe.recall_weight:
             loss = loss + self.recipe.recall_weight * self._recalled(hidden[: len(targets)], batch)
@@ -197,6 +200,16 @@ class Run:
         judged = (logits.detach()[labels].argmax(-1) == targets[labels]).float().mean().item()
         replied = losses.detach()[weights > SAID_WEIGHT].mean().item()
         return replied, None if math.isnan(judged) else judged
+
+    @torch.no_grad()
+    def _taught(self, batch: Batch, targets: Tensor) -> Tensor:
+        """What is learned at each position: its token, or the teacher's probabilities [positions, vocab]."""
+        if self.teacher is None:
+            return targets
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.half):
+            logits = self.teacher(self._tensor(batch.ids), self._tensor(batch.positions))
+        probabilities: Tensor = logits.float().softmax(-1)
+        return probabilities
 
     def _judged(self, logits: Tensor, batch: Batch) -> Tensor:
         """Summed loss of what the model would say, yes or no, after each word of a judged answer.

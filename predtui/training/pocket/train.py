@@ -132,7 +132,13 @@ def train_pair(out: Path, plan: Plan, lessons: Lessons, console: Console) -> Non
     start = {name: load_exported(plan.start / name) for name in ("target", "draft")} if plan.start else {}
 
     def run(
-        name: str, shape: Shape, recipe: Recipe, budget: Budget, sampler: Sampler, base: PocketModel | None = None
+        name: str,
+        shape: Shape,
+        recipe: Recipe,
+        budget: Budget,
+        sampler: Sampler,
+        base: PocketModel | None = None,
+        teacher: PocketModel | None = None,
     ) -> tuple[PocketModel, TrainingRecord]:
         save_tokenizer(tokenizer, plan.work / name, shape.context)
         with reporter(f"pocket {name} ({shape.parameters / 1e6:.1f}M)", console) as report:
@@ -144,6 +150,7 @@ def train_pair(out: Path, plan: Plan, lessons: Lessons, console: Console) -> Non
                 sampler,
                 base=base,
                 start=start.get(name),
+                teacher=teacher,
                 first_pool=lessons.known if plan.start and name == "target" else 0,
                 seed=plan.seed,
                 threads=plan.threads or os.cpu_count() or 1,
@@ -163,7 +170,7 @@ def train_pair(out: Path, plan: Plan, lessons: Lessons, console: Console) -> Non
     base, record = run("target", below, teaching, plan.target, lessons.target)
     judging = run("judge", target, plan.judging, plan.judge, lessons.judge, base)
     ship("target", judging[0], record, judging=asdict(judging[1]))
-    ship("draft", *run("draft", draft, plan.drafting, plan.draft, lessons.draft))
+    ship("draft", *run("draft", draft, plan.drafting, plan.draft, lessons.draft, teacher=judging[0]))
     write_cards(out)
 
 
