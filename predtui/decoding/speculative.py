@@ -34,9 +34,9 @@ class Speculative:
         self._model, self._sampler, self._drafter = model, sampler, drafter
         self._acceptance, self._now = acceptance, clock.now
         self._trees = model if isinstance(model, TreeModel) else None
-        self._before = 1
-        """Tokens of the draft before. A forward without one counts as measured only after another such: engines pay
-        for a change of shape, and without drafts there would be none."""
+        self._single = False
+        """Whether the forward before was over one token. Only after such a one does another count as measured: engines
+        pay for a change of shape and for cold caches, and without drafts there would be neither."""
         self._costs = Curve()
         self._drafting, self._guessing = Scheduler(self._costs, first=first), Scheduler(self._costs)
         self._reading = Reading()
@@ -100,14 +100,21 @@ class Speculative:
     def _alone(
         self, context: list[int], limit: int, is_end: Callable[[int], bool], stale: Stale, position: int
     ) -> Iterator[int]:
-        """So many tokens without drafts."""
-        begun = self._now()
+        """So many tokens without drafts; what the first of them cost is measured."""
+        counters, measured = self._model.counters, 0
+        begun, before = self._now(), counters.tokens
         for token in autoregressive.generate(self._model, context, self._sampler, limit, is_end, stale, position):
+            evaluated = self._now()
             self.statistics.count(proposed=0, accepted=0, tokens=1)
-            self.statistics.lanes.worked(TARGET, begun, self._now())
+            self.statistics.lanes.worked(TARGET, begun, evaluated)
+            if measured < _MEASURED:
+                alone = counters.tokens == before + 1
+                if alone and self._single:
+                    self._drafting.verified(1, evaluated - begun)
+                    measured += 1
+                self._single = alone
             yield token
-            begun = self._now()
-        self._before = 0
+            begun, before = self._now(), counters.tokens
 
     def _step(
         self, context: list[int], room: int, position: int, guess: Sequence[int], is_end: Callable[[int], bool]
@@ -124,10 +131,10 @@ class Speculative:
         path, token = self._acceptance.walk(draft, rows, position)
         accepted, follows = _ended(tuple([draft.tokens[node] for node in path]), token, is_end)
         proposed, alone = len(draft.tokens), self._model.counters.tokens - before == len(draft.tokens) + 1
-        if alone and (proposed or not self._before):
+        if alone and (proposed or self._single):
             scheduler.verified(proposed + 1, verified - drafted)
         self.statistics.lanes.worked(TARGET, drafted, verified)
-        self._before = proposed
+        self._single = alone and not proposed
         verification = Verification(accepted, follows, True, (context[-1], *draft.tokens), rows)
         self.statistics.count(proposed, len(accepted), len(verification.tokens))
         if not budget:
@@ -166,6 +173,8 @@ class Speculative:
 
 
 _NOTHING = Draft(())
+_MEASURED = 3
+"""Forwards over one token that are measured of those in a row."""
 
 
 def _ended(accepted: tuple[int, ...], token: int, is_end: Callable[[int], bool]) -> tuple[tuple[int, ...], int | None]:
