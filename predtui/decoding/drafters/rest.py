@@ -89,7 +89,9 @@ class Foresight:
 
 def _commonest_token(column: list[int], doubt: float) -> tuple[int, float]:
     """What most occurrences go on with, and its chance: where they differ, others are as likely to be meant here."""
-    token, times = Counter(column).most_common(1)[0]
+    counts = Counter(column)
+    token = max(counts, key=counts.__getitem__)
+    times = counts[token]
     return token, 0.0 if token == GAP else max(0.0, (2 * times - len(column)) / (len(column) + doubt))
 
 
