@@ -21,7 +21,7 @@ MATCHES = 32
 """Occurrences looked at, spread evenly over all there are."""
 AHEAD = 16
 """Tokens that ``Foresight`` reads after each occurrence at once."""
-_UNLIKELY = 0.05
+UNLIKELY = 0.05
 """A tree has no token that is followed with less of a chance: there are many of these, and none is worth a look."""
 _DOUBT, _LESS = 0.5, 0.05
 """Occurrences of something else that a corpus is thought to have left out: after the context; after a token more, which
@@ -123,7 +123,7 @@ def _commonest(rows: Tokens, budget: int) -> Draft:
 
     depths = [0]
     wait(rows.tolist(), 0, -1, 1.0)
-    while waiting and len(tokens) < budget and -waiting[0][0] > _UNLIKELY:
+    while waiting and len(tokens) < budget and -waiting[0][0] > UNLIKELY:
         unlikely, _, token, parent, group = heapq.heappop(waiting)
         tokens.append(token)
         parents.append(parent)

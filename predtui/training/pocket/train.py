@@ -98,8 +98,7 @@ class Plan:
     resume: bool = False
     work: Path = WORK
     start: Path | None = None
-    """A folder of a target and a draft whose weights and vocabulary the run begins with. The judge layers are trained
-    anew: what they compare has another scale once the layers below have moved."""
+    """A folder of a target and a draft whose weights and vocabulary the run begins with."""
     command: str = ""
     teaching: Recipe = TEACHING
     judging: Recipe = JUDGING
@@ -130,6 +129,8 @@ def train_pair(out: Path, plan: Plan, lessons: Lessons, console: Console) -> Non
     target, draft = (replace(shape, vocab=tokenizer.get_vocab_size()) for shape in plan.shapes)
     below = replace(target, layers=target.layers - plan.judge_layers)
     start = {name: load_exported(plan.start / name) for name in ("target", "draft")} if plan.start else {}
+    if plan.start:
+        start["judge"] = start["target"]
 
     def run(
         name: str,
