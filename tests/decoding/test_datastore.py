@@ -91,6 +91,7 @@ def test_what_lies_ahead_is_what_most_occurrences_go_on_with(
 
 def assert_commonest(corpus: Foresight, texts: list[list[int]], context: list[int]) -> None:
     length, following = brute_force(texts, context, LEAST)
+    assume(len(following) <= MATCHES)
     run = corpus.ahead(1, -1.0)
     assert bool(run) == (length >= SHORTEST)
     for token, chance in run:
