@@ -12,6 +12,7 @@ from predtui.training.corpus.grammar import expand, slot_names
 from predtui.training.corpus.intents import howto, recommend, smalltalk, unknown
 from predtui.training.corpus.phrasing import draw, filled
 from predtui.training.corpus.read import rows
+from predtui.training.corpus.tabled import keys
 from predtui.training.corpus.text import holds, sentences
 from predtui.training.corpus.types import Case, Intent
 
@@ -127,6 +128,7 @@ def test_what_is_known_is_not_called_unknown() -> None:
     things = {row[column].lower() for row in rows("things") for column in ("name", "form")}
     countries = {row["name"].lower() for row in rows("countries")}
     assert not (words["concept"] | words["object"]) & things
+    assert not words["hard"] & {also.partition("=")[0] for row in rows("howto") for also in keys(row["also"])}
     assert not words["hard"] & {row["task"] for row in rows("howto")}
     assert not words["hard"] & {f"make {thing}" for thing in things}
     assert not words["goods"] & {row["topic"].lower() for row in rows("recommend")}

@@ -6,6 +6,8 @@ Knows nothing of openers, styles or splits.
 from __future__ import annotations
 
 import random
+import re
+from collections.abc import Mapping
 
 from predtui.training.corpus.read import rows
 from predtui.training.corpus.tabled import keys
@@ -122,14 +124,29 @@ _PHRASES = Phrases(
         "now teach me to <task>",
     ),
 )
-_CASES = tuple(
-    Case({"task": row["task"], "gerund": row["gerund"]}, row["reply"], keys(row["key"]), row["short"])
-    for row in rows("howto")
-)
+_ALSO = 0.4
+"""Share of tasks that are named in other words than the reply's."""
+_DETERMINER = re.compile(r"\b(?:a|an|the|my)\b")
+_OWN = 0.2
+"""Share of tasks whose object is named by another determiner: "wash my dog" for "wash a dog"."""
+
+
+def _names(row: Mapping[str, str]) -> list[tuple[str, str]]:
+    """What a task is called, as an infinitive and a gerund: first as the reply says it, then otherwise."""
+    others = (also.partition("=") for also in keys(row["also"]))
+    return [(row["task"], row["gerund"]), *((task, gerund) for task, _, gerund in others)]
+
+
+_TASKS = tuple((row, _names(row)) for row in rows("howto"))
 
 
 def _draw(rng: random.Random) -> Case:
-    return rng.choice(_CASES)
+    row, names = rng.choice(_TASKS)
+    task, gerund = rng.choice(names[1:]) if names[1:] and rng.random() < _ALSO else names[0]
+    if rng.random() < _OWN:
+        determiner = rng.choice(("my", "the"))
+        task, gerund = (_DETERMINER.sub(determiner, name, count=1) for name in (task, gerund))
+    return Case({"task": task, "gerund": gerund}, row["reply"], keys(row["key"]), row["short"])
 
 
-INTENTS: tuple[Intent, ...] = (Intent("howto", _PHRASES, _draw, weight=3.5, group="howto"),)
+INTENTS: tuple[Intent, ...] = (Intent("howto", _PHRASES, _draw, weight=4.5, group="howto"),)
