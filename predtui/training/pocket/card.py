@@ -59,6 +59,10 @@ first of them on how unlikely each token was to the layers below too: {steps:,} 
 {minutes:.1f} minutes. So that there is something to compare, the layers below name the present token beside the next.
 """
 
+TAUGHT = """
+It learned the probabilities that the {teacher} gives each token, in place of the tokens themselves.
+"""
+
 FIGURES = """
 ## Figures
 
@@ -89,6 +93,8 @@ def card(name: str, folder: Path, bench: Mapping[str, Any] | None) -> str:
     if "judging" in training:
         judging = training["judging"]
         text += JUDGING.format(minutes=judging["seconds"] / 60, **judging)
+    if "teacher" in training:
+        text += TAUGHT.format(**training)
     if "note" in training:
         text += f"\n{training['note']}\n"
     if bench is None:

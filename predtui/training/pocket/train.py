@@ -171,7 +171,8 @@ def train_pair(out: Path, plan: Plan, lessons: Lessons, console: Console) -> Non
     base, record = run("target", below, teaching, plan.target, lessons.target)
     judging = run("judge", target, plan.judging, plan.judge, lessons.judge, base)
     ship("target", judging[0], record, judging=asdict(judging[1]))
-    ship("draft", *run("draft", draft, plan.drafting, plan.draft, lessons.draft, teacher=judging[0]))
+    taught = run("draft", draft, plan.drafting, plan.draft, lessons.draft, teacher=judging[0])
+    ship("draft", *taught, teacher="target")
     write_cards(out)
 
 
