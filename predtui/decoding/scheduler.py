@@ -35,8 +35,9 @@ _REMEASURE = 64
 """Drafted forwards after which one without a draft is measured again."""
 _LENGTHS = (*range(9), 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, LONGEST)
 """Lengths among which the best is looked for."""
-_NEARLY = 0.97
-"""Of the best speed: the longest draft that promises so much is chosen, since a reply may end with it."""
+_NEARLY = 0.93
+"""Of the best speed: the longest draft that promises so much, and no less than none, is chosen, since a reply may end
+with it, and the first of a reply is verified in the forward that reads its prompt."""
 _DECIDE = 4
 """Drafted forwards from one decision to the next."""
 _HOPELESS = 2.0
@@ -45,8 +46,9 @@ _HOPELESS = 2.0
 
 class Curve:
     """Seconds of a job by its size: of each size the median of the last few measurements, or that of a larger one
-    which took less, since what else a machine does makes a job slower, never faster; linear between sizes and beyond
-    the largest. Sizes seen often enough speak for the others between them."""
+    which took less, since what else a machine does makes a job slower, never faster; linear between sizes, and beyond
+    the largest as steep as on the whole from the second on: two neighbours tell nothing of what is far, and engines do
+    a job of size 1 in another way. Sizes seen often enough speak for the others between them."""
 
     def __init__(self) -> None:
         self._seen: dict[int, deque[float]] = {}
@@ -70,7 +72,8 @@ class Curve:
         after = min(bisect_left(self._sizes, size), len(self._sizes) - 1)
         if after < 1:
             return self._heights[0] * min(1.0, size / self._sizes[0]) if self._sizes else 0.0
-        (x0, x1), (y0, y1) = self._sizes[after - 1 : after + 1], self._heights[after - 1 : after + 1]
+        before = after - 1 if size <= self._sizes[after] else min(1, after - 1)
+        x0, x1, y0, y1 = self._sizes[before], self._sizes[after], self._heights[before], self._heights[after]
         return y0 + (y1 - y0) * (size - x0) / (x1 - x0)
 
     def _draw(self) -> None:
@@ -196,7 +199,8 @@ class Scheduler:
         if 1 in self._verify:
             speeds = {length: self._tokens_per_second(length) for length in _LENGTHS if length <= self._longest}
             best = max(speeds.values())
-            self._best = max(n for n, speed in speeds.items() if speed >= _NEARLY * best) if speeds[0] < best else 0
+            enough = max(speeds[0], _NEARLY * best)
+            self._best = max(n for n, speed in speeds.items() if speed >= enough) if speeds[0] < best else 0
         if self._best:
             self._patience, self._trials = _PATIENCE, 0
             return
