@@ -12,8 +12,9 @@ _DECAY, _KEPT = 0.9, 0.98
 """What remains of earlier replies after one, and of earlier drafts."""
 _LEAST = 32
 """Tokens until what drafts save is taken for known."""
-_AGAIN = 4
-"""Of replies that reading does not pay for, every so many-th is drafted, to see whether that is still so."""
+_AGAIN, _MOST_AGAIN = 4, 32
+"""Of replies that reading does not pay for, every so many-th is drafted, to see whether that is still so; of those
+after it half as many, down to the second of these."""
 
 
 class Reading:
@@ -25,6 +26,7 @@ class Reading:
         self._saved = self._drafted = 0.0
         self._tokens = self._replies = 0.0
         self._unread = self._left = 0
+        self._again = _AGAIN
 
     def pays(self, context: list[int], limit: int) -> bool:
         """Whether drafts are expected to save more in a reply of at most ``limit`` tokens after ``context`` than its
@@ -34,9 +36,13 @@ class Reading:
             return True
         length = min(limit, self._tokens / self._replies)
         if self._reading.seconds(self._unread) <= length * self._saved / self._drafted:
+            self._left, self._again = 0, _AGAIN
             return True
         self._left += 1
-        return self._left % _AGAIN == 0
+        if self._left < self._again:
+            return False
+        self._left, self._again = 0, min(2 * self._again, _MOST_AGAIN)
+        return True
 
     def took(self, context: list[int], seconds: float, usual: float) -> float | None:
         """A draft after ``context``, which grows as the reply does, took so long, and such a one otherwise takes

@@ -139,11 +139,14 @@ class Scheduler:
         """Seconds that a draft of so many tokens takes; 0 while nothing was measured."""
         return self._draft.seconds(tokens)
 
-    def pause(self, most: int) -> int:
-        """How many forwards, at most ``most``, to do without a draft before ``budget`` is asked again; counts them."""
-        pause = min(self._pause, most)
-        self._pause -= pause
-        return pause
+    @property
+    def paused(self) -> int:
+        """How many forwards to do without a draft before ``budget`` is asked again."""
+        return self._pause
+
+    def waited(self, forwards: int) -> None:
+        """So many were done without a draft."""
+        self._pause = max(0, self._pause - forwards)
 
     def budget(self) -> int:
         """Tokens to draft now."""

@@ -5,7 +5,7 @@ One loop for every drafter, rule and engine. Must not know of any of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 
 from predtui.clock import Clock
 from predtui.decoding import autoregressive
@@ -55,13 +55,11 @@ class Speculative:
         context, last = list(tokens), position + limit
         self._drafter.reset()
         pays = self._reading.pays(context, limit)
-        count = 0
+        before = self.statistics.tokens
         try:
-            for token in self._reply(context, last, is_end, stale, position, guess, pays):
-                count += 1
-                yield token
+            yield from self._reply(context, last, is_end, stale, position, guess, pays)
         finally:
-            self._reading.replied(count)
+            self._reading.replied(self.statistics.tokens - before)
 
     def close(self) -> None:
         """Nothing was started."""
@@ -78,13 +76,13 @@ class Speculative:
     ) -> Iterator[int]:
         """``generate``, up to position ``last``; ``pays``: whether the drafter is worth asking."""
         while position < last and len(context) <= self._model.context_size and not stale():
-            if not guess and (pause := self._drafting.pause(last - position) if pays else last - position):
-                for token in self._alone(context, pause, is_end, stale, position):
-                    yield token
-                    if is_end(token):
-                        return
-                    context.append(token)
-                    position += 1
+            pause = self._drafting.paused if pays else last
+            if not guess and pause:
+                count = yield from self._alone(context, min(pause, last - position), is_end, stale, position)
+                self._drafting.waited(count)
+                position += count
+                if count and is_end(context[-1]):
+                    return
                 continue
             room = min(last - position - 1, self._model.context_size - len(context))
             verification = self._step(context, room, position, guess, is_end)
@@ -99,9 +97,10 @@ class Speculative:
 
     def _alone(
         self, context: list[int], limit: int, is_end: Callable[[int], bool], stale: Stale, position: int
-    ) -> Iterator[int]:
-        """So many tokens without drafts; what the first of them cost is measured."""
-        counters, measured = self._model.counters, 0
+    ) -> Generator[int, None, int]:
+        """At most ``limit`` tokens without drafts, which are added to the context; how many. What the first of them
+        cost is measured."""
+        counters, measured, known = self._model.counters, 0, len(context)
         begun, before = self._now(), counters.tokens
         for token in autoregressive.generate(self._model, context, self._sampler, limit, is_end, stale, position):
             evaluated = self._now()
@@ -113,8 +112,10 @@ class Speculative:
                     self._drafting.verified(1, evaluated - begun)
                     measured += 1
                 self._single = alone
+            context.append(token)
             yield token
             begun, before = self._now(), counters.tokens
+        return len(context) - known
 
     def _step(
         self, context: list[int], room: int, position: int, guess: Sequence[int], is_end: Callable[[int], bool]

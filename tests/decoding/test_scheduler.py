@@ -66,7 +66,8 @@ def simulate(chance: float, token_cost: float, draft_cost: float, forwards: int)
     scheduler, rng = Scheduler(Curve()), random.Random(1)
     seconds = tokens = 0.0
     for _ in range(forwards):
-        length = 0 if scheduler.pause(1) else scheduler.budget()
+        length = 0 if scheduler.paused else scheduler.budget()
+        scheduler.waited(1)
         accepted = next((i for i in range(length) if rng.random() >= chance), length)
         cost = 1 + token_cost * length
         scheduler.verified(length + 1, cost)
@@ -97,7 +98,8 @@ def test_drafting_is_tried_again_and_found_to_pay() -> None:
     scheduler, _ = simulate(0.1, 1.0, 0.5, 500)
     assert scheduler.off
     for _ in range(5000):
-        length = 0 if scheduler.pause(1) else scheduler.budget()
+        length = 0 if scheduler.paused else scheduler.budget()
+        scheduler.waited(1)
         scheduler.verified(length + 1, 1.0)
         if length:
             scheduler.drafted(length, length, length, 0.01)
@@ -157,7 +159,9 @@ def test_a_source_without_drafts_is_asked_less_and_less() -> None:
     scheduler, asked = Scheduler(Curve()), 0
     scheduler.verified(1, 1.0)
     for _ in range(1000):
-        if not scheduler.pause(1) and scheduler.budget():
+        if scheduler.paused:
+            scheduler.waited(1)
+        elif scheduler.budget():
             asked += 1
             scheduler.missed()
     assert 100 < asked < 300
