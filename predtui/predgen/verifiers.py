@@ -60,6 +60,9 @@ class GreedyVerifier:
             token, new = live[0][0], 1
             held, lossless = (*held, token), lossless and token == choice
             live = [rest[1:] for rest in live if rest[0] == token]
+            if self._is_end(token) and not any(live):  # a candidate that the tree had no room for ends here
+                choice = None
+                break
         self._learn(candidates, held)
         return Verification(held, choice, lossless)
 

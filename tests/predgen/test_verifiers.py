@@ -14,6 +14,7 @@ from predtui.errors import PredtuiError
 from predtui.llm.base import LoadedModel, Logits, common_prefix
 from predtui.llm.load import load
 from predtui.predgen.prompts import JUDGE_QUESTION
+from predtui.predgen.trie import MOST_CANDIDATES
 from predtui.predgen.verifiers import VERIFIERS, make_verifier
 from tests.predgen.test_trie import curve
 
@@ -45,6 +46,14 @@ def test_nothing_follows_the_end_token() -> None:
     reply = list(generate(loaded.model, PROMPT, Greedy(), 500, loaded.tokenizer.is_end))
     assert loaded.tokenizer.is_end(reply[-1])
     result = make_verifier("greedy", loaded, Greedy()).verify(PROMPT, reply)
+    assert (result.accepted, result.next_token) == (tuple(reply), None)
+
+
+def test_nothing_follows_the_end_token_of_a_candidate_that_no_tree_had_room_for() -> None:
+    loaded = load("1", engine="scripted")
+    reply = list(generate(loaded.model, PROMPT, Greedy(), 500, loaded.tokenizer.is_end))
+    wrong = [[*reply[:-1], reply[-2] + shift] for shift in range(1, MOST_CANDIDATES + 2)]
+    result = make_verifier("greedy", loaded, Greedy()).verify(PROMPT, wrong[0], [*wrong[1:], reply])
     assert (result.accepted, result.next_token) == (tuple(reply), None)
 
 
