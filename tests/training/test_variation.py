@@ -7,7 +7,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predtui.training.corpus.compose import _as_intent
+from predtui.training.corpus.compose import as_intent
 from predtui.training.corpus.grammar import resolutions, slot_names
 from predtui.training.corpus.intents import INTENTS
 from predtui.training.corpus.intents.dialogue import AFTER_TURN
@@ -15,7 +15,7 @@ from predtui.training.corpus.phrasing import Template, hidden_wordings, plan, tu
 from predtui.training.corpus.types import Case, Intent, Phrases
 from predtui.training.corpus.variation import vary
 
-EVERY = (*INTENTS, *map(_as_intent, AFTER_TURN))
+EVERY = (*INTENTS, *map(as_intent, AFTER_TURN))
 NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 TEMPLATES = [template for intent in EVERY for template in plan(intent.name, intent.phrases).seen]
 

@@ -97,14 +97,14 @@ def _ask(intent: Intent, split: Split, style: Style, rng: random.Random, followu
 
 
 @cache
-def _as_intent(request: AfterTurn) -> Intent:
+def as_intent(request: AfterTurn) -> Intent:
     return Intent(f"{request.name}_of_reply", request.phrases, lambda rng: Case({}, ""), group="followups")
 
 
 def _speak_of(before: _Said, split: Split, style: Style, rng: random.Random) -> _Said:
     stated = (before.case.key or before.case.short) and group(before.intent) != "unknown"
     request = rng.choice(AFTER_TURN) if stated else AGAIN
-    intent = _as_intent(request)
+    intent = as_intent(request)
     asked = turn(intent, Case({}, ""), split, rng)
     case = Case(before.case.slots, request.answer(before.case))
     return _Said(written(asked.wording, asked.mark, case, style, rng), case, intent.name, asked.template.name)
