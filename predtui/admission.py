@@ -33,14 +33,6 @@ def admit(turn: Turn, event: ev.Event) -> ev.Event | None:
     return event if _belongs(turn, event) else None
 
 
-def anticipated(transcript: ev.Transcript) -> ev.Transcript | None:
-    """What is taken for said in a pause: all words, the last one too, though it may still grow. None where that is
-    nothing new. Speculating on it costs idle time only, and leaves nothing to do where the input ends there."""
-    if transcript.final or not transcript.unfinished or transcript.prompt == transcript.text:
-        return None
-    return replace(transcript, paused=True, time=0.0)
-
-
 def _transcript(turn: Turn, event: ev.Transcript) -> ev.Event | None:
     """Spoken words that were stable stay so, also when a recogniser hears the utterance again after a restart."""
     if turn.phase not in ("typing", "listening", "recognising"):

@@ -66,6 +66,17 @@ class Configure(Event):
     verifier: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinesWaiting(Event):
+    """Typed lines that are answered once the reply before them has been heard, the next one first."""
+
+    texts: tuple[str, ...] = ()
+
+    @property
+    def replaceable(self) -> bool:
+        return True
+
+
 # --- sound in -------------------------------------------------------------------------------------------------------
 
 
@@ -108,14 +119,16 @@ class Endpoint(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transcript(Event):
-    """What was said or typed so far. ``stable`` words never change again within a turn, ``tentative`` ones may.
+    """What was said or typed so far. ``stable`` words of a spoken turn never change again, ``tentative`` ones may.
 
     ``unfinished``: the last word may still be growing, so it is held back from the prompt (PredGen, section 4.1).
-    ``paused``: nothing has come for a while, so that it counts after all. ``final``: the end of the input.
+    ``following``: the words behind a tentative one that is being typed within the line.
+    ``paused``: nothing has come for a while, so that all counts after all. ``final``: the end of the input.
     """
 
     stable: str = ""
     tentative: str = ""
+    following: str = ""
     unfinished: bool = True
     paused: bool = False
     final: bool = False
@@ -126,11 +139,18 @@ class Transcript(Event):
 
     @property
     def text(self) -> str:
-        return f"{self.stable} {self.tentative}".strip()
+        return " ".join(part for part in (self.stable, self.tentative, self.following) if part)
+
+    @property
+    def settling(self) -> bool:
+        """Whether the line is being edited in its middle: until that is over, or a pause comes, it asks for nothing."""
+        return bool(self.following) and self.unfinished and not self.paused and not self.final
 
     @property
     def prompt(self) -> str:
-        """The words a reply may be speculated on: all when final, else without an unfinished last word."""
+        """The words a reply may be speculated on: all when final or paused, else those before an unfinished one."""
+        if self.settling:
+            return self.stable
         words = self.text.split()
         if self.unfinished and not self.paused and not self.final:
             words = words[:-1]
@@ -139,11 +159,14 @@ class Transcript(Event):
     @property
     def begun(self) -> str:
         """The last word, where it may still be growing."""
-        return self.text.rpartition(" ")[2] if self.unfinished and not self.final else ""
+        growing = self.unfinished and not self.final and not self.following
+        return self.text.rpartition(" ")[2] if growing else ""
 
     def changes(self, last: Transcript) -> bool:
         """Whether it asks for another reply than ``last``, the one before. A last word that goes on growing after a
-        pause in which it was taken for whole does not."""
+        pause in which it was taken for whole does not, nor does a word within the line while it is edited."""
+        if self.settling:
+            return False
         whole = self.unfinished and last.prompt == last.text
         grown = whole and self.text.startswith(last.text) and last.text.startswith(self.prompt)
         return self.final or (self.prompt != last.prompt and not grown)

@@ -13,6 +13,7 @@ from typing import TextIO
 
 from predtui import events as ev
 from predtui.clock import RealClock
+from predtui.line import Typed
 from predtui.pipeline import Pipeline
 from predtui.session import Recorder, play, to_json
 from predtui.settings import Settings
@@ -89,9 +90,9 @@ def feed(pipeline: Pipeline, text: str, wav: Path | None, cps: float) -> None:
         pipeline.listen_file(wav)
         return
     for count in range(1, len(text) + 1):
-        pipeline.type_text(text[:count])
+        pipeline.type_line(Typed(text[:count]))
         time.sleep(1 / cps)
-    pipeline.type_text(text, final=True)
+    pipeline.type_line(Typed(text, final=True))
 
 
 def until_over(pipeline: Pipeline, inbox: Inbox, show: Show, wants_baseline: bool, speaks: bool) -> None:

@@ -15,11 +15,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from predtui import events as ev
-from predtui.admission import admit, anticipated
+from predtui.admission import admit
+from predtui.backlog import Backlog
 from predtui.clock import Clock, RealClock
 from predtui.dispatcher import Dispatcher, guarded
 from predtui.hosts.base import Host, HostFactory
 from predtui.hosts.process import process_host
+from predtui.line import Typed, paused, read, same
 from predtui.monitor import Monitor
 from predtui.predgen.policy import pause_seconds
 from predtui.recovery import Memory
@@ -70,6 +72,11 @@ class Pipeline:
         self._memory = Memory()
         self._supervisor = Supervisor(self._clock)
         self._down: set[str] = set()
+        self._opened: set[str] = set()
+        """Stages that were ready since they were last started."""
+        self._backlog = Backlog()
+        self._edited = ""
+        """The text of the line being edited."""
         self._previous: dict[str, StageSpec] = {}
         self._measured = 0
         self._state = Turn()
@@ -115,9 +122,11 @@ class Pipeline:
         """Put an event on the bus: a notice, usage, or a replayed event."""
         self._dispatcher.post(partial(self._dispatch, event))
 
-    def type_text(self, text: str, final: bool = False) -> None:
-        """The input line reads ``text``. The first text opens a turn (silencing a reply), ``final`` ends its input."""
-        self._dispatcher.post(partial(self._type, printable(text), final, self._clock.now()))
+    def type_line(self, typed: Typed) -> None:
+        """The input line as it stands after a key, at ``typed.time``, or now. The first text opens a turn, silencing a
+        reply that is being heard; behind a reply that is still awaited, the line waits."""
+        typed = replace(typed, text=printable(typed.text), time=typed.time or self._clock.now())
+        self._dispatcher.post(partial(self._type, typed))
 
     def talk(self, on: bool) -> None:
         """Open the microphone for a new turn, silencing a reply; or end what is being said."""
@@ -175,21 +184,40 @@ class Pipeline:
 
     # --- turns ------------------------------------------------------------------------------------------------------
 
-    def _type(self, text: str, final: bool, time: float) -> None:
-        turn = self._state
-        if turn.phase != "typing":
-            if not text.strip():
+    def _type(self, typed: Typed) -> None:
+        state, edited = self._state, typed.final or typed.text != self._edited
+        self._edited = "" if typed.final else typed.text
+        if not edited and state.phase != "typing":
+            return
+        awaited = state.phase in ("recognising", "replying") and not state.audible
+        if not awaited and not self._backlog:
+            self._take(typed)
+            return
+        self._backlog.put(typed)
+        self._tell_waiting()
+        if state.audible and typed.text.strip():
+            self._silence(typed.time)
+
+    def _take(self, typed: Typed) -> None:
+        """Let the line be the turn's input."""
+        if self._state.phase != "typing":
+            if not typed.text.strip():
                 return
-            self._open_turn("typed", time)
-        words = text.split()
-        growing = bool(words) and not final and not text[-1].isspace()
-        stable, tentative = (words[:-1], words[-1:]) if growing else (words, [])
-        event = ev.Transcript(
-            stable=" ".join(stable), tentative=" ".join(tentative), unfinished=growing, final=final, time=time
-        )
-        last = self._state.transcript
-        if (event.stable, event.tentative, event.final) != (last.stable, last.tentative, last.final):
+            self._open_turn("typed", typed.time)
+        event = read(typed)
+        if not same(event, self._state.transcript):
             self._dispatch(replace(event, turn=self._state.number))
+
+    def _next_line(self) -> None:
+        """What waits is answered in order; a line that is still being edited goes on as the next turn."""
+        while self._backlog and not self._state.busy:
+            typed = self._backlog.take()
+            self._tell_waiting()
+            self._take(replace(typed, time=self._clock.now()))
+
+    def _tell_waiting(self) -> None:
+        if self._backlog.texts != self._state.waiting:
+            self._publish(ev.LinesWaiting(texts=self._backlog.texts))
 
     def _talk(self, on: bool, time: float) -> None:
         if on and self._state.phase != "listening":
@@ -206,7 +234,10 @@ class Pipeline:
         self._publish(ev.Listen(path=path, hands_free=self._hands_free and not path), time)
 
     def _open_turn(self, source: Literal["typed", "voice", "file"], time: float) -> None:
-        if self._state.busy:
+        state = self._state
+        if state.busy:
+            if state.transcript.final and not state.sentences:
+                self._notice(f"Not answered, since you spoke: {state.prompt}", "warning")
             self._publish(ev.Interrupt(reason=f"new {source} turn"), time, bump=1)
         history, number = self._state.history, self._state.number + 1
         self._enter(ev.TurnStarted(turn=number, time=time, source=source, history=history))
@@ -238,17 +269,25 @@ class Pipeline:
                 self._dispatcher.after(IDLE_S, self._measure)
             case ev.Playback(state="finished"):
                 self._measure()
+        if self._backlog and not self._state.busy:
+            self._dispatcher.post(self._next_line)
 
     def _anticipate(self, heard: ev.Transcript) -> None:
         """Nothing has come since: it may be all that will."""
-        if self._state.transcript is heard and (whole := anticipated(heard)) is not None:
+        if self._state.transcript is heard and (whole := paused(heard)) is not None:
             self._dispatch(whole)
 
     def _input_ended(self, event: ev.Transcript) -> None:
         if not event.text and self._state.source != "typed":
             self._notice("Heard nothing.", "information")
-        elif event.text and not self._usable("llm"):
+        elif event.text and not (self._usable("llm") or "llm" in self._opened):
             self._notice("No reply: the language model is not available. See its status, or choose another.", "error")
+            self._end_reply()
+
+    def _end_reply(self) -> None:
+        """No more of the reply will come."""
+        if self._state.phase == "replying" and self._state.reply is None:
+            self._publish(ev.ReplyFinished(text=self._state.reply_text, reason="interrupted"))
 
     def _give_up_listening(self, turn: int, why: str) -> None:
         """The recogniser will not say more: what it has said so far is the prompt."""
@@ -301,6 +340,7 @@ class Pipeline:
         if status.state == "restarting":
             self._stage_died(name, status.message)
         elif status.state == "ready":
+            self._opened.add(name)
             self._previous.pop(name, None)
             if name in self._down:
                 self._down.discard(name)
@@ -311,6 +351,7 @@ class Pipeline:
 
     def _stage_died(self, name: str, message: str) -> None:
         self._down.add(name)
+        self._opened.discard(name)
         delay = self._supervisor.died(name)
         if delay is None:
             log = f" The log is {self._log_path}." if self._log_path else ""
@@ -330,6 +371,8 @@ class Pipeline:
             spec = self._previous.pop(name)
             self._notice(f"{name}: the former choice comes back, since the new one failed.", "warning")
             self._swap(name, spec)
+        elif name == "llm":
+            self._end_reply()
 
     def _replace_stage(self, name: str, options: Any) -> None:
         if name not in self._hosts:
@@ -344,6 +387,7 @@ class Pipeline:
         old = self._hosts[name]
         threading.Thread(target=old.stop, name=f"retire-{name}", daemon=True).start()
         self._supervisor.forget(name)
+        self._opened.discard(name)
         self._down.add(name)
         self._hosts[name] = self._make(spec)
         self._hosts[name].start()

@@ -104,6 +104,8 @@ class Turn:
     stages: Mapping[str, ev.StageStatus] = field(default_factory=dict)
     usage: ev.Usage = field(default_factory=ev.Usage)
     notices: tuple[ev.Notice, ...] = ()
+    waiting: tuple[str, ...] = ()
+    """Typed lines that wait to be answered."""
 
     @property
     def prompt(self) -> str:
@@ -301,6 +303,7 @@ def _turn_started(turn: Turn, event: ev.TurnStarted) -> Turn:
         stages=turn.stages,
         usage=turn.usage,
         notices=turn.notices,
+        waiting=turn.waiting,
     )
 
 
@@ -406,7 +409,8 @@ _FOLDS: dict[type[ev.Event], Callable[[Turn, Any], Turn]] = {
     ev.Baseline: lambda turn, event: replace(turn, baseline=event),
     ev.BaselineSpeech: lambda turn, event: replace(turn, baseline_speech_ms=event.ms),
     ev.StageStatus: _stage_status,
+    ev.LinesWaiting: lambda turn, event: replace(turn, waiting=event.texts),
     ev.Usage: lambda turn, event: replace(turn, usage=event),
     ev.Notice: lambda turn, event: replace(turn, notices=(*turn.notices, event)[-MAX_NOTICES:]),
 }
-_TIMELESS = (ev.Work, ev.StageStatus, ev.Usage, ev.Notice, ev.Configure)
+_TIMELESS = (ev.Work, ev.StageStatus, ev.Usage, ev.Notice, ev.Configure, ev.LinesWaiting)

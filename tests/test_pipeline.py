@@ -16,6 +16,7 @@ from predtui import events as ev
 from predtui.clock import VirtualClock
 from predtui.hosts.base import Emit
 from predtui.hosts.inline import InlineHost
+from predtui.line import Typed
 from predtui.pipeline import Pipeline
 from predtui.stage import StageSpec
 from predtui.turn import Exchange, Turn
@@ -82,7 +83,7 @@ class Rig:
         self.settle()
 
     def type(self, text: str, final: bool = False) -> None:
-        self.pipeline.type_text(text, final)
+        self.pipeline.type_line(Typed(text, final=final))
         self.settle()
 
     def of(self, kind: type[ev.Event]) -> list[ev.Event]:
@@ -152,7 +153,7 @@ def test_the_next_turn_knows_the_conversation(rig: Rig) -> None:
 
 
 def test_typing_over_a_reply_silences_it_and_keeps_what_was_committed(rig: Rig) -> None:
-    rig.pipeline.type_text("one", final=True)
+    rig.pipeline.type_line(Typed("one", final=True))
     rig.until(ev.Playback)
     rig.type("t")
     kinds = [type(e) for e in rig.events]
@@ -166,7 +167,7 @@ def test_typing_over_a_reply_silences_it_and_keeps_what_was_committed(rig: Rig) 
 
 
 def test_silence_ends_the_reply_and_nothing_more_is_spoken(rig: Rig) -> None:
-    rig.pipeline.type_text("one", final=True)
+    rig.pipeline.type_line(Typed("one", final=True))
     rig.until(ev.SpeechChunk)
     rig.pipeline.silence()
     rig.pipeline.pump()
@@ -239,13 +240,13 @@ def test_hearing_nothing_closes_the_turn() -> None:
 
 def test_an_empty_reply_is_explained() -> None:
     rig = Rig([replace(spec, factory="tests.cast:speechless") if spec.name == "llm" else spec for spec in cast(Pace())])
-    rig.pipeline.type_text("hi", final=True)
+    rig.pipeline.type_line(Typed("hi", final=True))
     rig.settle()
     assert rig.notices() == ["The model has nothing to say to that. Put it in other words."]
 
 
 def test_what_steers_a_terminal_is_no_part_of_a_prompt(rig: Rig) -> None:
-    rig.pipeline.type_text("\x1b[2J\a hi\x9b\n", final=True)
+    rig.pipeline.type_line(Typed("\x1b[2J\a hi\x9b\n", final=True))
     rig.settle()
     assert rig.turn.conversation[0].user == "[2J hi"
 
@@ -376,7 +377,7 @@ def test_a_stage_that_dies_at_any_moment_loses_nothing_of_a_spoken_turn(name: st
 
 @pytest.mark.parametrize(("name", "asked"), [("llm", ev.MeasureBaseline), ("tts", ev.Baseline)])
 def test_a_stage_that_dies_measuring_measures_again(name: str, asked: type[ev.Event], rig: Rig) -> None:
-    rig.pipeline.type_text("one", final=True)
+    rig.pipeline.type_line(Typed("one", final=True))
     rig.until(asked)
     rig.kill(name)
     rig.settle()
@@ -482,7 +483,7 @@ def test_each_stage_killed_in_the_middle_of_a_turn(name: str, live: tuple[Pipeli
     (exchange,) = pipeline.state.conversation
     assert exchange.user.endswith("hello big world")
     assert exchange.assistant == f"You said {exchange.user}. Over."
-    pipeline.type_text("still here", final=True)
+    pipeline.type_line(Typed("still here", final=True))
     wait_for(lambda: pipeline.state.number == 2 and pipeline.state.phase == "done")
     assert pipeline.state.reply_text == "You said still here. Over."
     assert any(isinstance(e, ev.StageStatus) and "SIGKILL" in e.message for e in events)
@@ -524,3 +525,101 @@ def test_without_a_pause_nothing_is_anticipated() -> None:
     rig.type("how far")
     rig.wait(5.0)
     assert rig.pipeline.state.transcript.prompt == "how"
+
+
+def test_lines_typed_ahead_wait_and_are_answered_in_order(rig: Rig) -> None:
+    for prompt in ("one", "two", "three"):
+        rig.pipeline.type_line(Typed(prompt, final=True))
+    rig.pipeline.pump()
+    assert rig.turn.waiting == ("two", "three")
+    rig.settle()
+    said = [Exchange(prompt, f"You said {prompt}. Over.") for prompt in ("one", "two", "three")]
+    assert rig.turn.conversation == tuple(said)
+    assert rig.turn.waiting == ()
+    assert rig.heard().replace(" ", "").count("Over.") == 3
+
+
+def test_a_line_begun_behind_an_awaited_reply_goes_on_as_the_next_turn(rig: Rig) -> None:
+    rig.pipeline.type_line(Typed("one", final=True))
+    for text in ("t", "tw", "two", "two t"):
+        rig.pipeline.type_line(Typed(text))
+    rig.pipeline.pump()
+    assert (rig.turn.number, rig.turn.waiting) == (1, ())
+    rig.settle()
+    assert (rig.turn.number, rig.turn.phase, rig.turn.transcript.text) == (2, "typing", "two t")
+    assert rig.turn.past == (Exchange("one", "You said one. Over."),)
+
+
+def test_a_key_silences_the_reply_that_is_heard_and_lets_the_next_line_through(rig: Rig) -> None:
+    rig.pipeline.type_line(Typed("one", final=True))
+    rig.pipeline.type_line(Typed("two", final=True))
+    rig.until(ev.Playback)
+    rig.pipeline.type_line(Typed("t"))
+    rig.pipeline.pump()
+    assert rig.turn.past[0].interrupted
+    assert rig.turn.transcript.text == "two"
+    rig.settle()
+    assert rig.turn.transcript.text == "t"
+    assert rig.turn.past[1] == Exchange("two", "You said two. Over.")
+
+
+def test_a_cursor_that_moves_silences_nothing_and_opens_no_turn(rig: Rig) -> None:
+    rig.type("half")
+    rig.pipeline.talk(True)
+    rig.settle()
+    rig.pipeline.talk(False)
+    rig.until(ev.Playback)
+    rig.pipeline.type_line(Typed("half", 0))
+    rig.settle()
+    assert rig.turn.source == "voice"
+    assert not rig.turn.interrupted
+    rig.type("half", final=True)
+    assert rig.turn.conversation[-1] == Exchange("half", "You said half. Over.")
+
+
+def test_talking_over_an_awaited_reply_says_so_and_what_waits_comes_after_it(rig: Rig) -> None:
+    rig.pipeline.type_line(Typed("one", final=True))
+    rig.pipeline.type_line(Typed("two", final=True))
+    rig.pipeline.talk(True)
+    rig.settle()
+    assert rig.notices() == ["Not answered, since you spoke: one"]
+    assert (rig.turn.source, rig.turn.waiting) == ("voice", ("two",))
+    rig.pipeline.talk(False)
+    rig.settle()
+    users = [exchange.user for exchange in rig.turn.conversation]
+    assert users == ["one", "hello big world", "two"]
+
+
+def test_prompts_sent_while_the_model_is_changed_are_answered(rig: Rig) -> None:
+    rig.pipeline.replace_stage("llm", Pace(step_s=0.1))
+    for prompt in ("one", "two"):
+        rig.pipeline.type_line(Typed(prompt, final=True))
+    rig.settle()
+    assert [exchange.assistant for exchange in rig.turn.conversation] == ["You said one. Over.", "You said two. Over."]
+
+
+def test_without_a_language_model_each_line_is_refused_with_the_reason() -> None:
+    rig = Rig([StageSpec("llm", "tests.toys:broken"), *cast(Pace(), "tts")])
+    for prompt in ("one", "two"):
+        rig.pipeline.type_line(Typed(prompt, final=True))
+    rig.settle()
+    assert [exchange.user for exchange in rig.turn.conversation] == ["one", "two"]
+    assert [text.startswith("No reply: the language model") for text in rig.notices()] == [True, True]
+
+
+def test_a_word_edited_within_the_line_asks_for_a_reply_once_it_is_left() -> None:
+    rig = Rig(cast(Pace(), "llm"), pause_s=0.5)
+    rig.type("what ws it ")
+    asked = len(rig.of(ev.Verdict))
+    for text, cursor in (("what ws it ", 6), ("what was it ", 7)):
+        rig.pipeline.type_line(Typed(text, cursor))
+        rig.settle()
+    assert rig.turn.transcript.text == "what was it"
+    assert len(rig.of(ev.Verdict)) == asked
+    rig.pipeline.type_line(Typed("what was it ", 12))
+    rig.settle()
+    assert len(rig.of(ev.Verdict)) == asked + 1
+    rig.pipeline.type_line(Typed("what wa it ", 7))
+    rig.settle()
+    rig.wait(0.6)
+    assert rig.turn.candidate.prompt == "what wa it"

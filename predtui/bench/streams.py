@@ -14,9 +14,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from predtui.admission import admit, anticipated
+from predtui.admission import admit
 from predtui.errors import PredtuiError
 from predtui.events import Event, Message, Transcript, TurnStarted
+from predtui.line import Typed, paused, read
 from predtui.turn import Turn, reduce
 
 CHARACTERS_A_MINUTE = 600.0
@@ -31,12 +32,11 @@ _NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 @dataclass(frozen=True, slots=True)
 class Stream:
     """One turn of a user: each ``(seconds, text)`` is all that was understood by then, the last one final.
-    ``right`` tells whether a reply answers it; None where no answer is known. ``growing``: the last word of a partial
-    that no space follows may not be whole yet, and is held back."""
+    ``right`` tells whether a reply answers it; None where no answer is known. The last word of a partial may not be
+    whole yet, and is held back where it ends in a letter (see ``line.read``)."""
 
     partials: tuple[tuple[float, str], ...]
     right: Right | None = None
-    growing: bool = False
 
     @property
     def text(self) -> str:
@@ -52,11 +52,11 @@ class Dialogue:
 
 
 def typed(text: str, rate: float = CHARACTERS_A_MINUTE, right: Right | None = None) -> Stream:
-    """``text`` at ``rate`` characters a minute, as the input line of the app gets it: a word counts when the space
-    after it is there, and the key that ends the input takes as long as any other."""
+    """``text`` at ``rate`` characters a minute, a key a character; the key that ends the input takes as long as any
+    other."""
     text = text.strip()
     keys = [(count * 60 / rate, text[:count]) for count in range(1, len(text) + 1)]
-    return Stream((*keys, ((len(text) + 1) * 60 / rate, text)), right, growing=True)
+    return Stream((*keys, ((len(text) + 1) * 60 / rate, text)), right)
 
 
 def dialogues(source: str, recording: Path | None, limit: int, seed: int, rate: float) -> list[Dialogue]:
@@ -109,7 +109,7 @@ def recorded(path: Path, limit: int) -> list[Dialogue]:
         if not partials or times != sorted(times):
             raise PredtuiError(f"{path}: the stream of {prompt!r} is empty, or its time goes backwards.")
     chosen = [*streams.values()][: limit or None]
-    return [Dialogue((Stream(tuple(partials), growing=True),)) for partials in chosen]
+    return [Dialogue((Stream(tuple(partials)),)) for partials in chosen]
 
 
 def _partial(text: Any, seconds: Any) -> tuple[float, str]:
@@ -137,8 +137,7 @@ def events(stream: Stream, history: Sequence[Message], speculates: bool = True, 
 def _transcripts(stream: Stream) -> Iterator[Transcript]:
     last = len(stream.partials) - 1
     for index, (seconds, text) in enumerate(stream.partials):
-        growing = stream.growing and index < last and not text[-1:].isspace()
-        yield Transcript(turn=1, time=seconds, tentative=text.strip(), unfinished=growing, final=index == last)
+        yield replace(read(Typed(text, final=index == last, time=seconds)), turn=1)
 
 
 def _paused(heard: Iterator[Transcript], pause_s: float) -> Iterator[Transcript]:
@@ -147,7 +146,7 @@ def _paused(heard: Iterator[Transcript], pause_s: float) -> Iterator[Transcript]
         if event is None:
             return
         yield event
-        whole = anticipated(event) if pause_s else None
+        whole = paused(event) if pause_s else None
         if whole is not None and following is not None and following.time > event.time + pause_s:
             yield replace(whole, time=event.time + pause_s)
 

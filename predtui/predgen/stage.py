@@ -184,7 +184,8 @@ class SpeculationStage:
         elif event.final:
             yield ReplyFinished(verifier=self._verifier)
         pays = self._payoff.pays or not self._options.policy
-        if event.text and not event.final and self._options.futures and pays:
+        open_ended = event.text and not event.final and not event.settling
+        if open_ended and self._options.futures and pays:
             self._work, self._looked = self._lookahead.work(self._history, event, self._context.stale), True
             self.tick = 0.0
 

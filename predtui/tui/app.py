@@ -17,13 +17,13 @@ from predtui.events import Event
 from predtui.settings import Settings, remember
 from predtui.tui import explain
 from predtui.tui.driver import Driver, LiveDriver
-from predtui.tui.messages import DriverStarted, ExplainAsked, KeyStruck, TalkHeld, Told, TurnChanged, WordsTyped
+from predtui.tui.messages import DriverStarted, ExplainAsked, LineTyped, TalkHeld, Told, TurnChanged
 from predtui.tui.pace import Pace
 from predtui.tui.screens.main import MainScreen
 from predtui.tui.themes import MARK_DEFAULTS, ThemeShelf
 from predtui.tui.widgets.bars import TopBar
 from predtui.tui.widgets.pane import Pane
-from predtui.tui.widgets.prompt import READ_ONLY, PromptLine, TalkButton
+from predtui.tui.widgets.prompt import READ_ONLY, TalkButton
 from predtui.turn import Turn
 
 
@@ -161,16 +161,10 @@ class PredtuiApp(App[None]):
     def on_told(self, message: Told) -> None:
         self._tell(message.text, message.severity)
 
-    def on_key_struck(self, message: KeyStruck) -> None:
-        if self.turn.audible:
-            self._ask(lambda driver: driver.silence())
-
-    def on_words_typed(self, message: WordsTyped) -> None:
-        self._ask(lambda driver: driver.type_text(message.text, message.final))
+    def on_line_typed(self, message: LineTyped) -> None:
+        self._ask(lambda driver: driver.type_line(message.typed))
 
     def on_talk_held(self, message: TalkHeld) -> None:
-        if message.on:
-            self._main.query_one(PromptLine).reset()
         self._ask(lambda driver: driver.talk(message.on))
 
     def action_talk(self) -> None:

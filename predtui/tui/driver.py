@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from predtui.events import Event
+from predtui.line import Typed
 from predtui.turn import Turn
 
 
@@ -28,7 +29,7 @@ class Driver(Protocol):
 class LiveDriver(Driver, Protocol):
     """A driver that a person can speak to: the pipeline."""
 
-    def type_text(self, text: str, final: bool = False) -> None: ...
+    def type_line(self, typed: Typed) -> None: ...
 
     def talk(self, on: bool) -> None: ...
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from textual.message import Message
 
+from predtui.line import Typed
 from predtui.turn import Turn
 
 
@@ -26,16 +27,11 @@ class DriverStarted(Message):
     """The driver's ``start`` has returned: it takes requests."""
 
 
-class KeyStruck(Message):
-    """The input line was changed in any way: enough to silence a reply being spoken."""
-
-
 @dataclass(eq=False)
-class WordsTyped(Message):
-    """The input line holds other finished words than before; ``final`` when Enter ended the turn."""
+class LineTyped(Message):
+    """The input line as it stands after a key."""
 
-    text: str
-    final: bool = False
+    typed: Typed
 
 
 @dataclass(eq=False)

@@ -31,7 +31,7 @@ def test_a_word_counts_with_the_space_after_it_and_the_last_one_with_the_key_tha
 
 
 def test_in_a_pause_the_unfinished_word_counts_until_it_grows() -> None:
-    said = Stream(((0.0, "a b"), (1.0, "a bc"), (1.1, "a bcd"), (2.0, "a bcd"), (2.2, "a bcd")), growing=True)
+    said = Stream(((0.0, "a b"), (1.0, "a bc"), (1.1, "a bcd"), (2.0, "a bcd"), (2.2, "a bcd")))
     assert prompts_of(streams.events(said, (), pause_s=0.5)) == [
         (0.0, "a", False),
         (0.5, "a b", False),
@@ -41,7 +41,7 @@ def test_in_a_pause_the_unfinished_word_counts_until_it_grows() -> None:
 
 
 def test_words_that_come_at_once_after_a_pause_are_heard() -> None:
-    said = Stream(((0.0, "what"), (1.0, "what is the ca"), (5.0, "what is the cat")), growing=True)
+    said = Stream(((0.0, "what"), (1.0, "what is the ca"), (5.0, "what is the cat")))
     assert prompts_of(streams.events(said, (), pause_s=0.5)) == [
         (0.5, "what", False),
         (1.0, "what is the", False),
@@ -51,7 +51,7 @@ def test_words_that_come_at_once_after_a_pause_are_heard() -> None:
 
 
 def test_events_are_numbered_and_sifted_as_in_the_app() -> None:
-    said = Stream(((0.0, " a"), (1.0, " a b"), (2.0, " a b."), (3.0, " a b c")), growing=True)
+    said = Stream(((0.0, " a"), (1.0, " a b"), (2.0, " a b."), (3.0, " a b c")))
     history = (Message("user", "x"), Message("assistant", "y"))
     started, *transcripts = streams.events(said, history)
     assert started == TurnStarted(turn=1, history=history)
@@ -60,7 +60,7 @@ def test_events_are_numbered_and_sifted_as_in_the_app() -> None:
         for event in transcripts
         if isinstance(event, Transcript)
     ]
-    assert told == [(0, 0.0, "", False), (1, 1.0, "a", False), (1, 2.0, "a", False), (2, 3.0, "a b c", True)]
+    assert told == [(0, 0.0, "", False), (1, 1.0, "a", False), (2, 2.0, "a b.", False), (3, 3.0, "a b c", True)]
 
 
 def test_without_speculation_only_the_end_is_heard() -> None:

@@ -11,6 +11,7 @@ from predtui import events as ev
 from predtui.clock import VirtualClock
 from predtui.hosts.inbox import Inbox
 from predtui.hosts.inline import InlineHost
+from predtui.line import Typed
 from predtui.stage import StageContext, StageSpec
 from tests.cast import Pace, cast
 from tests.test_pipeline import Rig
@@ -33,7 +34,7 @@ ACTIONS = st.one_of(
 def act(rig: Rig, what: str, which: str) -> None:
     pipeline = rig.pipeline
     if what in ("type", "enter"):
-        pipeline.type_text(which, final=what == "enter")
+        pipeline.type_line(Typed(which, final=what == "enter"))
     elif what == "kill":
         rig.kill(which)
     elif what == "work":

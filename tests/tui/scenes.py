@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from predtui import events as ev
+from predtui.line import Typed
 from predtui.turn import Turn, reduce
 
 
@@ -105,11 +106,12 @@ def answered() -> list[ev.Event]:
 
 
 class ScriptedDriver:
-    """Tells events when told to, and keeps every request in ``asked``."""
+    """Tells events when told to, and keeps every line typed in ``lines``, every other request in ``asked``."""
 
     def __init__(self, events: Iterable[ev.Event] = ()) -> None:
         self.state = fold(events)
         self.asked: list[tuple[Any, ...]] = []
+        self.lines: list[Typed] = []
         self.listeners: list[Callable[[ev.Event], None]] = []
         self.fails: Exception | None = None
 
@@ -130,8 +132,8 @@ class ScriptedDriver:
     def stop(self) -> None:
         self.asked.append(("stop",))
 
-    def type_text(self, text: str, final: bool = False) -> None:
-        self.asked.append(("type", text, final))
+    def type_line(self, typed: Typed) -> None:
+        self.lines.append(typed)
 
     def talk(self, on: bool) -> None:
         self.asked.append(("talk", on))

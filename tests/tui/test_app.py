@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import threading
 import tomllib
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -35,6 +36,10 @@ def requests(driver: ScriptedDriver) -> list[tuple[object, ...]]:
     return [asked for asked in driver.asked if asked != ("start",)]
 
 
+def typed(driver: ScriptedDriver) -> list[tuple[str, int | None]]:
+    return [(line.text, line.cursor) for line in driver.lines]
+
+
 async def settle(pilot: Pilot[None]) -> None:
     """Lets the driver's thread start and the next frame be drawn."""
     await pilot.app.workers.wait_for_complete()
@@ -50,41 +55,55 @@ def plain(app: object, kind: type) -> str:
 
 
 class TestTyping:
-    async def test_each_finished_word_is_a_partial_prompt_and_enter_ends_the_turn(self, make_app: MakeApp) -> None:
+    async def test_every_key_is_told_and_enter_ends_the_line(self, make_app: MakeApp) -> None:
         driver = ScriptedDriver()
         async with make_app(driver).run_test() as pilot:
             await settle(pilot)
-            await pilot.press(*"what is", "space", *"it?")
-            await pilot.press("enter")
+            await pilot.press(*"a b", "left", "home", "end", "backspace", "c", "enter")
             await pilot.pause()
-        assert requests(driver) == [
-            ("type", "what ", False),
-            ("type", "what is ", False),
-            ("type", "what is it?", False),
-            ("type", "what is it?", True),
-        ]
+        assert typed(driver) == [
+            ("a", 1), ("a ", 2), ("a b", 3), ("a b", 2), ("a b", 0), ("a b", 3), ("a ", 2), ("a c", 3), ("a c", None),
+        ]  # fmt: skip
 
-    async def test_an_earlier_word_edited_is_a_revision_and_deleting_is_too(self, make_app: MakeApp) -> None:
+    async def test_keys_sent_at_once_make_the_lines_they_spell(self, make_app: MakeApp) -> None:
         driver = ScriptedDriver()
         async with make_app(driver).run_test() as pilot:
             await settle(pilot)
-            await pilot.press(*"a cat ")
-            await pilot.press("home", "delete", "x", "right")
-            await pilot.press("end", *["backspace"] * 6)
-            await pilot.pause()
-        texts = [asked[1] for asked in requests(driver)]
-        assert texts[:2] == ["a ", "a cat "]
-        assert "x cat " in texts or "x cat" in texts
-        assert texts[-1] == ""
+            for key in ("one", "enter", "two", "enter", "thr"):
+                for name in [key] if key == "enter" else key:
+                    pilot.app.post_message(Key(name, None if name == "enter" else name))
+            while len(driver.lines) < 11:
+                await pilot.pause(0.01)
+            assert pilot.app.query_one(PromptLine).value == "thr"
+        assert [line.text for line in driver.lines if line.final] == ["one", "two"]
+        assert driver.lines[-1] == replace(driver.lines[-1], text="thr", cursor=3)
 
-    async def test_pasted_text_streams_at_once(self, make_app: MakeApp) -> None:
+    async def test_an_empty_line_is_not_ended(self, make_app: MakeApp) -> None:
+        driver = ScriptedDriver()
+        async with make_app(driver).run_test() as pilot:
+            await settle(pilot)
+            await pilot.press("enter", "space", "enter")
+            await pilot.pause()
+        assert not [line for line in driver.lines if line.final]
+
+    async def test_pasted_text_is_one_edit(self, make_app: MakeApp) -> None:
         driver = ScriptedDriver()
         app = make_app(driver)
         async with app.run_test() as pilot:
             await settle(pilot)
             app.query_one(PromptLine).post_message(Paste("what is the capital of france"))
             await pilot.pause()
-        assert requests(driver) == [("type", "what is the capital of france", False)]
+        assert typed(driver) == [("what is the capital of france", 29)]
+
+    async def test_a_key_is_told_with_its_time(self, make_app: MakeApp, clock: VirtualClock) -> None:
+        driver = ScriptedDriver()
+        async with make_app(driver).run_test() as pilot:
+            await settle(pilot)
+            for key in "ab":
+                await pilot.press(key)
+                clock.advance(0.25)
+            await pilot.pause()
+        assert [line.time for line in driver.lines] == [100.0, 100.25]
 
     async def test_words_typed_before_the_driver_runs_reach_it_in_order(self, make_app: MakeApp) -> None:
         gate = threading.Event()
@@ -101,7 +120,8 @@ class TestTyping:
             assert driver.asked == []
             gate.set()
             await settle(pilot)
-        assert driver.asked == [("start",), ("type", "one ", False), ("type", "one two ", False)]
+        assert driver.asked[0] == ("start",)
+        assert [text for text, _ in typed(driver)] == ["one two "[:count] for count in range(1, 9)]
 
     async def test_a_letter_typed_on_a_pane_is_not_lost(self, make_app: MakeApp) -> None:
         app = make_app()
@@ -110,16 +130,6 @@ class TestTyping:
             await pilot.pause()
             await pilot.press("h", "i")
             assert app.query_one(PromptLine).value == "hi"
-
-    async def test_typing_over_a_reply_silences_it_and_keeps_the_letter(self, make_app: MakeApp) -> None:
-        driver = ScriptedDriver([*machine(), *answered()])
-        app = make_app(driver)
-        async with app.run_test() as pilot:
-            await settle(pilot)
-            await pilot.press("n")
-            await pilot.pause()
-            assert app.query_one(PromptLine).value == "n"
-        assert requests(driver)[0] == ("silence",)
 
 
 class TestTalking:

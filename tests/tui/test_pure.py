@@ -1,4 +1,4 @@
-"""The parts of the screen that need no screen: words, the talk key, figures, lanes."""
+"""The parts of the screen that need no screen: the talk key, figures, lanes."""
 
 from __future__ import annotations
 
@@ -17,34 +17,8 @@ from predtui.tui.widgets.candidate import CandidatePane
 from predtui.tui.widgets.stages import in_order
 from predtui.tui.widgets.timeline import TimelinePane
 from predtui.tui.widgets.utilisation import UtilisationPane
-from predtui.tui.words import finished_words
 from predtui.turn import Span, Turn, reduce
 from tests.tui.scenes import answered, first_exchange, fold, speculating
-
-
-@pytest.mark.parametrize(
-    ("text", "cursor", "words"),
-    [
-        ("", 0, ()),
-        ("what", 4, ()),
-        ("what ", 5, ("what",)),
-        ("what is", 7, ("what",)),
-        ("what?", 5, ("what?",)),
-        ("don't", 5, ()),
-        ("what ws the capital ", 7, None),
-        ("what was the capital ", 21, ("what", "was", "the", "capital")),
-        ("what is the capital of france", 29, ("what", "is", "the", "capital", "of")),
-    ],
-)
-def test_a_word_is_finished_when_the_cursor_has_left_it(text: str, cursor: int, words: tuple[str, ...] | None) -> None:
-    assert finished_words(text, cursor) == words
-
-
-@given(st.text(max_size=40))
-def test_finished_words_are_words_of_the_line(text: str) -> None:
-    words = finished_words(text, len(text))
-    assert words is not None
-    assert "".join(text.split()).startswith("".join(words))
 
 
 class TestPushToTalk:

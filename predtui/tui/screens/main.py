@@ -64,7 +64,7 @@ class MainScreen(Screen[None]):
         yield NoticeBar(turn)
         with Horizontal(id="entry"):
             yield Static("›", id="arrow")
-            yield PromptLine(self._read_only)
+            yield PromptLine(self._clock, self._read_only)
             yield TalkButton(self._clock, disabled=self._read_only)
         yield KeyBar(turn)
 

@@ -13,26 +13,27 @@ INDENT = 5
 
 
 class Dialogue(NamedTuple):
-    """All exchanges, oldest first, and whether the last reply is being heard."""
+    """All exchanges, oldest first, whether the last reply is being heard, and the lines that wait to be answered."""
 
     exchanges: tuple[Exchange, ...]
     playing: bool
+    waiting: tuple[str, ...]
 
 
 class ConversationPane(TailPane[Dialogue]):
-    """Both sides with hanging indents; ``♪`` marks a reply being spoken."""
+    """Both sides with hanging indents; ``♪`` marks a reply being spoken, dim lines wait for theirs."""
 
     TOPIC = "conversation"
 
     def read(self, turn: Turn) -> Dialogue:
-        return Dialogue(turn.conversation, turn.audible)
+        return Dialogue(turn.conversation, turn.audible, turn.waiting)
 
     def heading(self, values: Dialogue) -> tuple[str, ...]:
         turns = len(values.exchanges)
         return (f" · {turns} turn{'s' * (turns != 1)}",) if turns else ()
 
     def lines(self, values: Dialogue, width: int) -> list[Content]:
-        if not values.exchanges:
+        if not (values.exchanges or values.waiting):
             return Content.assemble(("type a question below, or press F2 and speak", ".dim")).wrap(width)
         drawn: list[Content] = []
         for exchange in values.exchanges:
@@ -41,6 +42,8 @@ class ConversationPane(TailPane[Dialogue]):
                 words = Content.assemble(exchange.assistant, (" ■ silenced", ".dim") if exchange.interrupted else "")
                 spoken = values.playing and exchange is values.exchanges[-1]
                 drawn += _side("bot", ".good", words, "♪" if spoken else " ", width)
+        for line in values.waiting:
+            drawn += _side("you", ".accent", Content.assemble((line, ".dim"), (" · waits", ".dim")), " ", width)
         return drawn
 
 

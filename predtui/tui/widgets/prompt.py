@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
 from textual import events
 from textual.content import Content
 from textual.reactive import reactive
@@ -10,9 +14,9 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from predtui.clock import Clock
-from predtui.tui.messages import KeyStruck, TalkHeld, WordsTyped
+from predtui.line import Typed
+from predtui.tui.messages import LineTyped, TalkHeld
 from predtui.tui.push_to_talk import PushToTalk
-from predtui.tui.words import finished_words
 
 PLACEHOLDER = "type here: every word is a partial prompt; Enter ends the turn"
 POLL = 0.05
@@ -23,9 +27,10 @@ READ_ONLY = "a replay: nothing can be typed or said"
 
 
 class PromptLine(Input):
-    """Tells each change of the finished words, and the whole line on Enter. Debounced by content, never by time."""
+    """Tells the line after each edit and each move of the cursor, and when Enter ends it. All of it at once, in the
+    order of the keys: what comes after Enter belongs to the next line."""
 
-    def __init__(self, read_only: bool = False) -> None:
+    def __init__(self, clock: Clock, read_only: bool = False) -> None:
         super().__init__(
             placeholder=READ_ONLY if read_only else PLACEHOLDER,
             id="prompt",
@@ -33,30 +38,48 @@ class PromptLine(Input):
             select_on_focus=False,
             disabled=read_only,
         )
-        self._told: tuple[str, ...] = ()
-        self._standing = False
+        self._clock = clock
+        self._quiet = False
+        self._told = ("", 0)
+
+    def replace(self, text: str, start: int, end: int) -> None:
+        """Every edit passes here, and sets the text before the cursor: it is told once both are right."""
+        with self._quietly():
+            super().replace(text, start, end)
+        self._tell()
+
+    def watch_selection(self) -> None:
+        self._tell()
+
+    async def action_submit(self) -> None:
+        """Takes the line and empties it, before any later key is looked at."""
+        text = self.value
+        with self._quietly():
+            self.value = ""
+        self._told = ("", 0)
+        if text.strip():
+            self._post(Typed(text, final=True))
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
-        if self.value:
-            self.post_message(KeyStruck())
-        words = finished_words(self.value, self.cursor_position)
-        emptied = not self.value and self._standing
-        if words is not None and (words != self._told or emptied):
-            self._told, self._standing = words, bool(self.value)
-            self.post_message(WordsTyped(self.value))
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        event.stop()
-        text = self.value.strip()
-        self.reset()
-        if text:
-            self.post_message(WordsTyped(text, final=True))
+    def _tell(self) -> None:
+        line = (self.value, self.cursor_position)
+        if not self._quiet and line != self._told:
+            self._told = line
+            self._post(Typed(*line))
 
-    def reset(self) -> None:
-        """Empties the line without telling anyone: a turn has ended."""
-        self._told, self._standing = (), False
-        self.value = ""
+    def _post(self, typed: Typed) -> None:
+        """Straight to the app: a line waits behind nothing that is being drawn on the way."""
+        self.app.post_message(LineTyped(replace(typed, time=self._clock.now())))
+
+    @contextmanager
+    def _quietly(self) -> Iterator[None]:
+        self._quiet = True
+        try:
+            yield
+        finally:
+            self._quiet = False
 
 
 class TalkButton(Widget):

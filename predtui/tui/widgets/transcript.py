@@ -15,6 +15,7 @@ class Words(NamedTuple):
 
     stable: str
     tentative: str
+    following: str
     final: bool
     listening: bool
 
@@ -26,10 +27,10 @@ class TranscriptPane(Pane[Words]):
 
     def read(self, turn: Turn) -> Words:
         said = turn.transcript
-        return Words(said.stable, said.tentative, said.final, turn.phase == "listening")
+        return Words(said.stable, said.tentative, said.following, said.final, turn.phase == "listening")
 
     def heading(self, values: Words) -> tuple[str, ...]:
-        count = len(f"{values.stable} {values.tentative}".split())
+        count = len(f"{values.stable} {values.tentative} {values.following}".split())
         return (f" · {count} word{'s' * (count != 1)}",) if count else ()
 
     def draw(self, values: Words, width: int, height: int) -> list[Content]:
@@ -39,6 +40,8 @@ class TranscriptPane(Pane[Words]):
         parts: list[str | tuple[str, str]] = [(values.stable, ".stable")]
         if values.tentative:
             parts += [" " if values.stable else "", (f"·{values.tentative}·", ".tentative")]
+        if values.following:
+            parts += [" ", (values.following, ".stable")]
         if values.final:
             parts += [" ", ("⏎", ".good")]
         lines = Content.assemble(*parts).wrap(width)
