@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from textual import events
+from textual.binding import Binding
 from textual.content import Content
 from textual.reactive import reactive
 from textual.timer import Timer
@@ -23,6 +24,13 @@ POLL = 0.05
 """Seconds between looks at a held talk key."""
 GRACE = 1.0
 """Seconds the engine has to begin listening, before the talk key counts as let go."""
+EDITING = {
+    key: binding.action
+    for binding in Input.BINDINGS
+    if isinstance(binding, Binding)
+    for key in binding.key.split(",")
+}
+"""What the keys of a line do that write nothing."""
 READ_ONLY = "a replay: nothing can be typed or said"
 
 
@@ -41,6 +49,15 @@ class PromptLine(Input):
         self._clock = clock
         self._quiet = False
         self._told = ("", 0)
+
+    async def _on_key(self, event: events.Key) -> None:
+        """Its own keys at once: Textual would look for their meaning on the way up to the app, while the letters that
+        came after them are written already."""
+        await super()._on_key(event)
+        action = EDITING.get(event.key)
+        if action and not event.is_printable and await self.app.run_action(action, self):
+            event.stop()
+            event.prevent_default()
 
     def replace(self, text: str, start: int, end: int) -> None:
         """Every edit passes here, and sets the text before the cursor: it is told once both are right."""
