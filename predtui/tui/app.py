@@ -9,6 +9,8 @@ from typing import Any, ClassVar, cast
 from textual.app import App, SystemCommand
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
+from textual.events import Event as TextualEvent
+from textual.events import Key, Paste
 from textual.screen import Screen
 
 from predtui.clock import Clock, RealClock
@@ -23,7 +25,7 @@ from predtui.tui.screens.main import MainScreen
 from predtui.tui.themes import MARK_DEFAULTS, ThemeShelf
 from predtui.tui.widgets.bars import TopBar
 from predtui.tui.widgets.pane import Pane
-from predtui.tui.widgets.prompt import READ_ONLY, PromptLine, TalkButton
+from predtui.tui.widgets.prompt import READ_ONLY, TalkButton
 from predtui.turn import Turn
 
 
@@ -141,6 +143,13 @@ class PredtuiApp(App[None]):
 
     # --- from the person -------------------------------------------------------------------------------------------
 
+    async def on_event(self, event: TextualEvent) -> None:
+        """Every key and every paste passes here first, one after the other: where it goes is decided before it is sent
+        on its way, so that a burst arrives whole and in order."""
+        if isinstance(event, (Key, Paste)) and not event.is_forwarded and isinstance(self.screen, MainScreen):
+            self.screen.direct(event)
+        await super().on_event(event)
+
     def _ask(self, call: Callable[[LiveDriver], None]) -> None:
         """Asks something of the driver; before it runs, in order when it does. What fails becomes a line."""
         if self._read_only:
@@ -169,15 +178,14 @@ class PredtuiApp(App[None]):
         self._ask(lambda driver: driver.type_text(message.text, message.final))
 
     def on_talk_held(self, message: TalkHeld) -> None:
-        if message.on:
-            self._main.query_one(PromptLine).reset()
         self._ask(lambda driver: driver.talk(message.on))
 
     def action_talk(self) -> None:
+        button = self._main.query_one(TalkButton)
         if self._read_only:
             self._tell(READ_ONLY)
-        else:
-            self._main.query_one(TalkButton).press()
+        elif len(self.screen_stack) == 1 or button.talking:  # not begun under an open page, but ended
+            button.press()
 
     def action_silence(self) -> None:
         self._tell("")

@@ -10,7 +10,8 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from predtui.clock import Clock
-from predtui.tui.messages import KeyStruck, TalkHeld, WordsTyped
+from predtui.text import printable
+from predtui.tui.messages import KeyStruck, TalkHeld, Told, WordsTyped
 from predtui.tui.push_to_talk import PushToTalk
 from predtui.tui.words import finished_words
 
@@ -52,6 +53,22 @@ class PromptLine(Input):
         self.reset()
         if text:
             self.post_message(WordsTyped(text, final=True))
+
+    async def _on_key(self, event: events.Key) -> None:
+        """A key that edits acts here and now: on its way up to a binding, the letters behind it would overtake it."""
+        for binding in self._bindings.key_to_bindings.get(event.key, ()):
+            event.stop()
+            event.prevent_default()
+            await self.run_action(binding.action)
+
+    def _on_paste(self, event: events.Paste) -> None:
+        """All lines of it, as one prompt."""
+        event.stop()
+        event.prevent_default()
+        lines = [line for line in map(str.strip, event.text.splitlines()) if line]
+        self.replace(printable(" ".join(lines) if len(lines) > 1 else event.text.strip("\r\n")), *self.selection)
+        if len(lines) > 1:
+            self.post_message(Told(f"{len(lines)} lines pasted as one: Enter sends them as one prompt"))
 
     def reset(self) -> None:
         """Empties the line without telling anyone: a turn has ended."""
