@@ -271,11 +271,12 @@ class PredtuiApp(App[None]):
             return False
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        yield SystemCommand("Talk", "start or stop talking (F2)", self.action_talk)
-        yield SystemCommand("Silence", "stop the reply (Esc)", self.action_silence)
-        yield SystemCommand("Model", "choose another language model (F4)", self.action_model)
+        if not self._read_only:
+            yield SystemCommand("Talk", "start or stop talking (F2)", self.action_talk)
+            yield SystemCommand("Silence", "stop the reply (Esc)", self.action_silence)
+            yield SystemCommand("Model", "choose another language model (F4)", self.action_model)
+            yield from choices("Verifier", "verify candidates this way", self._verifiers, self._choose_verifier)
         yield SystemCommand("Help", "every key and every number (F1)", self.action_help)
-        yield from choices("Verifier", "verify candidates this way", self._verifiers, self._choose_verifier)
         yield from choices("Theme", "use and keep this theme", self._shelf.names, self._choose_theme)
         yield from choices(
             "Explain", "what the numbers of this pane mean", explain.TOPICS, self._explain, discover=False
