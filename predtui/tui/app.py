@@ -9,6 +9,8 @@ from typing import Any, ClassVar, cast
 from textual.app import App, SystemCommand
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
+from textual.events import Event as TextualEvent
+from textual.events import Key, Paste
 from textual.screen import Screen
 
 from predtui.clock import Clock, RealClock
@@ -141,6 +143,13 @@ class PredtuiApp(App[None]):
 
     # --- from the person -------------------------------------------------------------------------------------------
 
+    async def on_event(self, event: TextualEvent) -> None:
+        """Every key and every paste passes here first, one after the other: where it goes is decided before it is sent
+        on its way, so that a burst arrives whole and in order."""
+        if isinstance(event, (Key, Paste)) and not event.is_forwarded and isinstance(self.screen, MainScreen):
+            self.screen.direct(event)
+        await super().on_event(event)
+
     def _ask(self, call: Callable[[LiveDriver], None]) -> None:
         """Asks something of the driver; before it runs, in order when it does. What fails becomes a line."""
         if self._read_only:
@@ -168,10 +177,11 @@ class PredtuiApp(App[None]):
         self._ask(lambda driver: driver.talk(message.on))
 
     def action_talk(self) -> None:
+        button = self._main.query_one(TalkButton)
         if self._read_only:
             self._tell(READ_ONLY)
-        else:
-            self._main.query_one(TalkButton).press()
+        elif len(self.screen_stack) == 1 or button.talking:  # not begun under an open page, but ended
+            button.press()
 
     def action_silence(self) -> None:
         self._tell("")
@@ -257,11 +267,12 @@ class PredtuiApp(App[None]):
             return False
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        yield SystemCommand("Talk", "start or stop talking (F2)", self.action_talk)
-        yield SystemCommand("Silence", "stop the reply (Esc)", self.action_silence)
-        yield SystemCommand("Model", "choose another language model (F4)", self.action_model)
+        if not self._read_only:
+            yield SystemCommand("Talk", "start or stop talking (F2)", self.action_talk)
+            yield SystemCommand("Silence", "stop the reply (Esc)", self.action_silence)
+            yield SystemCommand("Model", "choose another language model (F4)", self.action_model)
+            yield from choices("Verifier", "verify candidates this way", self._verifiers, self._choose_verifier)
         yield SystemCommand("Help", "every key and every number (F1)", self.action_help)
-        yield from choices("Verifier", "verify candidates this way", self._verifiers, self._choose_verifier)
         yield from choices("Theme", "use and keep this theme", self._shelf.names, self._choose_theme)
         yield from choices(
             "Explain", "what the numbers of this pane mean", explain.TOPICS, self._explain, discover=False

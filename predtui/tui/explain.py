@@ -8,6 +8,7 @@ TOPICS: dict[str, tuple[tuple[str, str], ...]] = {
         ("♪", "this reply is being spoken"),
         ("■ silenced", "the reply was stopped; the sentences before it stay in the conversation"),
         ("turns", "questions asked so far"),
+        ("newer lines", "how far it is scrolled back: ↓ and End lead to the newest"),
     ),
     "transcript": (
         ("plain, bold", "stable words: they never change again within the turn"),
@@ -46,7 +47,7 @@ TOPICS: dict[str, tuple[tuple[str, str], ...]] = {
         ("▁ … █", "share of a tenth of a second that the stage was working"),
         ("axis", "seconds since the turn began"),
         ("┊ ▲", "the end of the input: latencies count from here"),
-        ("first audio", "milliseconds (ms) from the end of the input to the first sound"),
+        ("first audio", "milliseconds (ms) from the end of the input to the first sound; green: no later than without"),
         ("without", "the same, measured on this machine with speculation off, once the turn was over"),
         ("chunks ready, sent", "pieces of sound made ahead of the commit; pieces of this reply sent to playback"),
         ("RTF", "real-time factor: seconds of work for a second of speech; above 1 playback has to wait"),

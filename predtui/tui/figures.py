@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from textual.content import Content
 
@@ -24,6 +25,13 @@ def milliseconds(value: float | None) -> str:
 def bare_milliseconds(value: float) -> str:
     """The number alone, at most five characters, for a column whose head says ms."""
     return f"{value:.0f}" if value >= 99.95 else f"{value:.1f}"
+
+
+def gain(first_audio: float | None, without: float | None) -> Literal["good", "bad", ""]:
+    """What speculation did to a latency, as a style: good where no time was lost, nothing where that is not known."""
+    if first_audio is None or without is None:
+        return ""
+    return "good" if first_audio <= without else "bad"
 
 
 def percent(value: float | None) -> str:

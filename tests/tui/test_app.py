@@ -5,9 +5,11 @@ from __future__ import annotations
 import random
 import threading
 import tomllib
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual.events import Key, Paste
@@ -24,6 +26,7 @@ from predtui.tui.screens.reading import ReadingScreen
 from predtui.tui.themes import ThemeShelf
 from predtui.tui.widgets.bars import KeyBar, NoticeBar, TopBar
 from predtui.tui.widgets.candidate import CandidatePane
+from predtui.tui.widgets.conversation import ConversationPane
 from predtui.tui.widgets.pane import Pane
 from predtui.tui.widgets.prompt import PromptLine, TalkButton
 from predtui.tui.widgets.timeline import TimelinePane
@@ -49,6 +52,15 @@ async def settle(pilot: Pilot[None]) -> None:
     await pilot.pause()
 
 
+async def until(pilot: Pilot[None], ready: Callable[[], bool]) -> None:
+    """Waits for ``ready``, some seconds at most."""
+    for _ in range(500):
+        if ready():
+            return
+        await pilot.pause(0.01)
+    raise AssertionError("it never came")
+
+
 def plain(app: object, kind: type) -> str:
     widget = app.screen_stack[0].query_one(kind)  # type: ignore[attr-defined]
     return "\n".join(widget.render_line(y).text for y in range(widget.content_size.height)).rstrip()
@@ -72,8 +84,7 @@ class TestTyping:
             for key in ("one", "enter", "two", "enter", "thr"):
                 for name in [key] if key == "enter" else key:
                     pilot.app.post_message(Key(name, None if name == "enter" else name))
-            while len(driver.lines) < 11:
-                await pilot.pause(0.01)
+            await until(pilot, lambda: len(driver.lines) >= 11)
             assert pilot.app.query_one(PromptLine).value == "thr"
         assert [line.text for line in driver.lines if line.final] == ["one", "two"]
         assert driver.lines[-1] == replace(driver.lines[-1], text="thr", cursor=3)
@@ -437,3 +448,102 @@ class TestFaults:
             assert app.is_running
             assert app.return_code in (None, 0)
             assert app.query_one(TopBar).region.height == 1
+
+
+class TestReading:
+    @pytest.mark.parametrize("size", [(40, 12), (60, 16), (80, 24), (120, 36), (200, 50)])
+    async def test_a_page_has_no_lines_but_those_it_needs(self, make_app: MakeApp, size: tuple[int, int]) -> None:
+        app = make_app()
+        async with app.run_test(size=size) as pilot:
+            for topic in ("conversation", "timeline"):
+                app._explain(topic)
+                await pilot.pause()
+                page = app.screen.query_one("#page")
+                lines = list(app.screen.query(".line"))
+                drawn = [str(line.render()).split("\n") for line in lines]
+                assert [line.region.height for line in lines] == [len(texts) for texts in drawn]
+                assert all(
+                    len(text) <= line.size.width for line, texts in zip(lines, drawn, strict=True) for text in texts
+                )
+                assert page.show_vertical_scrollbar == (
+                    page.virtual_size.height > page.scrollable_content_region.height
+                )
+                await pilot.press("escape")
+                await pilot.pause()
+
+
+class TestScrolling:
+    async def test_what_is_in_view_stays_when_a_turn_arrives(self, make_app: MakeApp) -> None:
+        driver = ScriptedDriver([*machine(), *many_turns(1, 30)])
+        app = make_app(driver)
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            pane = app.query_one(ConversationPane)
+            pane.focus()
+            await pilot.press("pageup", "up")
+            before = plain(app, ConversationPane)
+            assert "11 newer lines" in str(pane.border_title)
+            driver.tell(*many_turns(31, 33))
+            await settle(pilot)
+            assert plain(app, ConversationPane) == before
+            assert "17 newer lines" in str(pane.border_title)
+            await pilot.press("end")
+            assert "question 33" in plain(app, ConversationPane)
+            assert "newer" not in str(pane.border_title)
+
+    async def test_verdicts_in_view_stay_too(self, make_app: MakeApp) -> None:
+        driver = ScriptedDriver([*machine(), ev.TurnStarted(turn=1, time=1.0), *verdicts(1, 20)])
+        app = make_app(driver)
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            pane = app.query_one(VerifierPane)
+            pane.focus()
+            await pilot.press("down", "down")
+            before = plain(app, VerifierPane)
+            driver.tell(*verdicts(21, 24))
+            await settle(pilot)
+            assert plain(app, VerifierPane) == before
+            assert "6 newer lines" in str(pane.border_title)
+
+
+def many_turns(first: int, last: int) -> list[ev.Event]:
+    """Turns of a line each side."""
+    events: list[ev.Event] = []
+    for number in range(first, last + 1):
+        stamp: dict[str, Any] = {"turn": number, "revision": 1, "time": float(number)}
+        asked, told = f"question {number}", f"Answer {number}."
+        events += [
+            ev.TurnStarted(turn=number, time=float(number)),
+            ev.Transcript(**stamp, stable=asked, unfinished=False, final=True),
+            ev.ReplyCommitted(**stamp, index=0, text=told),
+            ev.ReplyFinished(**stamp, prompt=asked, text=told),
+        ]
+    return events
+
+
+def verdicts(first: int, last: int) -> list[ev.Event]:
+    return [ev.Verdict(turn=1, revision=n, outcome="accept", accepted=1, of=1) for n in range(first, last + 1)]
+
+
+class TestKeysOffered:
+    async def test_only_those_that_do_something_where_one_is(self, make_app: MakeApp) -> None:
+        app = make_app()
+        async with app.run_test(size=(120, 36)) as pilot:
+            await pilot.pause()
+            assert "?" not in plain(app, KeyBar)
+            app.query_one(VerifierPane).focus()
+            await pilot.pause()
+            assert "? explain" in plain(app, KeyBar)
+            app.query_one(PromptLine).focus()
+            await pilot.pause()
+            assert "?" not in plain(app, KeyBar)
+
+    async def test_a_replay_offers_none_that_it_refuses(self, make_app: MakeApp) -> None:
+        app = make_app(read_only=True)
+        async with app.run_test(size=(120, 36)) as pilot:
+            await pilot.pause()
+            shown = plain(app, KeyBar)
+            titles = {command.title for command in app.get_system_commands(app.screen)}
+        assert not [key for key in ("F2", "F3", "F4", "Esc") if key in shown]
+        assert "^T theme" in shown
+        assert not titles & {"Talk", "Silence", "Model", "Verifier: greedy"}

@@ -14,6 +14,7 @@ from predtui.tui import figures, lanes
 from predtui.tui.pace import Pace
 from predtui.tui.push_to_talk import PushToTalk
 from predtui.tui.widgets.candidate import CandidatePane
+from predtui.tui.widgets.latency import LatencyPane
 from predtui.tui.widgets.stages import in_order
 from predtui.tui.widgets.timeline import TimelinePane
 from predtui.tui.widgets.utilisation import UtilisationPane
@@ -179,6 +180,22 @@ def test_the_candidate_tells_how_many_ends_of_the_sentence_were_answered_ahead()
         headings.append(pane.heading(pane.read(state)))
     assert headings[1] == (*headings[0], " · 2 ahead")
     assert reduce(fold([*speculating(), future]), ev.TurnStarted(turn=3)).futures == ()
+
+
+@given(st.none() | st.floats(0, 1e5), st.none() | st.floats(0, 1e5))
+def test_a_latency_is_green_only_where_speculation_lost_no_time(first: float | None, without: float | None) -> None:
+    measured = first is not None and without is not None
+    assert (figures.gain(first, without) == "good") == (measured and first <= without)
+    assert (figures.gain(first, without) == "bad") == (measured and first > without)
+
+
+@pytest.mark.parametrize(("baseline_ms", "style"), [(64.0, "$success"), (0.5, "$error")])
+def test_the_figures_on_screen_wear_what_speculation_gained(baseline_ms: float, style: str) -> None:
+    quicker = [ev.Baseline(turn=2, revision=7, ttfs_ms=baseline_ms), ev.BaselineSpeech(turn=2, revision=7, ms=0.5)]
+    timeline, latency = TimelinePane(fold([*answered(), *quicker])), LatencyPane(fold([*answered(), *quicker]))
+    assert ("21 ms", style) in timeline.heading(timeline.values)
+    bar = latency.draw(latency.values, 60, 9)[0].spans[-1].style
+    assert bar == {"$success": ".good", "$error": ".bad"}[style]
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,7 @@ class MainScreen(Screen[None]):
 
     def on_mount(self) -> None:
         self._drawn = tuple(widget for widget in self.query("*") if isinstance(widget, Drawn))
+        self.watch(self, "focused", self.query_one(KeyBar).follow)
         self.show(self._turn)
 
     def compose(self) -> ComposeResult:
@@ -66,7 +67,7 @@ class MainScreen(Screen[None]):
             yield Static("›", id="arrow")
             yield PromptLine(self._clock, self._read_only)
             yield TalkButton(self._clock, disabled=self._read_only)
-        yield KeyBar(turn)
+        yield KeyBar(turn, read_only=self._read_only)
 
     def show(self, turn: Turn) -> None:
         """Draws what differs from the last turn shown; before the panes stand, keeps the turn for them."""
@@ -86,12 +87,15 @@ class MainScreen(Screen[None]):
     def on_resize(self, event: events.Resize) -> None:
         self.set_class(event.size.width < SMALLEST[0] or event.size.height < SMALLEST[1], "-tiny")
 
-    def on_key(self, event: events.Key) -> None:
-        """A letter typed while a pane has the focus belongs to the input line; ``?`` belongs to the pane."""
-        prompt = self.query_one(PromptLine)
-        if prompt.disabled or self.focused is prompt or (event.character == "?" and isinstance(self.focused, Pane)):
+    def direct(self, event: events.Key | events.Paste) -> None:
+        """Gives the focus to the input line where ``event``, not yet sent anywhere, belongs there.
+
+        That is what is typed or pasted while a pane has the focus, but for ``?``, which asks the pane; and any key
+        while nothing has it, as after a click beside the panes, or in a window that was too small.
+        """
+        prompt = next(iter(self.query(PromptLine)), None)
+        if prompt is None or prompt.disabled or self.focused is prompt:
             return
-        if event.is_printable and event.character:
-            event.stop()
+        typed = isinstance(event, events.Paste) or (event.is_printable and event.character != "?")
+        if typed or not isinstance(self.focused, Pane):
             self.set_focus(prompt)
-            prompt.insert_text_at_cursor(event.character)

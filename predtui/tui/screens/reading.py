@@ -9,7 +9,9 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
+from textual.geometry import Size
 from textual.screen import ModalScreen
+from textual.widget import Widget
 from textual.widgets import Static
 
 from predtui.tui import explain
@@ -38,21 +40,32 @@ class ReadingScreen(ModalScreen[None]):
                     yield _Line(term, meaning)
 
 
-class _Line(Static):
-    """A term and its meaning, the meaning wrapped in a column of its own."""
+class _Line(Widget):
+    """A term and its meaning, wrapped in a column of its own, or below the term where that would be too narrow."""
 
     TERM = 22
+    NARROW = 28
+    """Columns of meaning below which the term has lines of its own."""
 
     def __init__(self, term: str, meaning: str) -> None:
         super().__init__(classes="line")
         self._term = term
         self._meaning = meaning
 
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """At the width that the layout is about to give it, which it does not have yet."""
+        return len(self._lines(width))
+
     def render(self) -> Content:
-        width = max(10, self.content_size.width - self.TERM)
-        first, *others = Content(self._meaning).wrap(width)
+        return Content("\n").join(self._lines(self.content_size.width))
+
+    def _lines(self, width: int) -> list[Content]:
+        if width - self.TERM < self.NARROW:
+            meaning = Content(self._meaning).wrap(max(10, width - 2))
+            return [*Content.assemble((self._term, "bold")).wrap(max(10, width)), *("  " + line for line in meaning)]
+        first, *others = Content(self._meaning).wrap(width - self.TERM)
         head = Content.assemble((f"{self._term:<{self.TERM}}", "bold"), first)
-        return Content("\n").join([head, *(Content(" " * self.TERM) + line for line in others)])
+        return [head, *(Content(" " * self.TERM) + line for line in others)]
 
 
 def help_screen() -> ReadingScreen:

@@ -9,19 +9,22 @@ from typing import ClassVar, NamedTuple
 from textual import events
 from textual.content import Content
 from textual.style import Style
+from textual.widget import Widget
 
 from predtui.events import StageStatus
 from predtui.tui import figures, lanes
-from predtui.tui.widgets.pane import Drawn
+from predtui.tui.widgets.pane import Drawn, Pane
 from predtui.tui.widgets.stages import in_order, stage_marks
 from predtui.turn import Turn
 
 KEYS = (
     ("F2", "talk", "app.talk"), ("F3", "verifier", "app.verifier"), ("F4", "model", "app.model"),
     ("^P", "palette", "app.command_palette"), ("F1", "help", "app.help"), ("^Q", "quit", "app.quit"),
-    ("Esc", "silence", "app.silence"), ("^T", "theme", "app.next_theme"), ("?", "explain", "app.explain"),
+    ("?", "explain", "app.explain"), ("Esc", "silence", "app.silence"), ("^T", "theme", "app.next_theme"),
 )  # fmt: skip
 """(key, word, action), the most needed first: a narrow line shows as many as fit."""
+LIVE_KEYS = frozenset({"app.talk", "app.verifier", "app.model", "app.silence"})
+"""Actions that ask something of an engine: a recording has none."""
 
 
 class Heads(NamedTuple):
@@ -144,19 +147,34 @@ def _fault(status: StageStatus) -> str:
     return f"{status.stage} {status.state}: {status.message}" if status.message else f"{status.stage} {status.state}"
 
 
-class KeyBar(Drawn[None]):
-    """The keys, each of which can be clicked."""
+class Keys(NamedTuple):
+    """What decides which keys do anything: whether a pane has the focus, and whether it is a recording."""
 
-    def __init__(self, turn: Turn) -> None:
+    on_pane: bool
+    read_only: bool
+
+
+class KeyBar(Drawn[Keys]):
+    """The keys that do something where one is, each of which can be clicked."""
+
+    def __init__(self, turn: Turn, *, read_only: bool = False) -> None:
+        self._keys = Keys(False, read_only)
         super().__init__(turn, name="keys")
 
-    def read(self, turn: Turn) -> None:
-        return None
+    def read(self, turn: Turn) -> Keys:
+        return self._keys
 
-    def draw(self, values: None, width: int, height: int) -> list[Content]:
+    def follow(self, focused: Widget | None) -> None:
+        """Who has the focus from now on."""
+        self._keys = self.values = self._keys._replace(on_pane=isinstance(focused, Pane))
+        self.refresh_lines()
+
+    def draw(self, values: Keys, width: int, height: int) -> list[Content]:
+        gone = LIVE_KEYS if values.read_only else frozenset()
         parts = [
             Content.assemble((key, ".key"), f" {word}").stylize(Style.from_meta({"action": action}))
             for key, word, action in KEYS
+            if action not in gone and (values.on_pane or action != "app.explain")
         ]
         return [figures.row(parts, width, gap=2 if width < 110 else 3)]
 

@@ -48,8 +48,9 @@ class LatencyPane(Pane[Gains]):
         if values.first_audio is None and values.first_sentence is None:
             return Content.assemble(("measured when the first turn ends", ".dim")).wrap(width)
         longest = max(filter(None, (values.first_audio, values.without)), default=0.0)
+        gain = figures.gain(values.first_audio, values.without)
         lines = [
-            _measured("first audio", values.first_audio, longest, width, ".good"),
+            _measured("first audio", values.first_audio, longest, width, f".{gain or 'accent'}"),
             _measured("  without", values.without, longest, width, ".fair"),
             _line("first sentence", f"{figures.milliseconds(values.first_sentence):>8}"),
             _line("forwards", figures.NONE if values.forwards is None else f"{values.forwards:>4} NFE"),

@@ -90,7 +90,7 @@ class Pane(Drawn[Values]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("question_mark", "explain", "what the numbers mean", show=False)]
 
     def changed(self, values: Values) -> None:
-        title = Content.assemble(self.TOPIC.upper(), *self.heading(values))
+        title = Content.assemble(self.TOPIC.upper(), *self.heading(values), *self.place())
         if not title.is_same(self._title):
             self._title = title
             self.border_title = title
@@ -99,12 +99,17 @@ class Pane(Drawn[Values]):
         """What follows the title on its line."""
         return ()
 
+    def place(self) -> tuple[str | tuple[str, str], ...]:
+        """Which part of it is in view, at the end of the title, where not all is."""
+        return ()
+
     def action_explain(self) -> None:
         self.post_message(ExplainAsked(self.TOPIC))
 
 
 class TailPane(Pane[Values]):
-    """A pane of lines that shows the newest, and scrolls back with the arrow and page keys or the wheel."""
+    """A pane of lines that shows the newest, and scrolls back with the arrow and page keys or the wheel. Scrolled back,
+    what is in view stays there while lines are added, and the title counts the newer ones."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "back(1)", "older", show=False),
@@ -116,6 +121,8 @@ class TailPane(Pane[Values]):
 
     back: int = 0
     """Lines scrolled back from the newest."""
+    _drawn_before = (0, 0)
+    """Width, and number of lines at it."""
 
     @abstractmethod
     def lines(self, values: Values, width: int) -> list[Content]:
@@ -123,9 +130,23 @@ class TailPane(Pane[Values]):
 
     def draw(self, values: Values, width: int, height: int) -> list[Content]:
         lines = self.lines(values, width)
-        self.back = max(0, min(self.back, len(lines) - height))
+        self.hold(len(lines), width, height)
         end = len(lines) - self.back
         return lines[max(0, end - height) : end]
+
+    def hold(self, count: int, width: int, height: int) -> None:
+        """Keeps in view what is, now that there are ``count`` lines, and within them."""
+        before, self._drawn_before = self._drawn_before, (width, count)
+        if self.back and before[0] == width:
+            self.back += count - before[1]
+        self.back = max(0, min(self.back, count - height))
+
+    def place(self) -> tuple[str | tuple[str, str], ...]:
+        return (" · ", (f"{self.back} newer line{'s' * (self.back != 1)}", "$accent")) if self.back else ()
+
+    def refresh_lines(self) -> None:
+        super().refresh_lines()
+        self.changed(self.values)
 
     def action_back(self, count: int) -> None:
         self.back = max(0, self.back + count)
@@ -133,6 +154,9 @@ class TailPane(Pane[Values]):
 
     def action_newest(self) -> None:
         self.back = 0
+        self.refresh_lines()
+
+    def on_resize(self) -> None:
         self.refresh_lines()
 
     def on_mouse_scroll_up(self) -> None:

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from textual import events
-from textual.binding import Binding
 from textual.content import Content
 from textual.reactive import reactive
 from textual.timer import Timer
@@ -16,7 +15,8 @@ from textual.widgets import Input
 
 from predtui.clock import Clock
 from predtui.line import Typed
-from predtui.tui.messages import LineTyped, TalkHeld
+from predtui.text import printable
+from predtui.tui.messages import LineTyped, TalkHeld, Told
 from predtui.tui.push_to_talk import PushToTalk
 
 PLACEHOLDER = "type here: every word is a partial prompt; Enter ends the turn"
@@ -24,13 +24,6 @@ POLL = 0.05
 """Seconds between looks at a held talk key."""
 GRACE = 1.0
 """Seconds the engine has to begin listening, before the talk key counts as let go."""
-EDITING = {
-    key: binding.action
-    for binding in Input.BINDINGS
-    if isinstance(binding, Binding)
-    for key in binding.key.split(",")
-}
-"""What the keys of a line do that write nothing."""
 READ_ONLY = "a replay: nothing can be typed or said"
 
 
@@ -51,13 +44,20 @@ class PromptLine(Input):
         self._told = ("", 0)
 
     async def _on_key(self, event: events.Key) -> None:
-        """Its own keys at once: Textual would look for their meaning on the way up to the app, while the letters that
-        came after them are written already."""
-        await super()._on_key(event)
-        action = EDITING.get(event.key)
-        if action and not event.is_printable and await self.app.run_action(action, self):
-            event.stop()
-            event.prevent_default()
+        """A key that edits acts here and now: on its way up to a binding, the letters behind it would overtake it."""
+        for binding in self._bindings.key_to_bindings.get(event.key, ()):
+            if await self.app.run_action(binding.action, self):
+                event.stop()
+                event.prevent_default()
+
+    def _on_paste(self, event: events.Paste) -> None:
+        """All lines of it, as one prompt."""
+        event.stop()
+        event.prevent_default()
+        lines = [line for line in map(str.strip, event.text.splitlines()) if line]
+        self.replace(printable(" ".join(lines) if len(lines) > 1 else event.text.strip("\r\n")), *self.selection)
+        if len(lines) > 1:
+            self.post_message(Told(f"{len(lines)} lines pasted as one: Enter sends them as one prompt"))
 
     def replace(self, text: str, start: int, end: int) -> None:
         """Every edit passes here, and sets the text before the cursor: it is told once both are right."""

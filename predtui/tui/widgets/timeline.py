@@ -18,7 +18,8 @@ PARTS = {"asr": ("encode", "write"), "llm": ("target", "draft")}
 END = "┊"
 END_WORDS = "▲ end of input"
 """Mark the end of the input, on the lanes and on the axis."""
-
+GAIN = {"good": "$success", "bad": "$error", "": "$foreground"}
+"""Colours of a title for what speculation gained."""
 
 Lanes = tuple[tuple[str, tuple[Span, ...]], ...]
 
@@ -60,7 +61,8 @@ class TimelinePane(Pane[Course]):
         if values.first_audio is None:
             return (" · seconds", *speech)
         first, without = figures.milliseconds(values.first_audio), figures.milliseconds(values.without)
-        return (" · seconds · first audio ", (first, "$success"), f" (without: {without})", *speech)
+        style = GAIN[figures.gain(values.first_audio, values.without)]
+        return (" · seconds · first audio ", (first, style), f" (without: {without})", *speech)
 
     def draw(self, values: Course, width: int, height: int) -> list[Content]:
         label = 1 + max(len(lane) for lane, _ in values.lanes)

@@ -34,7 +34,7 @@ class VerifierPane(TailPane[tuple[Verdict, ...]]):
             ("rev outcome    kept NFE    ms", ".dim"), (" verifier" if width >= 38 else " by", ".dim")
         )
         rows = self.lines(values, width)
-        self.back = max(0, min(self.back, len(rows) - height + 1))
+        self.hold(len(rows), width, height - 1)
         shown = rows[self.back : self.back + height - 1] or [Content.assemble((" none yet", ".dim"))]
         return [head, *shown]
 
