@@ -142,6 +142,18 @@ def bench_fuzz(
     raise typer.Exit(measure(histories, seed, json))
 
 
+@bench.command("fuzz-typing")
+def bench_fuzz_typing(
+    histories: Annotated[int, typer.Option(help="Random editing histories.", min=1)] = 10_000,
+    seed: Annotated[int, typer.Option(help="Seed of the keystrokes.")] = 0,
+    json: Json = None,
+) -> None:
+    """Random keystrokes on the screen against the reading of typed text alone: the same transcripts, no prompt lost."""
+    from predtui.bench.fuzz_typing import main as measure
+
+    raise typer.Exit(measure(histories, seed, json))
+
+
 @bench.command("fuzz-decoding")
 def bench_fuzz_decoding(
     patterns: Annotated[int, typer.Option(help="Random patterns of acceptance.", min=1)] = 10_000,

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from textual import events
 from textual.content import Content
-from textual.reactive import reactive
+from textual.geometry import Size
+from textual.reactive import Reactive, reactive
 from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input
@@ -30,6 +31,9 @@ READ_ONLY = "a replay: nothing can be typed or said"
 class PromptLine(Input):
     """Tells the line after each edit and each move of the cursor, and when Enter ends it. All of it at once, in the
     order of the keys: what comes after Enter belongs to the next line."""
+
+    virtual_size = Reactive(Size(0, 0))
+    """Of all that is typed. Textual's asks for a new layout of the screen at each letter; this line stays one line."""
 
     def __init__(self, clock: Clock, read_only: bool = False) -> None:
         super().__init__(
