@@ -22,9 +22,11 @@ def stage_specs(settings: Settings) -> list[StageSpec]:
     ]
 
 
-def make_pipeline(settings: Settings, only: Collection[str] = STAGES) -> Pipeline:
-    """The pipeline of these settings, not yet started; ``only`` names the stages it has."""
-    specs = [spec for spec in stage_specs(settings) if spec.name in only]
+def make_pipeline(settings: Settings, only: Collection[str] = STAGES, instead: Collection[StageSpec] = ()) -> Pipeline:
+    """The pipeline of these settings, not yet started; ``only`` names the stages it has, those of ``instead`` take the
+    place of their namesakes."""
+    chosen = {spec.name: spec for spec in (*stage_specs(settings), *instead)}
+    specs = [spec for spec in chosen.values() if spec.name in only]
     return Pipeline(
         specs,
         log_path=log_file(),

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from predtui.errors import PredtuiError
+from predtui.pipeline import Pipeline
 from predtui.session import Recorder, Replay
 from predtui.settings import Settings, user_folder
 from predtui.shipped import themes_folder
@@ -21,12 +22,13 @@ SIZES = range(10, 1001)
 """Columns, or lines, of a picture."""
 
 
-def open_screen(settings: Settings, record: Path | None = None) -> int:
-    """The app on the live pipeline, every event kept in ``record`` where one is given. Returns the exit status.
+def open_screen(settings: Settings, record: Path | None = None, pipeline: Pipeline | None = None) -> int:
+    """The app on the live pipeline, that of the settings where none is given, every event kept in ``record`` where that
+    is. Returns the exit status.
 
     Raises PredtuiError where the recording cannot be opened.
     """
-    pipeline = make_pipeline(settings)
+    pipeline = pipeline or make_pipeline(settings)
     recorder = Recorder(record, pipeline.publish) if record else None
     if recorder:
         pipeline.subscribe(recorder)
