@@ -19,8 +19,8 @@ import tempfile
 import termios
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import TextIO
@@ -48,15 +48,17 @@ class Scene:
 
     settings: Settings
     stages: tuple[StageSpec, ...] = ()
+    without: tuple[str, ...] = ()
+    """Names of stages that are left out."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Asked:
     """One turn: when Enter was written, what was told since the first key, and the turn at its end."""
 
     enter: float
-    events: list[Event] = field(default_factory=list)
-    turn: Turn = field(default_factory=Turn)
+    events: list[Event]
+    turn: Turn
 
     @property
     def audio_latency_ms(self) -> float | None:
@@ -65,10 +67,16 @@ class Asked:
         return None if heard is None else (heard - self.enter) * 1000
 
     @property
+    def key_ms(self) -> float | None:
+        """From the Enter key to the final prompt: the terminal, the screen and its queues."""
+        final = self.turn.marks.final
+        return None if final is None else (final - self.enter) * 1000
+
+    @property
     def baseline_audio_latency_ms(self) -> float | None:
         """The same without speculation: as measured after the turn, with the way of the key that this one paid."""
-        without, final = self.turn.baseline_audio_latency_ms, self.turn.marks.final
-        return None if without is None or final is None else without + (final - self.enter) * 1000
+        without = self.turn.baseline_audio_latency_ms
+        return None if without is None or self.key_ms is None else without + self.key_ms
 
 
 class Terminal:
@@ -128,21 +136,18 @@ class Terminal:
                 time.sleep(max(0.0, next_key - time.monotonic()))
         else:
             self.press(_PASTE.format(text))
-        asked = Asked(self.press("\r"))
-        before = self._state.number
-        for event in self._told():
-            asked.events.append(event)
-            if self._state.number > before and self._over(baseline):
-                break
-        asked.turn = self._state
-        return asked
+        before, enter = self._state.number, self.press("\r")
+        events = self.until(lambda turn: turn.number > before and _over(turn, baseline))
+        return Asked(enter, events, self._state)
 
-    def _over(self, baseline: bool) -> bool:
-        state = self._state
-        if state.phase != "done" or not state.transcript.final:
-            return False
-        measured = state.baseline is not None and (state.baseline_speech_ms is not None or state.voiceless)
-        return measured or not baseline or not state.reply_text
+    def until(self, enough: Callable[[Turn], bool]) -> list[Event]:
+        """What is told until the turn is as wanted."""
+        events: list[Event] = []
+        for event in self._told():
+            events.append(event)
+            if enough(self._state):
+                break
+        return events
 
     def _told(self) -> Iterator[Event]:
         """Events as they are recorded; utilisation alone is no sign of life."""
@@ -198,12 +203,20 @@ class Terminal:
         os.waitpid(self._pid, 0)
 
 
+def _over(turn: Turn, baseline: bool) -> bool:
+    if turn.phase != "done" or not turn.transcript.final:
+        return False
+    measured = turn.baseline is not None and (turn.baseline_speech_ms is not None or turn.voiceless)
+    return measured or not baseline or not turn.reply_text
+
+
 def show(recipe: Path, record: Path) -> int:
     """What runs in the pseudo-terminal: the screen of the scene that ``recipe`` holds. Returns the exit status."""
     from predtui.tui.launch import open_screen
 
     scene: Scene = pickle.loads(recipe.read_bytes())
-    return open_screen(scene.settings, record, make_pipeline(scene.settings, instead=scene.stages))
+    names = [name for name in STAGES if name not in scene.without]
+    return open_screen(scene.settings, record, make_pipeline(scene.settings, names, scene.stages))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Audio latency with and without speculation, through the whole app but its screen, on the real clock.
+"""Audio latency with and without speculation, on the real clock: from the Enter key, or the end of the speech, on.
 
-Each turn is typed at ten characters a second, or spoken by eSpeak NG into a WAV file that plays in real time; after it
-the same prompt is answered without speculation. Must not know how any stage works.
+Each turn is typed into the app, key by key, or spoken by eSpeak NG into a WAV file that plays in real time into the app
+but for its screen; after it the same prompt is answered without speculation. Must not know how any stage works.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from typing import Any
 
 from rich.table import Table
 
+from predtui.bench.keyboard import Scene, Terminal
 from predtui.bench.report import command, console, machine, write
 from predtui.events import Event
-from predtui.headless import feed, until_over, until_ready
+from predtui.headless import until_over, until_ready
 from predtui.pipeline import STAGES
 from predtui.settings import Settings
 from predtui.training.corpus import compose
@@ -36,8 +37,11 @@ def run(settings: Settings, limit: int, seed: int, cps: float) -> dict[str, Any]
     with tempfile.TemporaryDirectory() as folder:
         for prompt in _prompts(limit, seed):
             for kind in KINDS:
-                wav = _spoken(prompt, Path(folder) / "prompt.wav") if kind == "spoken" else None
-                turns.append({"kind": kind, "said": prompt, **_turn(settings, prompt, wav, cps)})
+                if kind == "typed":
+                    turn = _typed(settings, prompt, cps)
+                else:
+                    turn = _heard(settings, _spoken(prompt, Path(folder) / "prompt.wav"))
+                turns.append({"kind": kind, "said": prompt, **turn})
     rows = [_row(kind, [turn for turn in turns if turn["kind"] == kind]) for kind in KINDS]
     return {"command": command(), "machine": machine(), "models": [settings.llm.model], "rows": rows, "turns": turns}
 
@@ -59,14 +63,25 @@ def _spoken(prompt: str, path: Path) -> Path:
     return path
 
 
-def _turn(settings: Settings, prompt: str, wav: Path | None, cps: float) -> dict[str, Any]:
+def _typed(settings: Settings, prompt: str, cps: float) -> dict[str, Any]:
+    with Terminal(Scene(settings)) as app:
+        asked = app.ask(prompt, 1 / cps)
+    own = {
+        "audio_latency_ms": asked.audio_latency_ms,
+        "baseline_audio_latency_ms": asked.baseline_audio_latency_ms,
+        "key_ms": asked.key_ms,
+    }
+    return {**summary(asked.turn), **own}
+
+
+def _heard(settings: Settings, wav: Path) -> dict[str, Any]:
     inbox: queue.SimpleQueue[Event] = queue.SimpleQueue()
     pipeline = make_pipeline(settings)
     pipeline.subscribe(inbox.put)
     pipeline.start()
     try:
         until_ready(inbox, lambda event: None, set(STAGES))
-        feed(pipeline, prompt, wav, cps)
+        pipeline.listen_file(wav)
         until_over(pipeline, inbox, lambda event: None, wants_baseline=True, speaks=True)
         state: Turn = pipeline.state
         return summary(state) if state.number else {}
@@ -85,6 +100,7 @@ def _row(kind: str, turns: list[dict[str, Any]]) -> dict[str, Any]:
         "audio_latency_ms": median(ours) if ours else None,
         "baseline_audio_latency_ms": median(plain) if plain else None,
         "ttfs_ms": median(turn["ttfs_ms"] for turn in heard) if heard else None,
+        "key_ms": median(turn["key_ms"] for turn in heard) if heard and kind == "typed" else None,
         "identical": sum(turn["lossless"] is True for turn in heard),
     }
 
@@ -93,10 +109,11 @@ def main(settings: Settings, limit: int = 10, seed: int = 1, cps: float = 10.0, 
     """Measure, print, write."""
     result = run(settings, limit, seed, cps)
     table = Table(
-        "input", "turns heard", "audio latency", "without", "first sentence", "identical", caption=result["machine"]
+        *("input", "turns heard", "audio latency", "without", "first sentence", "Enter to engine", "identical"),
+        caption=result["machine"],
     )
     for row in result["rows"]:
-        figures = (row["audio_latency_ms"], row["baseline_audio_latency_ms"], row["ttfs_ms"])
+        figures = (row[name] for name in ("audio_latency_ms", "baseline_audio_latency_ms", "ttfs_ms", "key_ms"))
         cells = ["–" if figure is None else f"{figure:.1f} ms" for figure in figures]
         table.add_row(row["input"], f"{row['n']} of {row['of']}", *cells, str(row["identical"]))
     console().print(table)

@@ -37,6 +37,8 @@ class Stream:
 
     partials: tuple[tuple[float, str], ...]
     right: Right | None = None
+    delay: float = 0.0
+    """Seconds between keys, of one that is typed."""
 
     @property
     def text(self) -> str:
@@ -56,7 +58,7 @@ def typed(text: str, rate: float = CHARACTERS_A_MINUTE, right: Right | None = No
     other."""
     text = text.strip()
     keys = [(count * 60 / rate, text[:count]) for count in range(1, len(text) + 1)]
-    return Stream((*keys, ((len(text) + 1) * 60 / rate, text)), right)
+    return Stream((*keys, ((len(text) + 1) * 60 / rate, text)), right, 60 / rate)
 
 
 def dialogues(source: str, recording: Path | None, limit: int, seed: int, rate: float) -> list[Dialogue]:

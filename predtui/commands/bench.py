@@ -126,6 +126,7 @@ def bench_predgen(
         profile=profiles.load(profile) if clock == "virtual" else None,
         seeds=seeds,
         speech=load({"tts.engine": tts}).tts,
+        on_screen=clock == "real" and streams is None,
     )
     measure(plan, json, plot)
 
