@@ -24,7 +24,7 @@ from predtui.monitor import Monitor
 from predtui.predgen.policy import pause_seconds
 from predtui.recovery import Memory
 from predtui.stage import StageSpec
-from predtui.supervisor import Supervisor
+from predtui.supervisor import Supervisor, falls_back, given_up
 from predtui.text import printable
 from predtui.turn import Turn, reduce
 
@@ -299,8 +299,9 @@ class Pipeline:
         if name not in self._hosts:
             return
         if status.state == "restarting":
-            self._stage_died(name, status.message)
+            self._stage_died(status)
         elif status.state == "ready":
+            self._supervisor.ready(name)
             self._previous.pop(name, None)
             if name in self._down:
                 self._down.discard(name)
@@ -309,17 +310,18 @@ class Pipeline:
         elif status.state == "failed":
             self._stage_failed(name)
 
-    def _stage_died(self, name: str, message: str) -> None:
+    def _stage_died(self, status: ev.StageStatus) -> None:
+        name, host = status.stage, self._hosts[status.stage]
         self._down.add(name)
-        delay = self._supervisor.died(name)
-        if delay is None:
-            log = f" The log is {self._log_path}." if self._log_path else ""
-            self._tell(
-                name, "failed", f"{message} Given up after several restarts.{log} Choose another, or start again."
-            )
-        else:
-            host = self._hosts[name]
-            self._dispatcher.after(delay, lambda: host.restart() if self._hosts[name] is host else None)
+        restart = self._supervisor.died(name, status.signal)
+        if restart is None:
+            self._tell(name, "failed", given_up(host.spec, status.message, self._log_path))
+            return
+        spec = host.spec.safest() if restart.safest else host.spec
+        if spec != host.spec:
+            self._hosts[name] = host = self._make(spec)
+            self._notice(falls_back(spec, status.message), "warning")
+        self._dispatcher.after(restart.delay, lambda: host.restart() if self._hosts[name] is host else None)
 
     def _stage_failed(self, name: str) -> None:
         if name == "asr":

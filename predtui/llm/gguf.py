@@ -24,19 +24,33 @@ _BLOCKS = {
     34: (256, 54), 35: (256, 66), 39: (32, 17),
 }  # fmt: skip
 """Tensor type: (weights in a block, bytes in a block). A type that is not here is left to the engine to judge."""
+TYPES = {
+    0: "F32", 1: "F16", 2: "Q4_0", 3: "Q4_1", 6: "Q5_0", 7: "Q5_1", 8: "Q8_0", 9: "Q8_1", 10: "Q2_K", 11: "Q3_K",
+    12: "Q4_K", 13: "Q5_K", 14: "Q6_K", 15: "Q8_K", 16: "IQ2_XXS", 17: "IQ2_XS", 18: "IQ3_XXS", 19: "IQ1_S",
+    20: "IQ4_NL", 21: "IQ3_S", 22: "IQ2_S", 23: "IQ4_XS", 24: "I8", 25: "I16", 26: "I32", 27: "I64", 28: "F64",
+    29: "IQ1_M", 30: "BF16", 34: "TQ1_0", 35: "TQ2_0", 39: "MXFP4",
+}  # fmt: skip
+"""Tensor type: its name."""
 _REMEDY = "Fetch or copy the file again, or choose another model with --model."
 _MOST_ITEMS = 1 << 32
 _SIZES = ("block_count", "embedding_length", "context_length")
 """What no model has none of; llama.cpp ends its process over a zero."""
 
 
+Weight = tuple[str, tuple[int, ...]]
+"""Type and shape of a tensor, the length of a row first."""
+
+
 @dataclass(frozen=True, slots=True)
 class GgufHeader:
-    """What the header says: ``metadata`` holds scalars and strings (arrays are skipped), ``size`` is in bytes."""
+    """What the header says: ``metadata`` holds scalars and strings (arrays are skipped), ``size`` is in bytes,
+    ``weights`` the types and shapes that tensors have, ``parameters`` how many weights there are in all."""
 
     metadata: dict[str, str | int | float | bool]
     tensors: int
     size: int
+    weights: frozenset[Weight]
+    parameters: int
 
 
 class _Reader:
@@ -118,13 +132,14 @@ def _parse(path: Path, buffer: mmap.mmap, size: int) -> GgufHeader:
     for key in (f"{metadata.get('general.architecture')}.{name}" for name in _SIZES):
         if metadata.get(key, 1) == 0:
             raise PredtuiError(f"The model file {path} is damaged: it says {key} = 0.", _REMEDY)
-    ends = [_tensor_end(reader) for _ in range(tensors)]
+    found = [_tensor(reader) for _ in range(tensors)]
     alignment = int(metadata.get("general.alignment", 32)) or 1
     data = -(-reader.position // alignment) * alignment
-    needed = data + max(ends, default=0)
+    needed = data + max((end for *_, end in found), default=0)
     if needed > size:
         raise PredtuiError(f"The model file {path} is cut short: {size:,} of {needed:,} bytes.", _REMEDY)
-    return GgufHeader(metadata, tensors, size)
+    weights = frozenset((TYPES.get(kind, str(kind)), shape) for kind, shape, _ in found)
+    return GgufHeader(metadata, tensors, size, weights, sum(prod(shape) for _, shape, _ in found))
 
 
 def _value(reader: _Reader, kind: int) -> str | int | float | bool | None:
@@ -151,10 +166,10 @@ def _scalar(kind: int) -> str:
     return _SCALARS[kind]
 
 
-def _tensor_end(reader: _Reader) -> int:
-    """Where one tensor ends, in bytes from the beginning of the data."""
+def _tensor(reader: _Reader) -> tuple[int, tuple[int, ...], int]:
+    """Type and shape of a tensor, and where it ends, in bytes from the beginning of the data."""
     reader.string()
-    shape = [reader.count() for _ in range(reader.count("<I"))]
+    shape = tuple(reader.count() for _ in range(reader.count("<I")))
     kind, offset = reader.count("<I"), reader.count()
     weights, length = _BLOCKS.get(kind, (1, 0))
-    return offset + prod(shape) // weights * length
+    return kind, shape, offset + prod(shape) // weights * length
