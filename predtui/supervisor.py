@@ -38,10 +38,10 @@ class Supervisor:
         now = self._clock.now()
         recent = [death for death in self._deaths.get(stage, []) if now - death[0] < WINDOW_S]
         self._deaths[stage] = [*recent, (now, signal)]
-        if len(recent) >= len(DELAYS_S):
-            return None
         again = stage not in self._ready or any(earlier in FAULTS for _, earlier in recent)
         self._ready.discard(stage)
+        if len(recent) >= len(DELAYS_S):
+            return None
         return Restart(DELAYS_S[len(recent)], signal in FAULTS and again)
 
     def forget(self, stage: str) -> None:

@@ -27,8 +27,9 @@ SIZES = (1, 2, 8, 64)
 """Tokens of the forwards: one as decoding takes, a few as verification does, many as a prompt does."""
 _REPEATS, _ENOUGH_S = 7, 1.0
 """A size is repeated so often, or until it has taken so long."""
-_NEAR = 0.05
-"""Two tokens whose logits differ by less than this share of their deviation are a near tie: either may be chosen."""
+_NEAR = 0.2
+"""Two tokens whose logits differ by less than this share of their deviation are a near tie: either may be chosen. Of
+K-quantised random weights, llama.cpp's own kernels for one token and for many differ by up to 0.1 in each logit."""
 
 
 def main() -> None:
@@ -93,5 +94,5 @@ def _tell(weights: str, found: dict[str, object]) -> None:
 
 def _end_with_parent() -> None:
     """Standard input is a pipe that nobody writes to: it ends when the process that asked is gone."""
-    sys.stdin.buffer.read()
+    os.read(0, 1)
     os._exit(1)
