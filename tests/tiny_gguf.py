@@ -42,11 +42,12 @@ def write(
     return path
 
 
-def quantise(source: Path, path: Path, kind: str) -> Path:
-    """The file with all its matrices in one type, by llama.cpp's own quantiser. Rows must be a multiple of a block."""
+def quantise(source: Path, path: Path, kind: str, pure: bool = True) -> Path:
+    """The file with all its matrices in one type (``pure``), or mostly in one, by llama.cpp's own quantiser. Rows must
+    be a multiple of a block."""
     params = llama_cpp.llama_model_quantize_default_params()
     params.ftype = QUANTISED[kind]
-    params.pure, params.nthread = True, 1
+    params.pure, params.nthread = pure, 1
     done = llama_cpp.llama_model_quantize(str(source).encode(), str(path).encode(), ctypes.byref(params))
     assert done == 0, f"llama.cpp cannot write {kind}"
     return path

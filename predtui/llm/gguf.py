@@ -16,7 +16,7 @@ from predtui.errors import PredtuiError
 
 _SCALARS = {0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "<?", 10: "<Q", 11: "<q", 12: "<d"}
 _STRING, _ARRAY = 8, 9
-_BLOCKS = {
+BLOCKS = {
     0: (1, 4), 1: (1, 2), 2: (32, 18), 3: (32, 20), 6: (32, 22), 7: (32, 24), 8: (32, 34), 9: (32, 36),
     10: (256, 84), 11: (256, 110), 12: (256, 144), 13: (256, 176), 14: (256, 210), 15: (256, 292),
     16: (256, 66), 17: (256, 74), 18: (256, 98), 19: (256, 50), 20: (32, 18), 21: (256, 110), 22: (256, 82),
@@ -53,7 +53,7 @@ class GgufHeader:
     parameters: int
 
 
-class _Reader:
+class Reader:
     """Little-endian values from a buffer; a read beyond its end raises struct.error or ValueError."""
 
     def __init__(self, buffer: mmap.mmap) -> None:
@@ -70,6 +70,9 @@ class _Reader:
         if value > _MOST_ITEMS:
             raise ValueError(f"a length of {value}")
         return value
+
+    def offset(self) -> int:
+        return int(self.scalar("<Q"))
 
     def string(self) -> str:
         length = self.count()
@@ -117,7 +120,7 @@ def read_header(path: Path) -> GgufHeader:
 
 
 def _parse(path: Path, buffer: mmap.mmap, size: int) -> GgufHeader:
-    reader = _Reader(buffer)
+    reader = Reader(buffer)
     reader.skip(4)
     version = reader.count("<I")
     if version not in (2, 3):
@@ -126,7 +129,7 @@ def _parse(path: Path, buffer: mmap.mmap, size: int) -> GgufHeader:
     metadata: dict[str, str | int | float | bool] = {}
     for _ in range(pairs):
         key = reader.string()
-        value = _value(reader, reader.count("<I"))
+        value = read_value(reader, reader.count("<I"))
         if value is not None:
             metadata[key] = value
     for key in (f"{metadata.get('general.architecture')}.{name}" for name in _SIZES):
@@ -142,7 +145,7 @@ def _parse(path: Path, buffer: mmap.mmap, size: int) -> GgufHeader:
     return GgufHeader(metadata, tensors, size, weights, sum(prod(shape) for _, shape, _ in found))
 
 
-def _value(reader: _Reader, kind: int) -> str | int | float | bool | None:
+def read_value(reader: Reader, kind: int) -> str | int | float | bool | None:
     """One metadata value; None for an array, which is passed over."""
     if kind == _STRING:
         return reader.string()
@@ -156,7 +159,7 @@ def _value(reader: _Reader, kind: int) -> str | int | float | bool | None:
         reader.skip_strings(length)
         return None
     for _ in range(length):
-        _value(reader, item)
+        read_value(reader, item)
     return None
 
 
@@ -166,10 +169,10 @@ def _scalar(kind: int) -> str:
     return _SCALARS[kind]
 
 
-def _tensor(reader: _Reader) -> tuple[int, tuple[int, ...], int]:
+def _tensor(reader: Reader) -> tuple[int, tuple[int, ...], int]:
     """Type and shape of a tensor, and where it ends, in bytes from the beginning of the data."""
     reader.string()
     shape = tuple(reader.count() for _ in range(reader.count("<I")))
-    kind, offset = reader.count("<I"), reader.count()
-    weights, length = _BLOCKS.get(kind, (1, 0))
+    kind, offset = reader.count("<I"), reader.offset()
+    weights, length = BLOCKS.get(kind, (1, 0))
     return kind, shape, offset + prod(shape) // weights * length

@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from predtui.exits import FAULTS, ending, signal_name
+from predtui.llm.excerpt import write_excerpt
 from predtui.llm.gguf import Weight
 from predtui.settings import cache_folder
 
@@ -40,6 +41,8 @@ _GAIN = 1.05
 """Repacking costs memory that processes could share, and time at each start: it must be so many times as fast."""
 _PATIENCE_S, _READ_BYTES_S = 60.0, 30e6
 """The child may take so long, and a second more for so many bytes of its file."""
+_SMALL = 2**30
+"""Bytes of a file that is tested as it is; of a larger one, the first layers."""
 _MOST_REMEMBERED = 100
 _CHILD = "from predtui.llm.selftest import main; main()"
 _log = logging.getLogger("predtui.selftest")
@@ -89,7 +92,7 @@ def self_test(path: Path, weights: Collection[Weight], threads: int) -> Verdict:
     """Run the self-test on the file, and remember what it found. Ends within a limit of time; raises nothing."""
     now = _circumstances(weights, threads)
     _log.info("testing whether llama.cpp may repack %s of %s here: %s", now["types"], path, _reason(now))
-    verdict = dataclasses.replace(_run(path, threads), tested=datetime.now().isoformat(" ", "minutes"))
+    verdict = dataclasses.replace(_tried(path, threads), tested=datetime.now().isoformat(" ", "minutes"))
     _log.info("weights are %s: %s", "repacked" if verdict.repacked else "left as stored", verdict.found)
     if verdict.lasting:
         _write({**now, "verdict": dataclasses.asdict(verdict)})
@@ -97,6 +100,20 @@ def self_test(path: Path, weights: Collection[Weight], threads: int) -> Verdict:
 
 
 # --- the child -------------------------------------------------------------------------------------------------------
+
+
+def _tried(path: Path, threads: int) -> Verdict:
+    """The file itself, or as few of its layers as hold every type and shape where it is large: the same kernels in a
+    fraction of the time. Where llama.cpp refuses these, as it does networks whose layers are told apart by number, or
+    they cannot be written, all of it."""
+    with contextlib.suppress(OSError):
+        if path.stat().st_size > _SMALL:
+            cache_folder().mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(dir=cache_folder(), prefix=".excerpt") as folder:
+                part = Path(folder) / "excerpt.gguf"
+                if write_excerpt(path, part) and (verdict := _run(part, threads)).lasting:
+                    return verdict
+    return _run(path, threads)
 
 
 def _run(path: Path, threads: int) -> Verdict:
