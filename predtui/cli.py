@@ -76,8 +76,9 @@ def turn(
 
 @app.command()
 @with_settings
-def doctor(settings: Settings) -> None:
-    """What is found and what is missing, with the remedy. Exit status 0 when a typed turn can work."""
+def doctor(context: typer.Context, settings: Settings) -> None:
+    """What is found and what is missing, with the remedy. Exit status 0 when a typed turn can work. With --model,
+    llama.cpp is tested on that file's weights, in a process of its own."""
     from rich.console import Console
     from rich.text import Text
 
@@ -86,7 +87,7 @@ def doctor(settings: Settings) -> None:
     marks = {"found": ("✓", "green"), "missing": ("–", "yellow"), "broken": ("✗", "bold red")}
     console = Console(highlight=False)
     findings = []
-    for finding in examine(settings):
+    for finding in examine(settings, testing=context.params.get("llm_model") is not None):
         findings.append(finding)
         mark, style = marks[finding.state]
         line = Text.assemble((f"{mark} ", style), (f"{finding.subject:<19}", "bold"), finding.detail)

@@ -1,4 +1,7 @@
-"""What is found and what is missing on this machine, one line each with its remedy. Must not start anything."""
+"""What is found and what is missing on this machine, one line each with its remedy.
+
+Must not start anything but the self-test of a model, where it is asked for.
+"""
 
 from __future__ import annotations
 
@@ -29,11 +32,14 @@ class Finding:
     needed: bool = False
 
 
-def examine(settings: Settings) -> Iterator[Finding]:
-    """All findings, in the order a turn passes through them."""
+def examine(settings: Settings, testing: bool = False) -> Iterator[Finding]:
+    """All findings, in the order a turn passes through them. ``testing``: llama.cpp is tested on the model's weights,
+    in a process of its own, instead of telling what an earlier test has found."""
     for check in CHECKS:
         try:
             yield from check(settings)
+            if check is _language_model:
+                yield from _repacking(settings, testing)
         except Exception as error:  # a check that fails must not hide the others
             yield Finding(check.__name__.removeprefix("_"), "broken", f"{type(error).__name__}: {error}")
 
@@ -85,6 +91,36 @@ def _language_model(settings: Settings) -> Iterator[Finding]:
         yield Finding("language model", "found", inspect(settings.llm.model, settings.llm.engine), needed=True)
     except PredtuiError as error:
         yield Finding("language model", "broken", error.message, error.remedy, needed=True)
+
+
+def _repacking(settings: Settings, testing: bool) -> Iterator[Finding]:
+    """Whether llama.cpp may repack the model's weights, and how that is known."""
+    from predtui.llm import repacking
+    from predtui.llm.gguf import read_header
+    from predtui.llm.load import file_of
+    from predtui.llm.threads import default_threads
+
+    if settings.llm.engine != "llamacpp":
+        return
+    path = file_of(settings.llm.model)
+    try:
+        header = read_header(path)
+    except PredtuiError:
+        return  # the line above has said so
+    threads, kinds = settings.llm.threads or default_threads(header.parameters), repacking.concerned(header.weights)
+    if not kinds:
+        yield Finding("weight repacking", "found", "never done to this model's types: nothing to test")
+        return
+    if testing:
+        verdict: repacking.Verdict | None = repacking.self_test(path, header.weights, threads)
+    else:
+        verdict = repacking.remembered(header.weights, threads)
+    if verdict is None:
+        detail = f"not tested yet for {', '.join(kinds)}: it is when the model is first loaded"
+        yield Finding("weight repacking", "found", detail, "Test it now: predtui doctor --model FILE")
+        return
+    used = "on" if verdict.repacked else "off"
+    yield Finding("weight repacking", "found", f"{used} for {', '.join(kinds)}: {verdict.found} ({verdict.tested})")
 
 
 def _synthesiser(settings: Settings) -> Iterator[Finding]:

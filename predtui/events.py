@@ -379,12 +379,14 @@ class Playback(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageStatus(Event):
-    """Life of one stage, with a line a person can act on. ``progress`` in 0..1, or -1 where unknown."""
+    """Life of one stage, with a line a person can act on. ``progress`` in 0..1, or -1 where unknown. ``signal`` names
+    the one that ended its process."""
 
     stage: str = ""
     state: StageState = "starting"
     message: str = ""
     progress: float = -1.0
+    signal: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

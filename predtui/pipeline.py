@@ -26,7 +26,7 @@ from predtui.monitor import Monitor
 from predtui.predgen.policy import pause_seconds
 from predtui.recovery import Memory
 from predtui.stage import StageSpec
-from predtui.supervisor import Supervisor
+from predtui.supervisor import Supervisor, falls_back, given_up
 from predtui.text import printable
 from predtui.turn import Turn, reduce
 
@@ -72,8 +72,6 @@ class Pipeline:
         self._memory = Memory()
         self._supervisor = Supervisor(self._clock)
         self._down: set[str] = set()
-        self._opened: set[str] = set()
-        """Stages that were ready since they were last started."""
         self._backlog = Backlog()
         self._edited = ""
         """The text of the line being edited."""
@@ -280,7 +278,7 @@ class Pipeline:
     def _input_ended(self, event: ev.Transcript) -> None:
         if not event.text and self._state.source != "typed":
             self._notice("Heard nothing.", "information")
-        elif event.text and not (self._usable("llm") or "llm" in self._opened):
+        elif event.text and not (self._usable("llm") or self._supervisor.runs("llm")):
             self._notice("No reply: the language model is not available. See its status, or choose another.", "error")
             self._end_reply()
 
@@ -338,9 +336,9 @@ class Pipeline:
         if name not in self._hosts:
             return
         if status.state == "restarting":
-            self._stage_died(name, status.message)
+            self._stage_died(status)
         elif status.state == "ready":
-            self._opened.add(name)
+            self._supervisor.ready(name)
             self._previous.pop(name, None)
             if name in self._down:
                 self._down.discard(name)
@@ -349,18 +347,18 @@ class Pipeline:
         elif status.state == "failed":
             self._stage_failed(name)
 
-    def _stage_died(self, name: str, message: str) -> None:
+    def _stage_died(self, status: ev.StageStatus) -> None:
+        name, host = status.stage, self._hosts[status.stage]
         self._down.add(name)
-        self._opened.discard(name)
-        delay = self._supervisor.died(name)
-        if delay is None:
-            log = f" The log is {self._log_path}." if self._log_path else ""
-            self._tell(
-                name, "failed", f"{message} Given up after several restarts.{log} Choose another, or start again."
-            )
-        else:
-            host = self._hosts[name]
-            self._dispatcher.after(delay, lambda: host.restart() if self._hosts[name] is host else None)
+        restart = self._supervisor.died(name, status.signal)
+        if restart is None:
+            self._tell(name, "failed", given_up(host.spec, status.message, self._log_path))
+            return
+        spec = host.spec.safest() if restart.safest else host.spec
+        if spec != host.spec:
+            self._hosts[name] = host = self._make(spec)
+            self._notice(falls_back(spec, status.message), "warning")
+        self._dispatcher.after(restart.delay, lambda: host.restart() if self._hosts[name] is host else None)
 
     def _stage_failed(self, name: str) -> None:
         if name == "asr":
@@ -387,7 +385,6 @@ class Pipeline:
         old = self._hosts[name]
         threading.Thread(target=old.stop, name=f"retire-{name}", daemon=True).start()
         self._supervisor.forget(name)
-        self._opened.discard(name)
         self._down.add(name)
         self._hosts[name] = self._make(spec)
         self._hosts[name].start()

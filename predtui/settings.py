@@ -43,6 +43,11 @@ class LlmSettings:
     )
     folder: str = option("", "a folder of GGUF files that F4 offers")
     threads: int = option(0, "CPU threads of the language model; 0 suits its size", least=0, most=1024)
+    weights: str = option(
+        "auto",
+        "how llama.cpp holds weights: auto tests whether it may repack them here; safest: as stored, on one thread",
+        ("auto", "repacked", "stored", "safest"),
+    )
     context: int = option(0, "context length in tokens; 0 takes the model's own, at most 4096", least=0)
     verifier: str = option("greedy", "how a candidate is verified against a new prompt", flag="verifier")
     memory: int = option(4, "how many candidates are kept, for words that flip back and forth", least=1)
@@ -61,6 +66,11 @@ class LlmSettings:
     temperature: float = option(0.0, "0 decodes greedily; above, samples with the seed", flag="temperature", least=0)
     seed: int = option(0, "seed of the sampler", flag="seed")
     baseline: bool = option(True, "measure each turn once without speculation, in idle time")
+
+
+def safest_model(settings: LlmSettings) -> LlmSettings:
+    """The same model, held and evaluated in the way that is the least likely to crash."""
+    return dataclasses.replace(settings, weights="safest")
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +188,15 @@ def state_folder() -> Path:
     return Path(platformdirs.user_state_dir("predtui"))
 
 
+def cache_folder() -> Path:
+    """Where goes what can be found out again; ``PREDTUI_CACHE_DIR`` moves it."""
+    if chosen := os.environ.get("PREDTUI_CACHE_DIR"):
+        return Path(chosen)
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("predtui"))
+
+
 def user_file() -> Path:
     return user_folder() / "settings.toml"
 
@@ -258,7 +277,7 @@ def _from_file(path: Path, must_exist: bool) -> dict[str, Any]:
 
 def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
     by_variable = {item.variable: key for key, item in options().items()}
-    outside = {"PREDTUI_CONFIG_DIR", "PREDTUI_STATE_DIR"}
+    outside = {"PREDTUI_CONFIG_DIR", "PREDTUI_STATE_DIR", "PREDTUI_CACHE_DIR"}
     values: dict[str, Any] = {}
     for variable, text in environment.items():
         if not variable.startswith("PREDTUI_") or variable in outside:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from predtui.clock import Clock
@@ -47,9 +47,24 @@ class Stage(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Fallback:
+    """The safest way to run a stage, for when it crashes otherwise. ``options`` makes it out of the stage's options;
+    ``words`` say what it is, ``remedy`` what a person can do where it does not help."""
+
+    options: Callable[[Any], Any]
+    words: str
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True)
 class StageSpec:
     """How to make a stage in another process: ``factory``, "module:function", is called there with ``options``."""
 
     name: str
     factory: str
     options: Any = None
+    fallback: Fallback | None = None
+
+    def safest(self) -> StageSpec:
+        """The same stage, run in its safest way; itself where it has none, or is run so already."""
+        return replace(self, options=self.fallback.options(self.options)) if self.fallback else self

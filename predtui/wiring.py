@@ -7,8 +7,14 @@ from collections.abc import Collection
 from pathlib import Path
 
 from predtui.pipeline import STAGES, Pipeline
-from predtui.settings import Settings, state_folder
-from predtui.stage import StageSpec
+from predtui.settings import Settings, safest_model, state_folder
+from predtui.stage import Fallback, StageSpec
+
+SAFEST_MODEL = Fallback(
+    safest_model,
+    "in the safest setting, which is slower: weights as stored, file read instead of mapped, one thread",
+    "Choose another model (--model, or F4); what this one does here tells: predtui doctor --model FILE.",
+)
 
 
 def stage_specs(settings: Settings) -> list[StageSpec]:
@@ -16,7 +22,7 @@ def stage_specs(settings: Settings) -> list[StageSpec]:
     return [
         StageSpec("mic", "predtui.audio.stages:microphone", settings.audio),
         StageSpec("asr", "predtui.asr.stage:create", settings.asr),
-        StageSpec("llm", "predtui.predgen.stage:from_settings", settings.llm),
+        StageSpec("llm", "predtui.predgen.stage:from_settings", settings.llm, SAFEST_MODEL),
         StageSpec("tts", "predtui.tts.stage:create", settings.tts),
         StageSpec("player", "predtui.audio.stages:player", settings.audio),
     ]

@@ -2,26 +2,39 @@
 
 from __future__ import annotations
 
+import ctypes
 from pathlib import Path
 
 import gguf
+import llama_cpp
 import numpy as np
 
 CHATML = (
     "{% for m in messages %}{{ '<|im_start|>' + m['role'] + '\n' + m['content'] + '<|im_end|>\n' }}{% endfor %}"
     "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
 )
+QUANTISED = {"F32": 0, "F16": 1, "Q4_0": 2, "Q8_0": 7, "Q2_K": 10, "Q4_K": 15, "Q6_K": 18, "IQ4_XS": 30}
+"""Type: llama.cpp's number of the kind of file that is made of it."""
 HIDDEN, LAYERS, HEADS, FEED_FORWARD, CONTEXT = 32, 2, 2, 48, 1024
 
 
-def write(path: Path, seed: int = 0, template: str | None = CHATML, add_bos: bool = False, arch: str = "llama") -> Path:
+def write(
+    path: Path,
+    seed: int = 0,
+    template: str | None = CHATML,
+    add_bos: bool = False,
+    arch: str = "llama",
+    hidden: int = HIDDEN,
+    feed_forward: int = FEED_FORWARD,
+    layers: int = LAYERS,
+) -> Path:
     """A byte-level BPE vocabulary of 256 bytes, a few merges and three special tokens; tied embeddings; 16-bit."""
     writer = gguf.GGUFWriter(str(path), arch)
-    _hyperparameters(writer)
+    _hyperparameters(writer, hidden, feed_forward, layers)
     size = _vocabulary(writer, add_bos)
     if template is not None:
         writer.add_chat_template(template)
-    _weights(writer, size, np.random.default_rng(seed))
+    _weights(writer, size, np.random.default_rng(seed), hidden, feed_forward, layers)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -29,15 +42,26 @@ def write(path: Path, seed: int = 0, template: str | None = CHATML, add_bos: boo
     return path
 
 
-def _hyperparameters(writer: gguf.GGUFWriter) -> None:
+def quantise(source: Path, path: Path, kind: str, pure: bool = True) -> Path:
+    """The file with all its matrices in one type (``pure``), or mostly in one, by llama.cpp's own quantiser. Rows must
+    be a multiple of a block."""
+    params = llama_cpp.llama_model_quantize_default_params()
+    params.ftype = QUANTISED[kind]
+    params.pure, params.nthread = pure, 1
+    done = llama_cpp.llama_model_quantize(str(source).encode(), str(path).encode(), ctypes.byref(params))
+    assert done == 0, f"llama.cpp cannot write {kind}"
+    return path
+
+
+def _hyperparameters(writer: gguf.GGUFWriter, hidden: int, feed_forward: int, layers: int) -> None:
     writer.add_context_length(CONTEXT)
-    writer.add_embedding_length(HIDDEN)
-    writer.add_block_count(LAYERS)
-    writer.add_feed_forward_length(FEED_FORWARD)
+    writer.add_embedding_length(hidden)
+    writer.add_block_count(layers)
+    writer.add_feed_forward_length(feed_forward)
     writer.add_head_count(HEADS)
     writer.add_head_count_kv(HEADS)
     writer.add_layer_norm_rms_eps(1e-5)
-    writer.add_rope_dimension_count(HIDDEN // HEADS)
+    writer.add_rope_dimension_count(hidden // HEADS)
 
 
 def _vocabulary(writer: gguf.GGUFWriter, add_bos: bool) -> int:
@@ -59,18 +83,20 @@ def _vocabulary(writer: gguf.GGUFWriter, add_bos: bool) -> int:
     return len(tokens) + len(special)
 
 
-def _weights(writer: gguf.GGUFWriter, size: int, rng: np.random.Generator) -> None:
+def _weights(
+    writer: gguf.GGUFWriter, size: int, rng: np.random.Generator, hidden: int, feed_forward: int, layers: int
+) -> None:
     def matrix(*shape: int) -> np.ndarray:
         return (rng.normal(size=shape) * 1.5 / shape[-1] ** 0.5).astype(np.float16)
 
-    writer.add_tensor("token_embd.weight", rng.normal(size=(size, HIDDEN)).astype(np.float16))
-    writer.add_tensor("output_norm.weight", np.ones(HIDDEN, np.float32))
-    for layer in range(LAYERS):
+    writer.add_tensor("token_embd.weight", rng.normal(size=(size, hidden)).astype(np.float16))
+    writer.add_tensor("output_norm.weight", np.ones(hidden, np.float32))
+    for layer in range(layers):
         block = f"blk.{layer}."
         for name in ("attn_norm", "ffn_norm"):
-            writer.add_tensor(f"{block}{name}.weight", np.ones(HIDDEN, np.float32))
+            writer.add_tensor(f"{block}{name}.weight", np.ones(hidden, np.float32))
         for name in ("attn_q", "attn_k", "attn_v", "attn_output"):
-            writer.add_tensor(f"{block}{name}.weight", matrix(HIDDEN, HIDDEN))
+            writer.add_tensor(f"{block}{name}.weight", matrix(hidden, hidden))
         for name in ("ffn_gate", "ffn_up"):
-            writer.add_tensor(f"{block}{name}.weight", matrix(FEED_FORWARD, HIDDEN))
-        writer.add_tensor(f"{block}ffn_down.weight", matrix(HIDDEN, FEED_FORWARD))
+            writer.add_tensor(f"{block}{name}.weight", matrix(feed_forward, hidden))
+        writer.add_tensor(f"{block}ffn_down.weight", matrix(hidden, feed_forward))

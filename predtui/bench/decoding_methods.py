@@ -18,6 +18,8 @@ from predtui.decoding.duo import Duo, DuoOptions, Iteration
 from predtui.decoding.sampler import Greedy
 from predtui.errors import PredtuiError
 from predtui.llm.base import LoadedModel
+from predtui.llm.gguf import read_header
+from predtui.llm.repacking import concerned, may_repack
 from predtui.llm.threads import default_threads
 
 VANILLA = "vanilla"
@@ -87,11 +89,18 @@ def _llamacpp_lookup(bench: Bench, name: str) -> Runner:
     from llama_cpp.llama_speculative import LlamaPromptLookupDecoding
 
     _only_greedy(bench, name)
-    if not (bench.folders[0] / "model.gguf").is_file():
+    file = bench.folders[0] / "model.gguf"
+    if not file.is_file():
         raise PredtuiError(f"{bench.folders[0]} holds no model.gguf.", f"Leave {name} out of --methods.")
     threads = default_threads(bench.target.parameters)
+    weights = read_header(file).weights
+    if concerned(weights) and not may_repack(file, weights, threads):
+        raise PredtuiError(
+            f"{name} always repacks weights, which the self-test advises against for {file} here.",
+            f"Leave {name} out of --methods.",
+        )
     model: Any = Llama(
-        str(bench.folders[0] / "model.gguf"),
+        str(file),
         n_ctx=bench.target.model.context_size,
         n_threads=threads,
         n_threads_batch=threads,

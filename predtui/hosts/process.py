@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 import os
 import pickle
-import signal
 import subprocess
 import sys
 import threading
@@ -19,6 +18,7 @@ from typing import Any
 
 from predtui.clock import Clock
 from predtui.events import Event, StageState, StageStatus
+from predtui.exits import ending, signal_name
 from predtui.hosts.base import Emit, overflow_notice
 from predtui.hosts.inbox import Inbox
 from predtui.stage import StageSpec
@@ -93,10 +93,12 @@ class ProcessHost:
             self._life = None
         if returncode == 0 and self.status.state == "failed":
             return
-        self._tell("restarting", f"{self.spec.name} {_cause(returncode)}.")
+        self._tell("restarting", f"{self.spec.name} {ending(returncode)}.", signal_name(returncode))
 
-    def _tell(self, state: StageState, message: str) -> None:
-        self.status = StageStatus(stage=self.spec.name, state=state, message=message, time=self._clock.now())
+    def _tell(self, state: StageState, message: str, signal: str = "") -> None:
+        self.status = StageStatus(
+            stage=self.spec.name, state=state, message=message, signal=signal, time=self._clock.now()
+        )
         self._emit(self.status)
 
 
@@ -197,15 +199,6 @@ def _spawn(name: str, pipe: int, log_path: Path | None) -> subprocess.Popen[byte
         )
     finally:
         os.close(log)
-
-
-def _cause(returncode: int) -> str:
-    if returncode >= 0:
-        return f"ended unexpectedly with exit status {returncode}"
-    try:
-        return f"was killed by {signal.Signals(-returncode).name}"
-    except ValueError:
-        return f"was killed by signal {-returncode}"
 
 
 def process_host(clock: Clock, log_path: Path | None = None) -> Callable[[StageSpec, Emit], ProcessHost]:

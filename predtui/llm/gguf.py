@@ -16,7 +16,7 @@ from predtui.errors import PredtuiError
 
 _SCALARS = {0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "<?", 10: "<Q", 11: "<q", 12: "<d"}
 _STRING, _ARRAY = 8, 9
-_BLOCKS = {
+BLOCKS = {
     0: (1, 4), 1: (1, 2), 2: (32, 18), 3: (32, 20), 6: (32, 22), 7: (32, 24), 8: (32, 34), 9: (32, 36),
     10: (256, 84), 11: (256, 110), 12: (256, 144), 13: (256, 176), 14: (256, 210), 15: (256, 292),
     16: (256, 66), 17: (256, 74), 18: (256, 98), 19: (256, 50), 20: (32, 18), 21: (256, 110), 22: (256, 82),
@@ -24,22 +24,36 @@ _BLOCKS = {
     34: (256, 54), 35: (256, 66), 39: (32, 17),
 }  # fmt: skip
 """Tensor type: (weights in a block, bytes in a block). A type that is not here is left to the engine to judge."""
+TYPES = {
+    0: "F32", 1: "F16", 2: "Q4_0", 3: "Q4_1", 6: "Q5_0", 7: "Q5_1", 8: "Q8_0", 9: "Q8_1", 10: "Q2_K", 11: "Q3_K",
+    12: "Q4_K", 13: "Q5_K", 14: "Q6_K", 15: "Q8_K", 16: "IQ2_XXS", 17: "IQ2_XS", 18: "IQ3_XXS", 19: "IQ1_S",
+    20: "IQ4_NL", 21: "IQ3_S", 22: "IQ2_S", 23: "IQ4_XS", 24: "I8", 25: "I16", 26: "I32", 27: "I64", 28: "F64",
+    29: "IQ1_M", 30: "BF16", 34: "TQ1_0", 35: "TQ2_0", 39: "MXFP4",
+}  # fmt: skip
+"""Tensor type: its name."""
 _REMEDY = "Fetch or copy the file again, or choose another model with --model."
 _MOST_ITEMS = 1 << 32
 _SIZES = ("block_count", "embedding_length", "context_length")
 """What no model has none of; llama.cpp ends its process over a zero."""
 
 
+Weight = tuple[str, tuple[int, ...]]
+"""Type and shape of a tensor, the length of a row first."""
+
+
 @dataclass(frozen=True, slots=True)
 class GgufHeader:
-    """What the header says: ``metadata`` holds scalars and strings (arrays are skipped), ``size`` is in bytes."""
+    """What the header says: ``metadata`` holds scalars and strings (arrays are skipped), ``size`` is in bytes,
+    ``weights`` the types and shapes that tensors have, ``parameters`` how many weights there are in all."""
 
     metadata: dict[str, str | int | float | bool]
     tensors: int
     size: int
+    weights: frozenset[Weight]
+    parameters: int
 
 
-class _Reader:
+class Reader:
     """Little-endian values from a buffer; a read beyond its end raises struct.error or ValueError."""
 
     def __init__(self, buffer: mmap.mmap) -> None:
@@ -56,6 +70,9 @@ class _Reader:
         if value > _MOST_ITEMS:
             raise ValueError(f"a length of {value}")
         return value
+
+    def offset(self) -> int:
+        return int(self.scalar("<Q"))
 
     def string(self) -> str:
         length = self.count()
@@ -103,7 +120,7 @@ def read_header(path: Path) -> GgufHeader:
 
 
 def _parse(path: Path, buffer: mmap.mmap, size: int) -> GgufHeader:
-    reader = _Reader(buffer)
+    reader = Reader(buffer)
     reader.skip(4)
     version = reader.count("<I")
     if version not in (2, 3):
@@ -112,22 +129,23 @@ def _parse(path: Path, buffer: mmap.mmap, size: int) -> GgufHeader:
     metadata: dict[str, str | int | float | bool] = {}
     for _ in range(pairs):
         key = reader.string()
-        value = _value(reader, reader.count("<I"))
+        value = read_value(reader, reader.count("<I"))
         if value is not None:
             metadata[key] = value
     for key in (f"{metadata.get('general.architecture')}.{name}" for name in _SIZES):
         if metadata.get(key, 1) == 0:
             raise PredtuiError(f"The model file {path} is damaged: it says {key} = 0.", _REMEDY)
-    ends = [_tensor_end(reader) for _ in range(tensors)]
+    found = [_tensor(reader) for _ in range(tensors)]
     alignment = int(metadata.get("general.alignment", 32)) or 1
     data = -(-reader.position // alignment) * alignment
-    needed = data + max(ends, default=0)
+    needed = data + max((end for *_, end in found), default=0)
     if needed > size:
         raise PredtuiError(f"The model file {path} is cut short: {size:,} of {needed:,} bytes.", _REMEDY)
-    return GgufHeader(metadata, tensors, size)
+    weights = frozenset((TYPES.get(kind, str(kind)), shape) for kind, shape, _ in found)
+    return GgufHeader(metadata, tensors, size, weights, sum(prod(shape) for _, shape, _ in found))
 
 
-def _value(reader: _Reader, kind: int) -> str | int | float | bool | None:
+def read_value(reader: Reader, kind: int) -> str | int | float | bool | None:
     """One metadata value; None for an array, which is passed over."""
     if kind == _STRING:
         return reader.string()
@@ -141,7 +159,7 @@ def _value(reader: _Reader, kind: int) -> str | int | float | bool | None:
         reader.skip_strings(length)
         return None
     for _ in range(length):
-        _value(reader, item)
+        read_value(reader, item)
     return None
 
 
@@ -151,10 +169,10 @@ def _scalar(kind: int) -> str:
     return _SCALARS[kind]
 
 
-def _tensor_end(reader: _Reader) -> int:
-    """Where one tensor ends, in bytes from the beginning of the data."""
+def _tensor(reader: Reader) -> tuple[int, tuple[int, ...], int]:
+    """Type and shape of a tensor, and where it ends, in bytes from the beginning of the data."""
     reader.string()
-    shape = [reader.count() for _ in range(reader.count("<I"))]
-    kind, offset = reader.count("<I"), reader.count()
-    weights, length = _BLOCKS.get(kind, (1, 0))
-    return offset + prod(shape) // weights * length
+    shape = tuple(reader.count() for _ in range(reader.count("<I")))
+    kind, offset = reader.count("<I"), reader.offset()
+    weights, length = BLOCKS.get(kind, (1, 0))
+    return kind, shape, offset + prod(shape) // weights * length

@@ -6,7 +6,6 @@ tokens are chosen.
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -26,20 +25,17 @@ from predtui.llm.base import (
     never,
 )
 from predtui.llm.gguf import GgufHeader, read_header
+from predtui.llm.llamabatch import CHUNK, Batch, open_context, output_rows
 from predtui.llm.llamalog import initialise, last_error
+from predtui.llm.repacking import AUTO, REPACKED, SAFEST, may_repack
 from predtui.llm.sequences import Sequences
 from predtui.llm.threads import default_threads
 
-CHUNK = 256
-"""Tokens evaluated between two questions whether the work is stale."""
 SEQUENCES = 16
 """Branches, or leaves of a tree, that one forward can evaluate side by side."""
 _DEFAULT_CONTEXT = 4096
 _LEAST_CONTEXT = 64
 """What llama.cpp itself does with fewer cells than sequences is to abort."""
-_FLASH_ATTENTION_OFF = 0
-"""On a CPU its kernels for one token and for many differ by up to 0.15 in logits of deviation 6, the plain ones by 0.01
-(random-weight Llama, 16-bit); what one chooses, the other must not reject."""
 _VECTOR = 64
 """Elements that llama.cpp's product of two 16-bit vectors takes at once with AVX-512; what is left goes one by one."""
 
@@ -47,18 +43,26 @@ _VECTOR = 64
 class LlamaCppModel:
     """A GGUF model. One sequence holds the last argument; the others live only within ``branch_logits``."""
 
-    def __init__(self, path: Path, threads: int | None = None, context: int = 0, stale: Stale = never) -> None:
+    def __init__(
+        self,
+        path: Path,
+        threads: int | None = None,
+        context: int = 0,
+        stale: Stale = never,
+        weights: str = AUTO,
+    ) -> None:
         """``context`` in tokens, 0 for the model's own up to 4096; ``stale`` is asked between the chunks of a long
-        evaluation, which then raises Preempted. Raises PredtuiError for a file that cannot be loaded."""
+        evaluation, which then raises Preempted; ``weights``: how they are held, as in ``repacking``, whose self-test
+        decides where nothing else is said. Raises PredtuiError for a file that cannot be loaded."""
         initialise()
         header = read_header(path)
         self.counters = Counters()
         self._stale = stale
         self._memory: list[int] = []
         self._context = 0
-        self._model = self._load(path, header)
-        self._parameters = int(llama_cpp.llama_model_n_params(self._model))
-        self._threads = threads or default_threads(self._parameters)
+        self._parameters = header.parameters
+        self._threads = 1 if weights == SAFEST else threads or default_threads(self._parameters)
+        self._model = self._load(path, header, weights)
         self._context = self._open(path, self._threads, context)
         self._kv = llama_cpp.llama_get_memory(self._context)
         self._vocab_size = int(llama_cpp.llama_vocab_n_tokens(self.vocab))
@@ -194,11 +198,17 @@ class LlamaCppModel:
         heads = int(llama_cpp.llama_model_n_head(self._model)) or 1
         return int(llama_cpp.llama_model_n_embd(self._model)) // heads
 
-    def _load(self, path: Path, header: GgufHeader) -> int:
+    def _load(self, path: Path, header: GgufHeader, weights: str) -> int:
         free = psutil.virtual_memory().available
         if header.size > free:
             raise _too_large(path, header.size, free)
-        model = llama_cpp.llama_model_load_from_file(str(path).encode(), llama_cpp.llama_model_default_params())
+        params = llama_cpp.llama_model_default_params()
+        params.use_extra_bufts = weights == REPACKED or (
+            weights == AUTO and may_repack(path, header.weights, self._threads)
+        )
+        if weights == SAFEST:
+            _unmap(params)
+        model = llama_cpp.llama_model_load_from_file(str(path).encode(), params)
         if not model:
             kind = header.metadata.get("general.architecture", "unknown")
             raise PredtuiError(
@@ -231,79 +241,12 @@ class LlamaCppModel:
         return 4 * width * int(llama_cpp.llama_model_n_layer(self._model)) * self._context_size
 
 
-class Batch:
-    """A ``llama_batch`` over numpy arrays, filled anew for each forward."""
-
-    def __init__(self, size: int) -> None:
-        self._tokens = np.zeros(size, np.int32)
-        self._positions = np.zeros(size, np.int32)
-        self._wanted = np.zeros(size, np.int8)
-        self._sequences = np.zeros(size, np.int32)
-        self._counts = np.ones(size, np.int32)
-        stride = self._sequences.itemsize
-        self._pointers = self._sequences.ctypes.data + stride * np.arange(size, dtype=np.uintp)
-        self.struct = llama_cpp.llama_batch(
-            n_tokens=0,
-            token=self._tokens.ctypes.data_as(ctypes.POINTER(ctypes.c_int32)),
-            embd=None,
-            pos=self._positions.ctypes.data_as(ctypes.POINTER(ctypes.c_int32)),
-            n_seq_id=self._counts.ctypes.data_as(ctypes.POINTER(ctypes.c_int32)),
-            seq_id=self._pointers.ctypes.data_as(ctypes.POINTER(ctypes.POINTER(ctypes.c_int32))),
-            logits=self._wanted.ctypes.data_as(ctypes.POINTER(ctypes.c_int8)),
-        )
-
-    def fill(self, tokens: Sequence[int], start: int, rows: int) -> None:
-        """``tokens`` of sequence 0 from position ``start`` on, with logits for the last ``rows`` of them."""
-        count = len(tokens)
-        self._tokens[:count] = tokens
-        self._positions[:count] = np.arange(start, start + count)
-        self._sequences[:count] = 0
-        self._wanted[: count - rows] = 0
-        self._wanted[count - rows : count] = 1
-        self.struct.n_tokens = count
-
-    def put(self, tokens: Sequence[int], positions: Sequence[int], sequences: Sequence[int], rows: int) -> None:
-        """Each token at its position in its sequence, with logits for the last ``rows`` of them."""
-        count = len(tokens)
-        self._tokens[:count] = tokens
-        self._positions[:count] = positions
-        self._sequences[:count] = sequences
-        self._wanted[:count] = np.arange(count) >= count - rows
-        self.struct.n_tokens = count
-
-    def fill_branches(self, runs: Sequence[Sequence[int]], start: int) -> None:
-        """Each run in its own sequence from position ``start`` on, with logits for every token."""
-        count = 0
-        for sequence, run in enumerate(runs):
-            end = count + len(run)
-            self._tokens[count:end] = run
-            self._positions[count:end] = np.arange(start, start + len(run))
-            self._sequences[count:end] = sequence
-            count = end
-        self._wanted[:count] = 1
-        self.struct.n_tokens = count
-
-
-def open_context(model: int, cells: int, threads: int, sequences: int) -> int:
-    """llama.cpp's pointer of a context with ``cells`` cache cells that ``sequences`` sequences share; 0 where it
-    cannot be had."""
-    params = llama_cpp.llama_context_default_params()
-    params.n_ctx = cells
-    params.n_batch = params.n_ubatch = CHUNK
-    params.n_seq_max = sequences
-    params.n_threads = params.n_threads_batch = threads
-    if not llama_cpp.llama_supports_gpu_offload():
-        params.flash_attn_type = _FLASH_ATTENTION_OFF
-    params.kv_unified = params.swa_full = params.no_perf = True
-    return int(llama_cpp.llama_init_from_model(model, params) or 0)
-
-
-def output_rows(context: int, count: int, vocab_size: int) -> Logits:
-    """A copy [count, vocab_size] of the rows that the last forward of a context was asked for."""
-    address = ctypes.addressof(llama_cpp.llama_get_logits(context).contents)
-    buffer = memoryview((ctypes.c_float * (count * vocab_size)).from_address(address))
-    rows: Logits = np.frombuffer(buffer, np.float32).reshape(count, vocab_size).copy()
-    return rows
+def _unmap(params: llama_cpp.llama_model_params) -> None:
+    """Have the file read instead of mapped, as versions of the bindings say it."""
+    if hasattr(params, "load_mode"):
+        params.load_mode = llama_cpp.LLAMA_LOAD_MODE_NONE
+    else:
+        params.use_mmap = False
 
 
 def _too_large(path: Path, needed: int, free: int) -> PredtuiError:

@@ -11,7 +11,8 @@ import llama_cpp
 
 from predtui.errors import PredtuiError
 from predtui.llm.base import Logits, check_request, check_vocabulary, common_prefix
-from predtui.llm.llamacpp import CHUNK, Batch, LlamaCppModel, open_context, output_rows
+from predtui.llm.llamabatch import CHUNK, Batch, open_context, output_rows
+from predtui.llm.llamacpp import LlamaCppModel
 from predtui.llm.llamalog import last_error
 from predtui.llm.sequences import SEQUENCES
 

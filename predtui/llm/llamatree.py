@@ -14,7 +14,9 @@ import llama_cpp
 import numpy as np
 
 from predtui.llm.base import Logits, Stale, check_request, check_vocabulary
-from predtui.llm.llamacpp import CHUNK, SEQUENCES, LlamaCppModel
+from predtui.llm.llamabatch import CHUNK
+from predtui.llm.llamacpp import SEQUENCES, LlamaCppModel
+from predtui.llm.repacking import AUTO
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,10 +140,10 @@ def _depths(parents: Sequence[int], start: int) -> list[int]:
     return positions
 
 
-def open_model(path: Path, threads: int | None, context: int, stale: Stale) -> LlamaCppModel:
+def open_model(path: Path, threads: int | None, context: int, stale: Stale, weights: str = AUTO) -> LlamaCppModel:
     """The file's network, as one that takes trees where it can. Arguments and errors as of ``LlamaCppModel``."""
-    model = LlamaTreeModel(path, threads, context, stale)
+    model = LlamaTreeModel(path, threads, context, stale, weights)
     if model.recurrent:
         model.close()
-        return LlamaCppModel(path, threads, context, stale)
+        return LlamaCppModel(path, threads, context, stale, weights)
     return model

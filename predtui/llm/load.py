@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from predtui.errors import PredtuiError
 from predtui.llm.base import LoadedModel, Stale, never
 from predtui.llm.gguf import read_header
+from predtui.llm.repacking import AUTO, untested
+from predtui.llm.threads import default_threads
 from predtui.shipped import asset
 
 ENGINES = {
@@ -33,19 +36,22 @@ def load(
     threads: int | None = None,
     context: int = 0,
     stale: Stale = never,
+    weights: str = AUTO,
 ) -> LoadedModel:
     """The model at a path, or ``pocket`` for the one that ships with predtui, ``pocket-draft`` for its draft,
     ``pocket-cllm`` for the one that is tuned for Jacobi decoding (a GGUF file alone).
 
     ``threads`` None: as many as suit the model. ``context`` in tokens, 0: the model's own within reason.
-    ``stale`` lets a long evaluation be abandoned (Preempted). Raises PredtuiError with what to do.
+    ``stale`` lets a long evaluation be abandoned (Preempted). ``weights``: how llama.cpp holds them, as in
+    ``repacking``; for other engines it means nothing. Raises PredtuiError with what to do.
     """
     if engine not in ENGINES:
         raise PredtuiError(f"There is no engine {engine!r}.", f"Choose one of {', '.join(sorted(ENGINES))}.")
     if engine == "torch":
         _need_torch()
     module, function = ENGINES[engine].split(":")
-    loaded = getattr(importlib.import_module(module), function)(model, threads, context, stale)
+    options = {"weights": weights} if engine == "llamacpp" else {}
+    loaded = getattr(importlib.import_module(module), function)(model, threads, context, stale, **options)
     assert isinstance(loaded, LoadedModel)
     return loaded
 
@@ -57,11 +63,21 @@ def inspect(model: str = POCKET, engine: str = "llamacpp") -> str:
         from predtui.llm.huggingface import describe
 
         return describe(model)
-    path = _path(model)
+    path = file_of(model)
     header = read_header(path)
     name = header.metadata.get("general.name", path.stem)
     kind = header.metadata.get("general.architecture", "unknown")
     return f"{name} ({kind}, {header.size / 2**20:.1f} MB), {path}"
+
+
+def announced(model: str, engine: str, threads: int, weights: str) -> str:
+    """What ``load`` is about to do, in words, for the one who waits."""
+    if engine == "llamacpp" and weights == AUTO:
+        with suppress(PredtuiError):
+            header = read_header(file_of(model))
+            if untested(header.weights, threads or default_threads(header.parameters)):
+                return f"testing, once, whether this processor can run {model} faster"
+    return f"loading {model}"
 
 
 def _need_torch() -> None:
@@ -69,15 +85,15 @@ def _need_torch() -> None:
         raise PredtuiError("The torch engine needs PyTorch.", "Install it: pip install 'predtui[torch]'")
 
 
-def load_llamacpp(model: str, threads: int | None, context: int, stale: Stale) -> LoadedModel:
+def load_llamacpp(model: str, threads: int | None, context: int, stale: Stale, weights: str = AUTO) -> LoadedModel:
     """A GGUF file in llama.cpp."""
     import llama_cpp
 
     from predtui.llm.llamatree import open_model
     from predtui.llm.vocab import GgufTokenizer, chat_template
 
-    path = _path(model)
-    network = open_model(path, threads, context, stale)
+    path = file_of(model)
+    network = open_model(path, threads, context, stale, weights)
     device = "gpu" if llama_cpp.llama_supports_gpu_offload() else "cpu"
     try:
         template = chat_template(network.handle, network.vocab)
@@ -96,5 +112,6 @@ def place(model: str) -> Path:
     return asset(*SHIPPED[model]) if model in SHIPPED else Path(model).expanduser()
 
 
-def _path(model: str) -> Path:
+def file_of(model: str) -> Path:
+    """The GGUF file of a model that ships, or the path that is given, which need not exist."""
     return place(model) / "model.gguf" if model in SHIPPED else place(model)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from predtui.decoding.assembly import DecodingOptions
 from predtui.llm.load import POCKET
+from predtui.llm.repacking import AUTO
 from predtui.predgen.prompts import SYSTEM_PROMPT
 from predtui.settings import LlmSettings
 
@@ -18,6 +19,7 @@ class SpeculationOptions:
     engine: str = "llamacpp"
     threads: int = 0
     context: int = 0
+    weights: str = AUTO
     verifier: str = "greedy"
     temperature: float = 0.0
     top_k: int = 0
@@ -51,6 +53,7 @@ class SpeculationOptions:
             engine=settings.engine,
             threads=settings.threads,
             context=settings.context,
+            weights=settings.weights,
             verifier=settings.verifier,
             temperature=settings.temperature,
             seed=settings.seed,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -32,7 +33,7 @@ from predtui.events import (
     Work,
 )
 from predtui.llm.base import LoadedModel, Preempted, never
-from predtui.llm.load import Loader, load
+from predtui.llm.load import Loader, announced, load
 from predtui.llm.templates import PlainTemplate
 from predtui.predgen.baseline import measure
 from predtui.predgen.costs import measured
@@ -48,11 +49,12 @@ from predtui.stage import StageContext
 
 
 def create(options: SpeculationOptions) -> SpeculationStage:
-    return SpeculationStage(options)
+    loader = partial(load, weights=options.weights)
+    return SpeculationStage(options, loader, draft_loader=loader)
 
 
 def from_settings(settings: LlmSettings) -> SpeculationStage:
-    return SpeculationStage(SpeculationOptions.of(settings))
+    return create(SpeculationOptions.of(settings))
 
 
 class SpeculationStage:
@@ -92,7 +94,8 @@ class SpeculationStage:
     def open(self, context: StageContext) -> Iterator[Event]:
         self._context = context
         options = self._options
-        yield StageStatus(stage="llm", message=f"loading {options.model}")
+        about_to = announced(options.model, options.engine, options.threads, options.weights)
+        yield StageStatus(stage="llm", message=about_to)
         self._plain = sampler(options.temperature, options.top_k, options.top_p, options.min_p, options.seed)
         self._sampler = self._plain if options.tied else untied(self._plain)
         self._loaded = self._load(

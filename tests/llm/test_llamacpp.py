@@ -12,7 +12,8 @@ import pytest
 
 from predtui.errors import PredtuiError
 from predtui.llm.base import LoadedModel
-from predtui.llm.llamacpp import CHUNK, LlamaCppModel
+from predtui.llm.llamabatch import CHUNK
+from predtui.llm.llamacpp import LlamaCppModel
 from predtui.llm.load import inspect, load
 from predtui.llm.threads import default_threads
 from tests.tiny_gguf import write

@@ -1,0 +1,112 @@
+"""The first layers of a GGUF file as a file of their own: every type and shape of its tensors, at a share of the cost.
+
+Weights, vocabulary and metadata are the file's own; only the number of layers is another. Must not know what it is for.
+"""
+
+from __future__ import annotations
+
+import mmap
+import re
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+
+from predtui.llm.gguf import BLOCKS, Reader, read_value
+
+_LAYER = re.compile(r"blk\.(\d+)\.")
+_UINT32 = 4
+_ALIGNMENT = 32
+
+
+@dataclass(frozen=True, slots=True)
+class _Tensor:
+    """``offset`` in bytes from the beginning of the data; ``layer`` is -1 for one that belongs to none."""
+
+    name: str
+    shape: tuple[int, ...]
+    kind: int
+    offset: int
+
+    @property
+    def layer(self) -> int:
+        found = _LAYER.match(self.name)
+        return int(found[1]) if found else -1
+
+    @property
+    def size(self) -> int:
+        weights, length = BLOCKS[self.kind]
+        return prod(self.shape) // weights * length
+
+    def described(self, offset: int) -> bytes:
+        """Its entry in a header, for data at another offset."""
+        name, count = self.name.encode(), len(self.shape)
+        return struct.pack(f"<Q{len(name)}sI{count}QIQ", len(name), name, count, *self.shape, self.kind, offset)
+
+
+def write_excerpt(path: Path, out: Path) -> bool:
+    """Write the fewest first layers of the GGUF file ``path`` in which each type and shape occurs. False, and nothing
+    is written, where that would be all of them, or where the file's layers cannot be told apart.
+
+    ``path`` is one that ``read_header`` accepts. Raises OSError where ``out`` cannot be written.
+    """
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as buffer:
+        reader = Reader(buffer)
+        reader.skip(8)
+        count, pairs = reader.count(), reader.count()
+        begin, counted, alignment = reader.position, [], _ALIGNMENT
+        for _ in range(pairs):
+            key, kind, at = reader.string(), reader.count("<I"), reader.position
+            value = read_value(reader, kind)
+            if key.endswith(".block_count") and kind == _UINT32:
+                counted.append(at)
+            elif key == "general.alignment" and isinstance(value, int):
+                alignment = value
+        metadata = bytearray(buffer[begin : reader.position])
+        tensors = [_tensor(reader) for _ in range(count)]
+        data = -(-reader.position // alignment) * alignment
+        layers = _enough(tensors)
+        if len(counted) != 1 or not all(tensor.kind in BLOCKS for tensor in tensors):
+            return False
+        if layers > max((tensor.layer for tensor in tensors), default=-1):
+            return False
+        struct.pack_into("<I", metadata, counted[0] - begin, layers)
+        kept = [tensor for tensor in tensors if tensor.layer < layers]
+        _write(out, bytes(buffer[:8]), pairs, bytes(metadata), kept, buffer, data, alignment)
+    return True
+
+
+def _tensor(reader: Reader) -> _Tensor:
+    name = reader.string()
+    shape = tuple(reader.count() for _ in range(reader.count("<I")))
+    return _Tensor(name, shape, reader.count("<I"), reader.offset())
+
+
+def _enough(tensors: Sequence[_Tensor]) -> int:
+    """How many first layers hold every type and shape that there is in any."""
+    first: dict[tuple[int, tuple[int, ...]], int] = {}
+    for tensor in tensors:
+        what = tensor.kind, tensor.shape
+        first[what] = min(first.get(what, tensor.layer), tensor.layer)
+    return max(1, 1 + max(first.values(), default=0))
+
+
+def _write(
+    out: Path, magic: bytes, pairs: int, metadata: bytes, tensors: Sequence[_Tensor], buffer: mmap.mmap, data: int,
+    alignment: int,
+) -> None:  # fmt: skip
+    """``magic`` with the version, then the header; ``data`` is where the tensors' data begin in ``buffer``."""
+    offsets: list[int] = []
+    end = 0
+    for tensor in tensors:
+        offsets.append(end)
+        end = -(-(end + tensor.size) // alignment) * alignment
+    described = b"".join(tensor.described(offset) for tensor, offset in zip(tensors, offsets, strict=True))
+    with out.open("wb") as file:
+        file.write(magic + struct.pack("<QQ", len(tensors), pairs) + metadata + described)
+        start = -(-file.tell() // alignment) * alignment
+        for tensor, offset in zip(tensors, offsets, strict=True):
+            file.seek(start + offset)
+            file.write(memoryview(buffer)[data + tensor.offset : data + tensor.offset + tensor.size])
+        file.truncate(start + end)

@@ -1,0 +1,34 @@
+"""A program: does a GGUF file's forward over 64 tokens choose what its own one-token forwards choose? In a process of
+its own, since llama.cpp may end it. Arguments: a folder to write to, the type, the width. Prints one line of JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from predtui.llm.load import load
+from tests.tiny_gguf import quantise, write
+
+COUNT = 64
+
+
+def main() -> None:
+    folder, kind, width = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+    plain = write(folder / "plain.gguf", hidden=width, feed_forward=2 * width)
+    model = load(str(quantise(plain, folder / f"{kind}-{width}.gguf", kind)), threads=1).model
+    tokens = np.random.default_rng(0).integers(0, 256, COUNT).tolist()
+    at_once = model.logits(tokens, last=COUNT)
+    model.forget()
+    single = np.concatenate([model.logits(tokens[: end + 1]) for end in range(COUNT)])
+    assert np.isfinite(at_once).all()
+    other = np.flatnonzero(single.argmax(1) != at_once.argmax(1))
+    gaps = single.max(1) - np.take_along_axis(single, at_once.argmax(1)[:, None], 1)[:, 0]
+    near = {int(row): round(float(gaps[row] / single[row].std()), 4) for row in other}
+    print(json.dumps({"near": near, "furthest": float(np.abs(at_once - single).max() / single.std())}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,42 @@
+"""What the doctor says of a model's weights, with the self-test's crash simulated by a child that kills itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from predtui.doctor import Finding, examine
+from predtui.llm import repacking
+from predtui.settings import LlmSettings, Settings
+from tests.tiny_gguf import write
+
+
+@pytest.fixture
+def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    monkeypatch.setenv("PREDTUI_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(repacking, "_CHILD", "import os; os.kill(os.getpid(), 11)")
+    return Settings(llm=LlmSettings(model=str(write(tmp_path / "tiny.gguf"))))
+
+
+def told(settings: Settings, testing: bool = False) -> list[Finding]:
+    return [finding for finding in examine(settings, testing) if finding.subject == "weight repacking"]
+
+
+def test_the_self_test_is_run_where_asked_for_and_remembered(model: Settings) -> None:
+    (before,) = told(model)
+    assert "not tested yet for F16" in before.detail
+    assert "doctor --model" in before.remedy
+    (tested,) = told(model, testing=True)
+    assert "off for F16: the self-test was killed by SIGSEGV" in tested.detail
+    assert told(model) == [tested]
+
+
+def test_types_that_are_never_repacked_are_not_tested() -> None:
+    (finding,) = told(Settings(), testing=True)
+    assert "nothing to test" in finding.detail
+
+
+def test_nothing_is_said_of_weights_that_cannot_be_read() -> None:
+    assert told(Settings(llm=LlmSettings(model="/absent/model.gguf"))) == []
+    assert told(Settings(llm=LlmSettings(engine="torch"))) == []
