@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import os
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -158,11 +161,23 @@ def test_nothing_is_downloaded_without_a_yes(tmp_path: Path, monkeypatch: pytest
         return str(tmp_path)
 
     monkeypatch.setattr(faster_whisper, "download_model", fetch)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     with pytest.raises(PredtuiError, match="--asr-download"):
         find_checkpoint(AsrSettings(model="tiny.en"))
     assert asked == [True]
+    assert os.environ["HF_HUB_OFFLINE"] == "1"
     assert find_checkpoint(AsrSettings(model="tiny.en", download=True)) == tmp_path
     assert asked == [True, False]
+    assert "HF_HUB_OFFLINE" not in os.environ
+
+
+def test_a_yes_is_told_before_the_library_is_imported_that_heeds_it() -> None:
+    code = (
+        "import sys; from predtui.asr import faster_whisper_engine as engine; from predtui.settings import AsrSettings;"
+        "engine.find_checkpoint = lambda options: sys.exit('huggingface_hub' in sys.modules);"
+        "engine.load(AsrSettings(model='tiny.en', download=True))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
 
 
 @pytest.mark.parametrize("model", ["/no/such/folder", "./models/none", "~/nowhere/at/all", "no such size"])
