@@ -12,11 +12,11 @@ import typer
 from predtui.commands.bench import bench
 from predtui.commands.train import train
 from predtui.commands.voices import voices
-from predtui.commands.with_settings import with_settings
+from predtui.commands.with_settings import Commands, with_settings
 from predtui.errors import PredtuiError
 from predtui.settings import Settings
 
-app = typer.Typer(
+app = Commands(
     name="predtui",
     help="A terminal voice assistant that starts answering while you are still speaking, and shows how.",
     epilog="Settings can also stand in the environment (PREDTUI_SECTION_KEY) or in the user file: see predtui doctor.",

@@ -11,7 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 
+from predtui.cli import app
+from predtui.errors import PredtuiError
 from tests import tiny_folder
 
 PROMPT = "what is the capital of france"
@@ -197,3 +200,38 @@ def test_a_recording_of_the_screen_needs_a_terminal(run: Any) -> None:
     done = run("record")
     assert (done.returncode, done.stdout) == (2, "")
     assert "needs a terminal" in done.stderr
+
+
+def test_settings_before_the_command_are_its_own(run: Any) -> None:
+    done = run("--model", "nosuch.gguf", "doctor")
+    assert (done.returncode, "There is no model file nosuch.gguf" in done.stdout) == (1, True)
+    done = run("--model", "nosuch.gguf", "doctor", "--model", "pocket")
+    assert (done.returncode, "nosuch" in done.stdout) == (0, False), "what stands after the command wins"
+
+
+@pytest.mark.parametrize("arguments", [("--verifier", "gredy", "turn"), ("turn", "--verifier", "gredy")])
+def test_a_mistyped_value_is_refused_before_and_after_the_command(run: Any, arguments: tuple[str, ...]) -> None:
+    done = run(*arguments, "--text", "hi")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "'gredy' is not one of greedy, reflection, topN" in done.stderr
+
+
+def leaves(command: Any, path: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], Any]]:
+    """Every command that runs something, with its path."""
+    if not hasattr(command, "commands"):
+        return [(path, command)]
+    return [leaf for name, sub in command.commands.items() for leaf in leaves(sub, (*path, name))]
+
+
+OTHERS = [
+    (path, command)
+    for path, command in leaves(typer.main.get_command(app))
+    if "tts_seed" not in {parameter.name for parameter in command.params}
+]
+
+
+@pytest.mark.parametrize(("path", "command"), OTHERS, ids=[" ".join(path) for path, _ in OTHERS])
+def test_a_command_without_a_setting_refuses_it_before_its_name(path: tuple[str, ...], command: Any) -> None:
+    needed = ["x" for parameter in command.params if parameter.required]
+    with pytest.raises(PredtuiError, match="does not take --tts-seed from before its name"):
+        app(["--tts-seed", "7", *path, *needed], standalone_mode=False)

@@ -8,13 +8,13 @@ from typing import Annotated, Literal
 import typer
 
 from predtui.commands.outputs import writable
-from predtui.commands.with_settings import with_settings
+from predtui.commands.with_settings import Commands, with_settings
 from predtui.settings import Settings, load
 
 Json = Annotated[Path | None, typer.Option(help="Write the figures here.", callback=writable)]
 Plot = Annotated[Path | None, typer.Option(help="Draw the figures here, as SVG.", callback=writable)]
 
-bench = typer.Typer(help="Measure, and regenerate tables.", no_args_is_help=True)
+bench = Commands(help="Measure, and regenerate tables.", no_args_is_help=True)
 
 
 @bench.command("pocket")

@@ -8,9 +8,10 @@ from typing import Annotated, Literal
 
 import typer
 
+from predtui.commands.with_settings import Commands
 from predtui.errors import PredtuiError
 
-train = typer.Typer(help="Train the models that ship with predtui.", no_args_is_help=True)
+train = Commands(help="Train the models that ship with predtui.", no_args_is_help=True)
 
 
 @train.command("pocket")
