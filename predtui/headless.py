@@ -46,8 +46,13 @@ def run_turn(
 ) -> int:
     """Runs one turn to its end; exit status 0 where a reply was committed. ``cps``: characters typed a second.
 
-    ``record``: the folder that every event and sound is kept in. Raises PredtuiError where that cannot be.
+    ``record``: the folder that every event and sound is kept in. Raises PredtuiError where that cannot be, and for a
+    ``wav`` that cannot be played, before anything is started.
     """
+    if wav is not None:
+        from predtui.audio.sources import check_sound
+
+        check_sound(wav)
     needed = {"llm", "tts", "player"} | ({"mic", "asr"} if wav else set())
     printer = JsonPrinter(sys.stdout) if as_json else LinePrinter(sys.stdout)
     inbox: Inbox = queue.SimpleQueue()

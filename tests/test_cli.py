@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import subprocess
 import sys
 import wave
@@ -100,14 +101,29 @@ def test_a_turn_runs_on_either_engine(run: Any, tmp_path: Path) -> None:
     assert "Traceback" not in done.stdout + done.stderr
 
 
-def test_a_sound_file_that_is_none_is_named(run: Any, tmp_path: Path) -> None:
-    false = tmp_path / "false.wav"
-    false.write_bytes(b"this is text, not sound" * 20)
-    done = run("turn", "--wav", str(false))
-    assert done.returncode == 1
-    assert "false.wav" in done.stdout
-    assert done.stdout.rstrip().endswith("no reply")
-    assert "Traceback" not in done.stdout + done.stderr
+def test_a_sound_file_is_looked_at_before_anything_is_started(run: Any, tmp_path: Path) -> None:
+    text, noise, empty, pipe, silent = (tmp_path / f"{name}.wav" for name in ("text", "noise", "empty", "pipe", "long"))
+    text.write_bytes(b"this is text, not sound" * 20)
+    noise.write_bytes(random.Random(0).randbytes(1 << 20))
+    empty.touch()
+    os.mkfifo(pipe)
+    with wave.open(str(silent), "wb") as file:
+        file.setparams((1, 1, 100, 0, "NONE", ""))
+        file.writeframes(bytes(100 * 3600))
+    wrong = {
+        text: "is not a sound file",
+        noise: "is not a sound file",
+        empty: "is empty",
+        pipe: "is not a file",
+        tmp_path: "is not a file",
+        tmp_path / "absent.wav": "does not exist",
+        silent: "lasts 60 minutes, and a turn 10 at most",
+    }
+    for path, why in wrong.items():
+        done = run("turn", "--wav", str(path), "--record", str(tmp_path / "session"))
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done
+        assert f"{path} {why}" in done.stderr
+    assert not (tmp_path / "session").exists()
 
 
 def test_the_doctor_finds_what_a_typed_turn_needs(run: Any) -> None:
