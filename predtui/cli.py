@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import io
+import os
 import sys
 from pathlib import Path
 from typing import Annotated, Literal
@@ -15,6 +17,7 @@ from predtui.commands.voices import voices
 from predtui.commands.with_settings import Commands, with_settings
 from predtui.errors import PredtuiError
 from predtui.settings import Settings
+from predtui.text import ASCII
 
 app = Commands(
     name="predtui",
@@ -30,6 +33,10 @@ app.add_typer(bench, name="bench")
 app.add_typer(voices, name="voices")
 
 
+FULL = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS}
+"""What writing says where there is no room."""
+
+
 @app.callback(invoke_without_command=True)
 @with_settings
 def open_app(
@@ -42,18 +49,22 @@ def open_app(
 
         print(f"predtui {__version__}")
     elif context.invoked_subcommand is None:
-        if _at_terminal():
-            from predtui.tui.launch import open_screen
+        if why := _no_screen():
+            from predtui.piped import converse
 
-            raise typer.Exit(open_screen(settings))
-        from predtui.headless import example
+            raise typer.Exit(converse(settings, why))
+        from predtui.tui.launch import open_screen
 
-        raise typer.Exit(example(settings))
+        raise typer.Exit(open_screen(settings))
 
 
-def _at_terminal() -> bool:
-    """Whether there is one to read keys from and to draw on, which Textual does through stderr."""
-    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
+def _no_screen() -> str:
+    """Why there is no screen: nothing to read keys from and to draw on, which Textual does through stderr, or a
+    terminal that cannot place text. Empty where there is one."""
+    if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
+        return "No terminal here"
+    kind = os.environ.get("TERM", "")
+    return f"This terminal cannot draw the screen (TERM={kind})" if kind in ("", "dumb", "unknown") else ""
 
 
 @app.command()
@@ -105,8 +116,10 @@ def record(
     folder: Annotated[Path | None, typer.Argument(help="Where it is written; default: the state folder.")] = None,
 ) -> None:
     """The app, with every event and sound kept as JSONL and WAV."""
-    if not _at_terminal():
-        raise PredtuiError("the screen needs a terminal.", "Without one: predtui turn --text TEXT --record FOLDER")
+    if _no_screen():
+        raise PredtuiError(
+            "the screen needs a terminal that can draw it.", "Without one: predtui turn --text TEXT --record FOLDER"
+        )
     from predtui.session import new_session_folder
     from predtui.tui.launch import open_screen
 
@@ -128,7 +141,7 @@ def replay(
 
         draw(settings, file, screenshot, size)
         return
-    if not _at_terminal():
+    if _no_screen():
         from predtui.headless import print_replay
 
         raise typer.Exit(print_replay(file, speed))
@@ -162,14 +175,27 @@ def calibrate(
 
 def main() -> None:
     """The console script: a PredtuiError is one line on stderr and exit status 2. What the terminal's encoding does not
-    have is written as a question mark."""
+    have is written in ASCII."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
+            stream.reconfigure(errors=ASCII)
     try:
         app()
     except PredtuiError as error:
         print(f"predtui: {error}", file=sys.stderr)
         sys.exit(2)
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        _forget_output()
+        print(f"predtui: nothing more can be written: {error.strerror}.", file=sys.stderr)
+        sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+def _forget_output() -> None:
+    """What is still buffered has nowhere to go, and Python would try once more at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.close(nowhere)

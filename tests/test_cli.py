@@ -196,6 +196,13 @@ def test_no_prompt_steers_the_terminal_or_fails_to_be_written(run: Any, encoding
     assert "\x1b" not in done.stdout
 
 
+def test_the_doctors_marks_differ_in_ascii_too(run: Any) -> None:
+    done = run("doctor", PYTHONIOENCODING="ascii", PREDTUI_LLM_MODEL="/absent/model.gguf")
+    assert "x language model" in done.stdout
+    assert "+ python" in done.stdout
+    assert "see the lines marked x." in done.stdout
+
+
 def test_a_turn_that_cannot_start_ends_with_a_summary_all_the_same(run: Any, tmp_path: Path) -> None:
     done = run("turn", "--text", "hi", "--json", "--model", str(tmp_path))
     assert done.returncode == 1
