@@ -14,8 +14,11 @@ from typing import Any
 import pytest
 import typer
 
+from predtui.asr.whisper_files import find_model
 from predtui.cli import app
 from predtui.errors import PredtuiError
+from predtui.llm.load import place
+from predtui.settings import AsrSettings
 from tests import tiny_folder
 
 PROMPT = "what is the capital of france"
@@ -183,10 +186,10 @@ def test_the_predgen_bench_on_a_profile_measured_here(run: Any, tmp_path: Path) 
 
 @pytest.mark.parametrize("option", ["--json", "--plot"])
 def test_a_file_that_cannot_be_written_is_refused_before_anything_is_measured(run: Any, option: str) -> None:
-    for place in ("/nowhere/out", "/"):
-        done = run("bench", "predgen", "--methods", "no such method", option, place)
+    for target in ("/nowhere/out", "/"):
+        done = run("bench", "predgen", "--methods", "no such method", option, target)
         assert (done.returncode, done.stdout) == (2, "")
-        assert f"{place} cannot be written" in done.stderr
+        assert f"{target} cannot be written" in done.stderr
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "utf-8:strict"])
@@ -258,3 +261,19 @@ def test_a_command_without_a_setting_refuses_it_before_its_name(path: tuple[str,
     needed = ["x" for parameter in command.params if parameter.required]
     with pytest.raises(PredtuiError, match="does not take --tts-seed from before its name"):
         app(["--tts-seed", "7", *path, *needed], standalone_mode=False)
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "read"),
+    [
+        ("train cllm", "out", place("pocket-cllm")),
+        ("train pocket", "out", place("pocket").parent),
+        ("train pocket", "out", place("pocket-draft").parent),
+        ("train asr", "out", find_model(AsrSettings(model="pocket")).parent),
+        ("train hush", "model", find_model(AsrSettings(model="pocket")).parent),
+    ],
+)
+def test_what_is_trained_is_written_where_it_is_read(command: str, option: str, read: Path) -> None:
+    trainer = dict(leaves(typer.main.get_command(app)))[tuple(command.split())]
+    written = next(parameter.default for parameter in trainer.params if parameter.name == option)
+    assert Path(written).absolute() == read

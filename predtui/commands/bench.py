@@ -10,9 +10,12 @@ import typer
 from predtui.commands.outputs import writable
 from predtui.commands.with_settings import Commands, with_settings
 from predtui.settings import Settings, load
+from predtui.shipped import output
 
 Json = Annotated[Path | None, typer.Option(help="Write the figures here.", callback=writable)]
 Plot = Annotated[Path | None, typer.Option(help="Draw the figures here, as SVG.", callback=writable)]
+
+STREAMS = output("streams", "pocket.json")
 
 bench = Commands(help="Measure, and regenerate tables.", no_args_is_help=True)
 
@@ -260,7 +263,7 @@ def bench_zonos(
 @with_settings
 def bench_record(
     settings: Settings,
-    out: Annotated[Path, typer.Option(help="Write the streams here.")] = Path("assets/streams/pocket.json"),
+    out: Annotated[Path, typer.Option(help="Write the streams here.")] = STREAMS,
     limit: Annotated[int, typer.Option(help="Prompts.", min=1)] = 200,
     prompts_seed: Annotated[int, typer.Option(help="Seed of the held-out prompts.")] = 1,
 ) -> None:

@@ -10,13 +10,17 @@ import typer
 
 from predtui.commands.with_settings import Commands
 from predtui.errors import PredtuiError
+from predtui.shipped import output
+
+POCKET, CLLM, WHISPER = output("pocket"), output("cllm"), output("whisper")
+"""Where the models that ship are loaded from."""
 
 train = Commands(help="Train the models that ship with predtui.", no_args_is_help=True)
 
 
 @train.command("pocket")
 def train_pocket_models(
-    out: Annotated[Path, typer.Option(help="Where the models go.")] = Path("assets/pocket"),
+    out: Annotated[Path, typer.Option(help="Where the models go.")] = POCKET,
     minutes: Annotated[float, typer.Option(help="Minutes of training of the target.")] = 60.0,
     judge_minutes: Annotated[float, typer.Option(help="Minutes of training of its judging layers.")] = 15.0,
     draft_minutes: Annotated[float, typer.Option(help="Minutes of training of the draft.")] = 8.0,
@@ -37,7 +41,7 @@ def train_pocket_models(
 @train.command("cllm")
 def train_consistency(
     model: Annotated[str, typer.Option(help="pocket, a Hugging Face folder, or a name in the local cache.")] = "pocket",
-    out: Annotated[Path, typer.Option(help="Where the tuned model goes.")] = Path("assets/pocket/cllm"),
+    out: Annotated[Path, typer.Option(help="Where the tuned model goes.")] = CLLM,
     prompts: Annotated[
         Path | None, typer.Option(help='JSONL of {"messages": [..]} or {"prompt": ..}; the pocket corpus without it.')
     ] = None,
@@ -60,7 +64,7 @@ def train_consistency(
 
 @train.command("asr")
 def train_pocket_whisper(
-    out: Annotated[Path, typer.Option(help="Where the model goes.")] = Path("assets/whisper"),
+    out: Annotated[Path, typer.Option(help="Where the model goes.")] = WHISPER,
     minutes: Annotated[float, typer.Option(help="Minutes of training.")] = 50.0,
     seed: Annotated[int, typer.Option(help="Seed of speech and weights.")] = 0,
     threads: Annotated[int, typer.Option(help="CPU threads; 0 takes all.")] = 0,
@@ -77,9 +81,7 @@ def train_pocket_whisper(
 
 @train.command("hush")
 def train_hush_word(
-    model: Annotated[Path, typer.Option(help="A Whisper in Hugging Face's form; its folder gets the word.")] = Path(
-        "assets/whisper"
-    ),
+    model: Annotated[Path, typer.Option(help="A Whisper in Hugging Face's form; its folder gets the word.")] = WHISPER,
     manifest: Annotated[str, typer.Option(help="pocket, or a file of wav<TAB>transcript lines.")] = "pocket",
     limit: Annotated[int, typer.Option(help="Utterances, at most.", min=5)] = 600,
     epochs: Annotated[int, typer.Option(help="Passes over the utterances.", min=1)] = 12,
