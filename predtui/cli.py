@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 import typer
 
 from predtui.commands.bench import bench
+from predtui.commands.outputs import writable
 from predtui.commands.train import train
 from predtui.commands.voices import voices
 from predtui.commands.with_settings import Commands, with_settings
@@ -21,7 +22,8 @@ from predtui.text import ASCII
 
 app = Commands(
     name="predtui",
-    help="A terminal voice assistant that starts answering while you are still speaking, and shows how.",
+    help="A terminal voice assistant that starts answering while you are still speaking, and shows how. "
+    "Without a terminal it answers standard input, a line a prompt.",
     epilog="Settings can also stand in the environment (PREDTUI_SECTION_KEY) or in the user file: see predtui doctor.",
     no_args_is_help=False,
     add_completion=False,
@@ -132,7 +134,9 @@ def replay(
     settings: Settings,
     file: Annotated[Path, typer.Argument(help="A recorded session: its folder or its JSONL file.")],
     speed: Annotated[float, typer.Option(help="Times real time.", min=0.01)] = 1.0,
-    screenshot: Annotated[Path | None, typer.Option(help="Draw the last screen into this SVG file instead.")] = None,
+    screenshot: Annotated[
+        Path | None, typer.Option(help="Draw the last screen into this SVG file instead.", callback=writable)
+    ] = None,
     size: Annotated[str, typer.Option(help="Columns and lines of the screenshot.")] = "120x36",
 ) -> None:
     """A recorded session, drawn on the same screen; without a terminal, printed."""
@@ -158,8 +162,10 @@ def calibrate(
     engine: Annotated[str, typer.Option(help="What runs the model.")] = "llamacpp",
     threads: Annotated[int, typer.Option(help="CPU threads of the model; 0 suits its size.", min=0)] = 0,
     repeats: Annotated[int, typer.Option(help="The median of so many is taken.", min=1)] = 9,
-    out: Annotated[Path | None, typer.Option(help="Write the profile here.")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw the recogniser's splits here, as SVG.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the profile here.", callback=writable)] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the recogniser's splits here, as SVG.", callback=writable)
+    ] = None,
 ) -> None:
     """Measure what this machine takes for a forward and a first sound: the profile "this-machine". Of the recogniser:
     which split of the CPU's threads hears words the soonest."""

@@ -192,6 +192,18 @@ def test_a_file_that_cannot_be_written_is_refused_before_anything_is_measured(ru
         assert f"{target} cannot be written" in done.stderr
 
 
+@pytest.mark.parametrize(
+    "command",
+    ["calibrate --out", "calibrate asr --plot", "train cllm --out", "train pocket --out", "train asr --out",
+     "train rest --out", "bench record --out", "replay assets/sessions/example --screenshot"],
+)  # fmt: skip
+def test_no_command_works_for_what_it_cannot_write(run: Any, tmp_path: Path, command: str) -> None:
+    (tmp_path / "file").touch()
+    done = run(*command.split(), str(tmp_path / "file" / "out"))
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
+    assert "cannot be written" in done.stderr
+
+
 @pytest.mark.parametrize("encoding", ["ascii", "utf-8:strict"])
 def test_no_prompt_steers_the_terminal_or_fails_to_be_written(run: Any, encoding: str) -> None:
     done = run("turn", "--text", "hi \x1b[31m\udcff é", "--cps", "200", PYTHONIOENCODING=encoding)

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from predtui.commands.outputs import creatable
 from predtui.commands.with_settings import Commands
 from predtui.errors import PredtuiError
 from predtui.shipped import output
@@ -20,10 +21,10 @@ train = Commands(help="Train the models that ship with predtui.", no_args_is_hel
 
 @train.command("pocket")
 def train_pocket_models(
-    out: Annotated[Path, typer.Option(help="Where the models go.")] = POCKET,
-    minutes: Annotated[float, typer.Option(help="Minutes of training of the target.")] = 60.0,
-    judge_minutes: Annotated[float, typer.Option(help="Minutes of training of its judging layers.")] = 15.0,
-    draft_minutes: Annotated[float, typer.Option(help="Minutes of training of the draft.")] = 8.0,
+    out: Annotated[Path, typer.Option(help="Where the models go.", callback=creatable)] = POCKET,
+    minutes: Annotated[float, typer.Option(help="Minutes of training of the target.", min=0)] = 60.0,
+    judge_minutes: Annotated[float, typer.Option(help="Minutes of training of its judging layers.", min=0)] = 15.0,
+    draft_minutes: Annotated[float, typer.Option(help="Minutes of training of the draft.", min=0)] = 8.0,
     seed: Annotated[int, typer.Option(help="Seed of data and weights.")] = 0,
     threads: Annotated[int, typer.Option(help="CPU threads; 0 takes all.")] = 0,
     resume: Annotated[bool, typer.Option(help="Go on from the last checkpoint.")] = True,
@@ -41,11 +42,11 @@ def train_pocket_models(
 @train.command("cllm")
 def train_consistency(
     model: Annotated[str, typer.Option(help="pocket, a Hugging Face folder, or a name in the local cache.")] = "pocket",
-    out: Annotated[Path, typer.Option(help="Where the tuned model goes.")] = CLLM,
+    out: Annotated[Path, typer.Option(help="Where the tuned model goes.", callback=creatable)] = CLLM,
     prompts: Annotated[
         Path | None, typer.Option(help='JSONL of {"messages": [..]} or {"prompt": ..}; the pocket corpus without it.')
     ] = None,
-    minutes: Annotated[float, typer.Option(help="Minutes, collecting of replies included.")] = 8.0,
+    minutes: Annotated[float, typer.Option(help="Minutes, collecting of replies included.", min=0)] = 8.0,
     full: Annotated[bool, typer.Option(help="Tune all weights, not low-rank adapters.")] = False,
     muon_lr: Annotated[float, typer.Option(help="Learning rate; higher learns sooner and forgets more.")] = 0.005,
     seed: Annotated[int, typer.Option(help="Seed of prompts and batches.")] = 0,
@@ -64,8 +65,8 @@ def train_consistency(
 
 @train.command("asr")
 def train_pocket_whisper(
-    out: Annotated[Path, typer.Option(help="Where the model goes.")] = WHISPER,
-    minutes: Annotated[float, typer.Option(help="Minutes of training.")] = 50.0,
+    out: Annotated[Path, typer.Option(help="Where the model goes.", callback=creatable)] = WHISPER,
+    minutes: Annotated[float, typer.Option(help="Minutes of training.", min=0)] = 50.0,
     seed: Annotated[int, typer.Option(help="Seed of speech and weights.")] = 0,
     threads: Annotated[int, typer.Option(help="CPU threads; 0 takes all.")] = 0,
     resume: Annotated[bool, typer.Option(help="Go on from the last checkpoint.")] = True,
@@ -109,7 +110,8 @@ def train_rest_datastore(
     ] = None,
     model: Annotated[str, typer.Option(help="Whose tokens: pocket, or the path of a GGUF file.")] = "pocket",
     out: Annotated[
-        Path | None, typer.Option(help="Folder of the datastore; default: where --drafter rest looks.")
+        Path | None,
+        typer.Option(help="Folder of the datastore; default: where --drafter rest looks.", callback=creatable),
     ] = None,
     limit: Annotated[int, typer.Option(help="Dialogues of the pocket corpus.", min=1)] = 20_000,
     seed: Annotated[int, typer.Option(help="Seed of the pocket corpus.")] = 0,
