@@ -23,8 +23,9 @@ from predtui.asr.faster_whisper_engine import (
     load,
     transcriber,
 )
+from predtui.doctor import examine
 from predtui.errors import PredtuiError
-from predtui.settings import AsrSettings
+from predtui.settings import AsrSettings, Settings
 
 FRAME = 640
 WORD_SECONDS = 0.4
@@ -189,3 +190,18 @@ def test_a_checkpoint_that_is_not_there(model: str) -> None:
 def test_a_folder_without_a_model(tmp_path: Path) -> None:
     with pytest.raises(PredtuiError, match="is not a Whisper model"):
         load(AsrSettings(engine="faster-whisper", model=str(tmp_path)))
+
+
+def test_the_doctor_downloads_nothing_whatever_it_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    import faster_whisper
+
+    asked: list[bool] = []
+
+    def fetch(model: str, local_files_only: bool) -> str:
+        asked.append(local_files_only)
+        return "/somewhere"
+
+    monkeypatch.setattr(faster_whisper, "download_model", fetch)
+    options = AsrSettings(engine="faster-whisper", model="tiny.en", download=True)
+    assert any(finding.detail == "/somewhere" for finding in examine(Settings(asr=options)))
+    assert asked == [True]
