@@ -1,3 +1,7 @@
 """predtui: a terminal voice assistant that starts answering while its user is still speaking."""
 
+from predtui.quiet import silence
+
 __version__ = "0.1.0"
+
+silence()

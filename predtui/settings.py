@@ -10,6 +10,7 @@ import dataclasses
 import difflib
 import math
 import os
+import re
 import tempfile
 import tomllib
 from collections.abc import Mapping
@@ -18,6 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from predtui.errors import PredtuiError
+
+_NUMBER = re.compile(r"[1-9][0-9]*$")
 
 
 def option(
@@ -28,7 +31,10 @@ def option(
     least: float = -math.inf,
     most: float = math.inf,
 ) -> Any:
-    """A dataclass field that knows what it means, what it may be, and its short name on the command line."""
+    """A dataclass field that knows what it means, what it may be, and its short name on the command line.
+
+    ``choices``: the values it may have; an N at the end of one stands for any number from 1 on.
+    """
     metadata = {"meaning": meaning, "choices": choices, "flag": flag, "least": least, "most": most}
     return field(default=default, metadata=metadata)
 
@@ -49,7 +55,12 @@ class LlmSettings:
         ("auto", "repacked", "stored", "safest"),
     )
     context: int = option(0, "context length in tokens; 0 takes the model's own, at most 4096", least=0)
-    verifier: str = option("greedy", "how a candidate is verified against a new prompt", flag="verifier")
+    verifier: str = option(
+        "greedy",
+        "how a candidate is verified against a new prompt",
+        ("greedy", "reflection", "topN"),
+        flag="verifier",
+    )
     memory: int = option(4, "how many candidates are kept, for words that flip back and forth", least=1)
     futures: int = option(
         2, "how many ends of the user's sentence are guessed and answered ahead, in idle time; 0: none", least=0
@@ -57,8 +68,15 @@ class LlmSettings:
     pause_ms: float = option(
         60.0, "a pause after which the unfinished word counts as said, and is answered ahead; 0: never", least=0
     )
-    decoder: str = option("ar", "how tokens are generated", flag="decoder")
-    drafter: str = option("model", "what a speculative decoder drafts with", flag="drafter")
+    decoder: str = option(
+        "ar", "how tokens are generated", ("ar", "duo", "jacobi", "lookahead", "speculative", "sps"), flag="decoder"
+    )
+    drafter: str = option(
+        "model",
+        "what a speculative decoder drafts with",
+        ("cascade", "fused", "lookup", "model", "recycling", "rest", "suffix"),
+        flag="drafter",
+    )
     draft: str = option("pocket-draft", "the draft model: pocket-draft, or the path of a GGUF file", flag="draft")
     datastore: str = option(
         "", "folder that the drafters rest and cascade read; empty: where predtui train rest writes"
@@ -294,7 +312,7 @@ def _checked(key: str, value: Any, source: str) -> Any:
         raise _unknown(key, source)
     item = table[key]
     result = _converted(item, value, source)
-    if item.choices and result not in item.choices:
+    if item.choices and not {result, _NUMBER.sub("N", str(result))} & {*item.choices}:
         raise PredtuiError(f"{source}: {key} = {value!r} is not one of {', '.join(item.choices)}.")
     if item.kind in (int, float) and not (item.least <= result <= item.most and math.isfinite(result)):
         raise PredtuiError(f"{source}: {key} = {value} should be {_range(item)}.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent
@@ -15,6 +16,15 @@ def _root() -> Path:
 def asset(*parts: str) -> Path:
     """The path of a shipped asset, e.g. ``asset("pocket", "target", "model.gguf")``. It need not exist."""
     return _root().joinpath("assets", *parts)
+
+
+def output(*parts: str) -> Path:
+    """Where a command writes that asset, which is where it is read; relative where the command is run in the checkout,
+    since cards quote it."""
+    path = asset(*parts)
+    with contextlib.suppress(OSError, ValueError):  # no folder to be in, or another one
+        return path.relative_to(Path.cwd())
+    return path
 
 
 def themes_folder() -> Path:

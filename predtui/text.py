@@ -7,7 +7,9 @@ an end that was found once stays an end however the text goes on.
 
 from __future__ import annotations
 
+import codecs
 import re
+import unicodedata
 from collections.abc import Iterator
 
 _END = re.compile(r"""(?P<mark>[.?!…]+)(?P<close>["'”’»)\]*_]*)(?P<gap>\s+)(?=\S)|[。！？]+[」』”’）]*""")
@@ -37,6 +39,30 @@ _CONTROLS = dict.fromkeys((*range(32), *range(127, 160)), " ")
 def printable(text: str) -> str:
     """``text`` with a space for each control character, so that no prompt, reply or file name steers a terminal."""
     return text.translate(_CONTROLS)
+
+
+ASCII_MARKS = {
+    "✓": "+", "◐": "~", "✗": "x", "●": "*", "·": ".", "–": "-", "—": "-", "…": "...", "→": "->", "×": "x", "µ": "u",
+    "«": "<<", "»": ">>", "‘": "'", "’": "'", "“": '"', "”": '"', "≥": ">=", "≤": "<=", "−": "-", "\u00a0": " ",
+}  # fmt: skip
+"""What stands for a mark of ours where an encoding does not have it."""
+
+
+def _ascii(error: UnicodeError) -> tuple[str, int]:
+    """An error handler of encoding: the mark's stand-in, a letter without its accent, or a question mark."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lacking = error.object[error.start : error.end]
+    return "".join(ASCII_MARKS.get(character) or _bare(character) for character in lacking), error.end
+
+
+def _bare(character: str) -> str:
+    return unicodedata.normalize("NFKD", character).encode("ascii", "ignore").decode() or "?"
+
+
+ASCII = "predtui.ascii"
+"""``errors`` of a text stream on which everything can be printed."""
+codecs.register_error(ASCII, _ascii)
 
 
 def sentence_end(text: str, start: int = 0, complete: bool = False) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import subprocess
 import sys
 import wave
@@ -11,7 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 
+from predtui.asr.whisper_files import find_model
+from predtui.cli import app
+from predtui.errors import PredtuiError
+from predtui.llm.load import place
+from predtui.settings import AsrSettings
 from tests import tiny_folder
 
 PROMPT = "what is the capital of france"
@@ -97,14 +104,29 @@ def test_a_turn_runs_on_either_engine(run: Any, tmp_path: Path) -> None:
     assert "Traceback" not in done.stdout + done.stderr
 
 
-def test_a_sound_file_that_is_none_is_named(run: Any, tmp_path: Path) -> None:
-    false = tmp_path / "false.wav"
-    false.write_bytes(b"this is text, not sound" * 20)
-    done = run("turn", "--wav", str(false))
-    assert done.returncode == 1
-    assert "false.wav" in done.stdout
-    assert done.stdout.rstrip().endswith("no reply")
-    assert "Traceback" not in done.stdout + done.stderr
+def test_a_sound_file_is_looked_at_before_anything_is_started(run: Any, tmp_path: Path) -> None:
+    text, noise, empty, pipe, silent = (tmp_path / f"{name}.wav" for name in ("text", "noise", "empty", "pipe", "long"))
+    text.write_bytes(b"this is text, not sound" * 20)
+    noise.write_bytes(random.Random(0).randbytes(1 << 20))
+    empty.touch()
+    os.mkfifo(pipe)
+    with wave.open(str(silent), "wb") as file:
+        file.setparams((1, 1, 100, 0, "NONE", ""))
+        file.writeframes(bytes(100 * 3600))
+    wrong = {
+        text: "is not a sound file",
+        noise: "is not a sound file",
+        empty: "is empty",
+        pipe: "is not a file",
+        tmp_path: "is not a file",
+        tmp_path / "absent.wav": "does not exist",
+        silent: "lasts 60 minutes, and a turn 10 at most",
+    }
+    for path, why in wrong.items():
+        done = run("turn", "--wav", str(path), "--record", str(tmp_path / "session"))
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done
+        assert f"{path} {why}" in done.stderr
+    assert not (tmp_path / "session").exists()
 
 
 def test_the_doctor_finds_what_a_typed_turn_needs(run: Any) -> None:
@@ -164,10 +186,22 @@ def test_the_predgen_bench_on_a_profile_measured_here(run: Any, tmp_path: Path) 
 
 @pytest.mark.parametrize("option", ["--json", "--plot"])
 def test_a_file_that_cannot_be_written_is_refused_before_anything_is_measured(run: Any, option: str) -> None:
-    for place in ("/nowhere/out", "/"):
-        done = run("bench", "predgen", "--methods", "no such method", option, place)
+    for target in ("/nowhere/out", "/"):
+        done = run("bench", "predgen", "--methods", "no such method", option, target)
         assert (done.returncode, done.stdout) == (2, "")
-        assert f"{place} cannot be written" in done.stderr
+        assert f"{target} cannot be written" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["calibrate --out", "calibrate asr --plot", "train cllm --out", "train pocket --out", "train asr --out",
+     "train rest --out", "bench record --out", "replay assets/sessions/example --screenshot"],
+)  # fmt: skip
+def test_no_command_works_for_what_it_cannot_write(run: Any, tmp_path: Path, command: str) -> None:
+    (tmp_path / "file").touch()
+    done = run(*command.split(), str(tmp_path / "file" / "out"))
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
+    assert "cannot be written" in done.stderr
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "utf-8:strict"])
@@ -175,6 +209,13 @@ def test_no_prompt_steers_the_terminal_or_fails_to_be_written(run: Any, encoding
     done = run("turn", "--text", "hi \x1b[31m\udcff é", "--cps", "200", PYTHONIOENCODING=encoding)
     assert (done.returncode, done.stderr) == (0, "")
     assert "\x1b" not in done.stdout
+
+
+def test_the_doctors_marks_differ_in_ascii_too(run: Any) -> None:
+    done = run("doctor", PYTHONIOENCODING="ascii", PREDTUI_LLM_MODEL="/absent/model.gguf")
+    assert "x language model" in done.stdout
+    assert "+ python" in done.stdout
+    assert "see the lines marked x." in done.stdout
 
 
 def test_a_turn_that_cannot_start_ends_with_a_summary_all_the_same(run: Any, tmp_path: Path) -> None:
@@ -197,3 +238,54 @@ def test_a_recording_of_the_screen_needs_a_terminal(run: Any) -> None:
     done = run("record")
     assert (done.returncode, done.stdout) == (2, "")
     assert "needs a terminal" in done.stderr
+
+
+def test_settings_before_the_command_are_its_own(run: Any) -> None:
+    done = run("--model", "nosuch.gguf", "doctor")
+    assert (done.returncode, "There is no model file nosuch.gguf" in done.stdout) == (1, True)
+    done = run("--model", "nosuch.gguf", "doctor", "--model", "pocket")
+    assert (done.returncode, "nosuch" in done.stdout) == (0, False), "what stands after the command wins"
+
+
+@pytest.mark.parametrize("arguments", [("--verifier", "gredy", "turn"), ("turn", "--verifier", "gredy")])
+def test_a_mistyped_value_is_refused_before_and_after_the_command(run: Any, arguments: tuple[str, ...]) -> None:
+    done = run(*arguments, "--text", "hi")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "'gredy' is not one of greedy, reflection, topN" in done.stderr
+
+
+def leaves(command: Any, path: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], Any]]:
+    """Every command that runs something, with its path."""
+    if not hasattr(command, "commands"):
+        return [(path, command)]
+    return [leaf for name, sub in command.commands.items() for leaf in leaves(sub, (*path, name))]
+
+
+OTHERS = [
+    (path, command)
+    for path, command in leaves(typer.main.get_command(app))
+    if "tts_seed" not in {parameter.name for parameter in command.params}
+]
+
+
+@pytest.mark.parametrize(("path", "command"), OTHERS, ids=[" ".join(path) for path, _ in OTHERS])
+def test_a_command_without_a_setting_refuses_it_before_its_name(path: tuple[str, ...], command: Any) -> None:
+    needed = ["x" for parameter in command.params if parameter.required]
+    with pytest.raises(PredtuiError, match="does not take --tts-seed from before its name"):
+        app(["--tts-seed", "7", *path, *needed], standalone_mode=False)
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "read"),
+    [
+        ("train cllm", "out", place("pocket-cllm")),
+        ("train pocket", "out", place("pocket").parent),
+        ("train pocket", "out", place("pocket-draft").parent),
+        ("train asr", "out", find_model(AsrSettings(model="pocket")).parent),
+        ("train hush", "model", find_model(AsrSettings(model="pocket")).parent),
+    ],
+)
+def test_what_is_trained_is_written_where_it_is_read(command: str, option: str, read: Path) -> None:
+    trainer = dict(leaves(typer.main.get_command(app)))[tuple(command.split())]
+    written = next(parameter.default for parameter in trainer.params if parameter.name == option)
+    assert Path(written).absolute() == read

@@ -8,7 +8,11 @@ from pathlib import Path
 import pytest
 
 from predtui import settings
+from predtui.decoding.decoders import DECODERS
+from predtui.decoding.drafters import DRAFTERS
 from predtui.errors import PredtuiError
+from predtui.predgen.verifiers import VERIFIERS, verifier_named
+from predtui.tts.engines import ENGINES
 
 
 @pytest.fixture(autouse=True)
@@ -43,6 +47,9 @@ def test_the_command_line_beats_the_environment_beats_the_file(home: Path, monke
         ("theme = 'x'\n", "ui.theme"),
         ("[llm]\nthreads = 'many'\n", "llm.threads = 'many' should be a whole number"),
         ("[llm]\nbaseline = 3\n", "should be true or false"),
+        ("[llm]\nverifier = 'gredy'\n", "not one of greedy, reflection, topN"),
+        ("[llm]\nverifier = 'top0'\n", "not one of greedy, reflection, topN"),
+        ("[llm]\ndecoder = 'jacoby'\n", "not one of ar, duo, jacobi"),
         ("[asr]\nengine = 'ears'\n", "not one of auto, pocketsphinx, faster-whisper"),
         ("[llm]\ntemperature = -1\n", "llm.temperature = -1 should be 0 or more"),
         ("[llm]\ntemperature = nan\n", "should be 0 or more"),
@@ -97,3 +104,13 @@ def test_a_number_out_of_range_is_refused_and_its_default_is_within(key: str) ->
     settings.load({key: item.default})
     with pytest.raises(PredtuiError, match=f"{key} = .* should be {item.least:g}"):
         settings.load({key: item.kind(item.least - 1)})
+
+
+def test_the_names_that_settings_allow_are_those_that_are_known() -> None:
+    known = {key: set(item.choices) for key, item in settings.options().items()}
+    assert known["llm.decoder"] == set(DECODERS)
+    assert known["llm.drafter"] == set(DRAFTERS)
+    assert known["llm.verifier"] - {"topN"} == set(VERIFIERS) - {"top3"}
+    assert known["tts.engine"] == set(ENGINES)
+    assert settings.load({"llm.verifier": "top12"}).llm.verifier == "top12"
+    assert verifier_named("top12")

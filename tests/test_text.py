@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predtui.text import first_sentence, sentence_end, sentences
+from predtui.text import ASCII, first_sentence, sentence_end, sentences
 
 
 @pytest.mark.parametrize(
@@ -61,3 +61,17 @@ def test_an_end_found_once_stays_however_the_text_goes_on(head: str, tail: str) 
     early = list(sentences(head))
     assert list(sentences(head + tail))[: len(early)] == early
     assert list(sentences(head + tail, complete=True))[: len(early)] == early
+
+
+@given(st.text(), st.sampled_from(["ascii", "latin-1", "utf-8", "cp437"]))
+def test_everything_can_be_written_in_every_encoding(text: str, encoding: str) -> None:
+    written = iter(text.encode(encoding, errors=ASCII).decode(encoding))
+    kept = text.encode(encoding, errors="ignore").decode(encoding)
+    assert all(character in written for character in kept), "what the encoding has stays, in order"
+
+
+def test_marks_are_told_apart_in_ascii() -> None:
+    marks = [mark.encode("ascii", errors=ASCII).decode() for mark in "✓◐✗–«»…"]
+    assert marks == ["+", "~", "x", "-", "<<", ">>", "..."]
+    assert "Café".encode("ascii", errors=ASCII) == b"Cafe"
+    assert "日".encode("ascii", errors=ASCII) == b"?"

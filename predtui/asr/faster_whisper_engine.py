@@ -18,6 +18,7 @@ import numpy.typing as npt
 from predtui.asr.agreement import LocalAgreement, Word, joined
 from predtui.asr.base import Hypothesis
 from predtui.errors import PredtuiError
+from predtui.quiet import allow_download
 from predtui.settings import AsrSettings
 
 RATE = 16000
@@ -101,9 +102,9 @@ def load(options: AsrSettings, threads: int = 2) -> Transcribe:
 
     Raises PredtuiError where there is none, or it is no Whisper model.
     """
+    folder = find_checkpoint(options)  # first: what it may fetch is settled when the library below is imported
     from faster_whisper import WhisperModel
 
-    folder = find_checkpoint(options)
     try:
         whisper = WhisperModel(str(folder), device="auto", cpu_threads=threads, local_files_only=True)
     except (RuntimeError, ValueError, OSError) as error:
@@ -156,6 +157,8 @@ def find_checkpoint(options: AsrSettings) -> Path:
 
 
 def _from_hub(model: str, download: bool) -> Path:
+    if download:
+        allow_download()
     from faster_whisper import download_model
     from huggingface_hub.errors import LocalEntryNotFoundError
 

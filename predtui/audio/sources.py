@@ -13,12 +13,14 @@ import numpy as np
 
 from predtui.audio import devices
 from predtui.audio.resample import FRAME, FRAME_BYTES, RATE, Resampler, join
-from predtui.clock import Clock
+from predtui.clock import Clock, RealClock
 from predtui.errors import PredtuiError
 
 PREROLL_SECONDS = 0.3
 STARVED_SECONDS = 2.0
 """A microphone that gives nothing for so long is gone."""
+LONGEST_SECONDS = 600.0
+"""The longest sound file that is taken for one utterance."""
 
 
 class Source(Protocol):
@@ -217,6 +219,16 @@ class FileSource(NullSource):
             self.warning = f"{self._path.name} is damaged: playing what is there."
 
 
+def check_sound(path: Path) -> None:
+    """Raises PredtuiError where a ``FileSource`` cannot play ``path``, or would play longer than a turn lasts."""
+    source = FileSource(str(path), RealClock())
+    source.open()
+    if not source.warning and (seconds := duration(path.expanduser())) > LONGEST_SECONDS:
+        raise PredtuiError(
+            f"{path} lasts {seconds / 60:.0f} minutes, and a turn {LONGEST_SECONDS / 60:.0f} at most.", "Cut it."
+        )
+
+
 def check_file(path: Path) -> None:
     """Raises PredtuiError where ``path`` is no readable, non-empty file."""
     try:
@@ -242,6 +254,14 @@ def truncated(path: Path) -> bool:
                 return length not in (0, 0xFFFFFFFF) and file.tell() + length > size
             file.seek(length + length % 2, 1)
     return False
+
+
+def duration(path: Path) -> float:
+    """Seconds that the file says it lasts, 0 where it does not say."""
+    import av
+
+    with av.open(str(path), options={"protocol_whitelist": "file"}) as container:
+        return (container.duration or 0) / av.time_base
 
 
 def decode(path: Path) -> Iterator[bytes]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 
 from predtui.clock import Clock, RealClock
 from predtui.decoding.scheduler import Curve
 from predtui.events import Message
-from predtui.llm.base import LanguageModel, LoadedModel, Logits, Stale, TreeModel, never
+from predtui.llm.base import LanguageModel, LoadedModel, Logits, Stale, TreeModel, aside, never
 from predtui.llm.load import load
 from predtui.predgen.costs import measured
 from predtui.predgen.options import SpeculationOptions
@@ -44,6 +45,9 @@ class PricedModel:
         rows = self._model.logits(tokens, last)
         self._pay(before, len(tokens))
         return rows
+
+    def aside(self, tokens: Sequence[int], room: int) -> AbstractContextManager[None]:
+        return aside(self._model, tokens, room)
 
     def forget(self, keep: int = 0) -> None:
         self._model.forget(keep)

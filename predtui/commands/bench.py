@@ -8,18 +8,21 @@ from typing import Annotated, Literal
 import typer
 
 from predtui.commands.outputs import writable
-from predtui.commands.with_settings import with_settings
+from predtui.commands.with_settings import Commands, with_settings
 from predtui.settings import Settings, load
+from predtui.shipped import output
 
 Json = Annotated[Path | None, typer.Option(help="Write the figures here.", callback=writable)]
 Plot = Annotated[Path | None, typer.Option(help="Draw the figures here, as SVG.", callback=writable)]
 
-bench = typer.Typer(help="Measure, and regenerate tables.", no_args_is_help=True)
+STREAMS = output("streams", "pocket.json")
+
+bench = Commands(help="Measure, and regenerate tables.", no_args_is_help=True)
 
 
 @bench.command("pocket")
 def bench_pocket(
-    limit: Annotated[int, typer.Option(help="Prompts a group.")] = 100,
+    limit: Annotated[int, typer.Option(help="Prompts a group.", min=1)] = 100,
     seed: Annotated[int, typer.Option(help="Seed of the held-out prompts.")] = 1,
     json: Json = None,
 ) -> None:
@@ -31,7 +34,7 @@ def bench_pocket(
 
 @bench.command("lossless")
 def bench_lossless(
-    limit: Annotated[int, typer.Option(help="Prompts.")] = 200,
+    limit: Annotated[int, typer.Option(help="Prompts.", min=1)] = 200,
     seed: Annotated[int, typer.Option(help="Seed of the held-out prompts.")] = 1,
     model: Annotated[str, typer.Option(help="pocket, or the path of a GGUF file.")] = "pocket",
     json: Json = None,
@@ -46,7 +49,7 @@ def bench_lossless(
 @with_settings
 def bench_latency(
     settings: Settings,
-    limit: Annotated[int, typer.Option(help="Prompts, each typed and spoken.")] = 10,
+    limit: Annotated[int, typer.Option(help="Prompts, each typed and spoken.", min=1)] = 10,
     prompts_seed: Annotated[int, typer.Option(help="Seed of the held-out prompts.")] = 1,
     cps: Annotated[float, typer.Option(help="Typing speed in characters a second.", min=0.1)] = 10.0,
     json: Json = None,
@@ -61,7 +64,7 @@ def bench_latency(
 @with_settings
 def bench_startup(
     settings: Settings,
-    repeats: Annotated[int, typer.Option(help="Starts of the screen.")] = 5,
+    repeats: Annotated[int, typer.Option(help="Starts of the screen.", min=1)] = 5,
     json: Json = None,
 ) -> None:
     """Time to the first frame and to ready, and the peak memory of each process."""
@@ -273,7 +276,7 @@ def bench_zonos(
 @with_settings
 def bench_record(
     settings: Settings,
-    out: Annotated[Path, typer.Option(help="Write the streams here.")] = Path("assets/streams/pocket.json"),
+    out: Annotated[Path, typer.Option(help="Write the streams here.", callback=writable)] = STREAMS,
     limit: Annotated[int, typer.Option(help="Prompts.", min=1)] = 200,
     prompts_seed: Annotated[int, typer.Option(help="Seed of the held-out prompts.")] = 1,
 ) -> None:

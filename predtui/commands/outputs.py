@@ -1,4 +1,4 @@
-"""Files that a command writes at its end, looked at before it begins. Imports nothing heavy."""
+"""What a command writes at its end, looked at before it begins. Imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -10,6 +10,17 @@ from predtui.errors import PredtuiError
 
 def writable(path: Path | None) -> Path | None:
     """``path``, if a file can be written there; for ``typer.Option(callback=...)``. Raises PredtuiError."""
-    if path is not None and (path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK)):
-        raise PredtuiError(f"{path} cannot be written.", "Name a file in a folder that exists and is yours.")
+    if path is not None:
+        place = path if path.exists() else path.parent
+        if path.is_dir() or not (path.exists() or place.is_dir()) or not os.access(place, os.W_OK):
+            raise PredtuiError(f"{path} cannot be written.", "Name a file in a folder that exists and is yours.")
+    return path
+
+
+def creatable(path: Path | None) -> Path | None:
+    """``path``, if it is a folder that files can be written to, or can become one. Raises PredtuiError."""
+    if path is not None:
+        there = next(folder for folder in (path.absolute(), *path.absolute().parents) if folder.exists())
+        if not (there.is_dir() and os.access(there, os.W_OK)):
+            raise PredtuiError(f"{path} cannot be written.", "Name a folder that is yours.")
     return path

@@ -8,17 +8,23 @@ from typing import Annotated, Literal
 
 import typer
 
+from predtui.commands.outputs import creatable
+from predtui.commands.with_settings import Commands
 from predtui.errors import PredtuiError
+from predtui.shipped import output
 
-train = typer.Typer(help="Train the models that ship with predtui.", no_args_is_help=True)
+POCKET, CLLM, WHISPER = output("pocket"), output("cllm"), output("whisper")
+"""Where the models that ship are loaded from."""
+
+train = Commands(help="Train the models that ship with predtui.", no_args_is_help=True)
 
 
 @train.command("pocket")
 def train_pocket_models(
-    out: Annotated[Path, typer.Option(help="Where the models go.")] = Path("assets/pocket"),
-    minutes: Annotated[float, typer.Option(help="Minutes of training of the target.")] = 60.0,
-    judge_minutes: Annotated[float, typer.Option(help="Minutes of training of its judging layers.")] = 15.0,
-    draft_minutes: Annotated[float, typer.Option(help="Minutes of training of the draft.")] = 8.0,
+    out: Annotated[Path, typer.Option(help="Where the models go.", callback=creatable)] = POCKET,
+    minutes: Annotated[float, typer.Option(help="Minutes of training of the target.", min=0)] = 60.0,
+    judge_minutes: Annotated[float, typer.Option(help="Minutes of training of its judging layers.", min=0)] = 15.0,
+    draft_minutes: Annotated[float, typer.Option(help="Minutes of training of the draft.", min=0)] = 8.0,
     seed: Annotated[int, typer.Option(help="Seed of data and weights.")] = 0,
     threads: Annotated[int, typer.Option(help="CPU threads; 0 takes all.")] = 0,
     resume: Annotated[bool, typer.Option(help="Go on from the last checkpoint.")] = True,
@@ -36,11 +42,11 @@ def train_pocket_models(
 @train.command("cllm")
 def train_consistency(
     model: Annotated[str, typer.Option(help="pocket, a Hugging Face folder, or a name in the local cache.")] = "pocket",
-    out: Annotated[Path, typer.Option(help="Where the tuned model goes.")] = Path("assets/pocket/cllm"),
+    out: Annotated[Path, typer.Option(help="Where the tuned model goes.", callback=creatable)] = CLLM,
     prompts: Annotated[
         Path | None, typer.Option(help='JSONL of {"messages": [..]} or {"prompt": ..}; the pocket corpus without it.')
     ] = None,
-    minutes: Annotated[float, typer.Option(help="Minutes, collecting of replies included.")] = 8.0,
+    minutes: Annotated[float, typer.Option(help="Minutes, collecting of replies included.", min=0)] = 8.0,
     full: Annotated[bool, typer.Option(help="Tune all weights, not low-rank adapters.")] = False,
     muon_lr: Annotated[float, typer.Option(help="Learning rate; higher learns sooner and forgets more.")] = 0.005,
     seed: Annotated[int, typer.Option(help="Seed of prompts and batches.")] = 0,
@@ -59,8 +65,8 @@ def train_consistency(
 
 @train.command("asr")
 def train_pocket_whisper(
-    out: Annotated[Path, typer.Option(help="Where the model goes.")] = Path("assets/whisper"),
-    minutes: Annotated[float, typer.Option(help="Minutes of training.")] = 50.0,
+    out: Annotated[Path, typer.Option(help="Where the model goes.", callback=creatable)] = WHISPER,
+    minutes: Annotated[float, typer.Option(help="Minutes of training.", min=0)] = 50.0,
     seed: Annotated[int, typer.Option(help="Seed of speech and weights.")] = 0,
     threads: Annotated[int, typer.Option(help="CPU threads; 0 takes all.")] = 0,
     resume: Annotated[bool, typer.Option(help="Go on from the last checkpoint.")] = True,
@@ -76,9 +82,7 @@ def train_pocket_whisper(
 
 @train.command("hush")
 def train_hush_word(
-    model: Annotated[Path, typer.Option(help="A Whisper in Hugging Face's form; its folder gets the word.")] = Path(
-        "assets/whisper"
-    ),
+    model: Annotated[Path, typer.Option(help="A Whisper in Hugging Face's form; its folder gets the word.")] = WHISPER,
     manifest: Annotated[str, typer.Option(help="pocket, or a file of wav<TAB>transcript lines.")] = "pocket",
     limit: Annotated[int, typer.Option(help="Utterances, at most.", min=5)] = 600,
     epochs: Annotated[int, typer.Option(help="Passes over the utterances.", min=1)] = 12,
@@ -106,7 +110,8 @@ def train_rest_datastore(
     ] = None,
     model: Annotated[str, typer.Option(help="Whose tokens: pocket, or the path of a GGUF file.")] = "pocket",
     out: Annotated[
-        Path | None, typer.Option(help="Folder of the datastore; default: where --drafter rest looks.")
+        Path | None,
+        typer.Option(help="Folder of the datastore; default: where --drafter rest looks.", callback=creatable),
     ] = None,
     limit: Annotated[int, typer.Option(help="Dialogues of the pocket corpus.", min=1)] = 20_000,
     seed: Annotated[int, typer.Option(help="Seed of the pocket corpus.")] = 0,

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from predtui.commands.with_settings import with_settings
+from predtui.commands.with_settings import Commands, with_settings
 from predtui.settings import Settings
 
-voices = typer.Typer(help="Voices of Zonos: an embedding each, made of a recording.", no_args_is_help=True)
+voices = Commands(help="Voices of Zonos: an embedding each, made of a recording.", no_args_is_help=True)
 
 
 @voices.command("add")

@@ -1,4 +1,4 @@
-"""Commands whose options are the settings. Imports nothing heavy."""
+"""Commands whose options are the settings, before the command's name or after it. Imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -8,16 +8,44 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
+from predtui.errors import PredtuiError
 from predtui.settings import load, options
 
 Command = Callable[..., Any]
 
 
+class Commands(typer.Typer):
+    """Commands that take the settings given before their name as their own options' defaults."""
+
+    def command(self, name: str | None = None, **options: Any) -> Callable[[Command], Command]:  # type: ignore[override]
+        return super().command(name, cls=_Command, **options)
+
+
+class _Command(TyperCommand):
+    """Raises PredtuiError where a setting stands before a command that does not take it."""
+
+    def invoke(self, context: Any) -> Any:
+        before = context.find_root().params
+        for key in options():
+            name = _name(key)
+            if before.get(name) is None:
+                continue
+            if name not in context.params:
+                flag, command = _flags(options()[key])[0], context.command_path
+                raise PredtuiError(
+                    f"{command} does not take {flag} from before its name.", f"See its own options: {command} --help"
+                )
+            if context.params[name] is None:
+                context.params[name] = before[name]
+        return super().invoke(context)
+
+
 def with_settings(command: Command) -> Command:
     """Gives a command one option a setting; the command's parameter ``settings`` receives what all sources say."""
     own = inspect.signature(command, eval_str=True)
-    table = {key.replace(".", "_"): item for key, item in options().items()}
+    table = {_name(key): item for key, item in options().items()}
 
     @functools.wraps(command)
     def wrapper(*args: Any, **given: Any) -> Any:
@@ -33,9 +61,19 @@ def with_settings(command: Command) -> Command:
     return wrapper
 
 
-def _parameter(name: str, item: Any) -> inspect.Parameter:
+def _name(key: str) -> str:
+    """Of the parameter that receives the setting ``key``."""
+    return key.replace(".", "_")
+
+
+def _flags(item: Any) -> list[str]:
+    """What the setting is called on the command line, the short name first."""
     long = "--" + item.key.replace(".", "-").replace("_", "-")
-    flags = [f"--{item.flag}", long] if item.flag else [long]
+    return [f"--{item.flag}", long] if item.flag else [long]
+
+
+def _parameter(name: str, item: Any) -> inspect.Parameter:
+    flags = _flags(item)
     if item.kind is bool:
         flags = [f"{flag}/--no-{flag.removeprefix('--')}" for flag in flags]
     meaning = item.meaning + (f" ({', '.join(item.choices)})" if item.choices else "") + f" [dim]{item.default!r}[/]"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -70,6 +71,22 @@ class TreeModel(LanguageModel, Protocol):
         branches. Raises as ``logits`` does, and ValueError for parents out of order or a tree too large.
         """
         ...
+
+
+@runtime_checkable
+class SparingModel(LanguageModel, Protocol):
+    """A language model that can be lent to other work without losing what it remembers."""
+
+    def aside(self, tokens: Sequence[int], room: int) -> AbstractContextManager[None]:
+        """Within it, ``logits`` may be asked anything; what is remembered of ``tokens`` when it is entered is
+        remembered again when it is left, at no cost. ``room``: the most tokens evaluated within; where both do not fit
+        the context, nothing is spared. Not to be nested."""
+        ...
+
+
+def aside(model: LanguageModel, tokens: Sequence[int], room: int) -> AbstractContextManager[None]:
+    """As ``SparingModel`` says, where ``model`` is one; else its memory is that of the last call within."""
+    return model.aside(tokens, room) if isinstance(model, SparingModel) else nullcontext()
 
 
 class ContextOverflow(ValueError):  # noqa: N818 - a condition, as StopIteration is

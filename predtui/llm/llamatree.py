@@ -6,17 +6,22 @@ Must not know where trees come from, or of text.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import llama_cpp
 import numpy as np
 
+from predtui.errors import PredtuiError
 from predtui.llm.base import Logits, Stale, check_request, check_vocabulary
 from predtui.llm.llamabatch import CHUNK
 from predtui.llm.llamacpp import SEQUENCES, LlamaCppModel
 from predtui.llm.repacking import AUTO
+
+_SPARED = SEQUENCES - 1
+"""The sequence that holds what is put aside; trees and branches, which may need it, are not evaluated meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +61,26 @@ class LlamaTreeModel(LlamaCppModel):
     def forget(self, keep: int = 0) -> None:
         self._settle(())
         super().forget(keep)
+
+    @contextmanager
+    def aside(self, tokens: Sequence[int], room: int) -> Iterator[None]:
+        """As ``SparingModel`` says: another sequence holds what is remembered, in the same cells of the cache."""
+        self._settle(tokens)
+        kept = list(self._memory)
+        if len(kept) + room > self._context_size:
+            yield
+            return
+        llama_cpp.llama_memory_seq_cp(self._kv, 0, _SPARED, 0, -1)
+        try:
+            yield
+        except PredtuiError:  # a forward that failed has cleared the whole cache
+            kept = []
+            raise
+        finally:
+            llama_cpp.llama_memory_seq_rm(self._kv, 0, -1, -1)
+            llama_cpp.llama_memory_seq_cp(self._kv, _SPARED, 0, 0, len(kept))
+            llama_cpp.llama_memory_seq_rm(self._kv, _SPARED, -1, -1)
+            self._memory = kept
 
     def tree_logits(self, tokens: Sequence[int], tree: Sequence[int], parents: Sequence[int]) -> Logits:
         """As ``TreeModel`` says; at most ``SEQUENCES`` leaves and 255 nodes."""

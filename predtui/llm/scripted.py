@@ -6,7 +6,8 @@ speech: words, sentences, an end. Must not know who asks.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -70,6 +71,14 @@ class ScriptedModel:
         self._memory = list(tokens)
         rows = [self._row(path, len(path)) for path in paths]
         return self._table[rows] + self._habits[[path[-1] for path in paths]]
+
+    @contextmanager
+    def aside(self, tokens: Sequence[int], room: int) -> Iterator[None]:
+        memory = list(self._memory)
+        try:
+            yield
+        finally:
+            self._memory = memory
 
     def forget(self, keep: int = 0) -> None:
         del self._memory[keep:]

@@ -5,7 +5,9 @@ Must not know of files, or of how trees are drafted.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from copy import copy
 from typing import Any
 
 import torch
@@ -52,6 +54,18 @@ class TorchTreeModel(TorchModel):
         self._parents = tuple(parents)
         logits: Logits = rows[-len(tree) - 1 :, : self._vocab_size].float().cpu().numpy()
         return logits
+
+    @contextmanager
+    def aside(self, tokens: Sequence[int], room: int) -> Iterator[None]:
+        """As ``SparingModel`` says: the cache's tensors are never written to, only replaced."""
+        self._settle(tokens)
+        memory, cache = self._memory, self._cache
+        self._memory, self._cache = list(memory), copy(cache)
+        self._cache.layers = [copy(layer) for layer in cache.layers]
+        try:
+            yield
+        finally:
+            self._memory, self._cache = memory, cache
 
     @torch.inference_mode()
     def _settle(self, tokens: Sequence[int]) -> None:

@@ -11,7 +11,7 @@ from predtui.clock import Clock
 from predtui.decoding.autoregressive import generate
 from predtui.decoding.base import Sampler
 from predtui.events import Baseline, Message
-from predtui.llm.base import LoadedModel, Stale, common_prefix
+from predtui.llm.base import LoadedModel, Stale, aside, common_prefix
 from predtui.predgen.window import Window
 from predtui.text import first_sentence
 
@@ -29,16 +29,35 @@ def measure(
 ) -> Baseline | None:
     """Plain decoding of the reply to ``user``, from what a cascade would have in its cache: system prompt and history.
 
-    ``reply``: the committed tokens to compare with, as far as they go. None when stale.
+    ``reply``: the committed tokens to compare with, as far as they go. None when stale. What the model remembers of the
+    turn it remembers afterwards too, where its engine can: the next turn goes on from it at once.
     """
-    model, tokenizer = loaded.model, loaded.tokenizer
     whole = window.tokens(history, user)
     cached = common_prefix(whole, window.tokens(history, ""))
-    if cached:
-        model.logits(whole[:cached])
+    limit = min(reply_limit, loaded.model.context_size - len(whole))
+    with aside(loaded.model, [*whole, *reply], len(whole) - cached + limit + 1):
+        if stale():
+            return None
+        if cached:
+            loaded.model.logits(whole[:cached])
+        return _measured(loaded, sampler, window, history, user, reply, limit, clock, stale)
+
+
+def _measured(
+    loaded: LoadedModel,
+    sampler: Sampler,
+    window: Window,
+    history: Sequence[Message],
+    user: str,
+    reply: Sequence[int],
+    limit: int,
+    clock: Clock,
+    stale: Stale,
+) -> Baseline | None:
+    """``measure``, with the cache as the cascade would have it; from the end of the user's words on."""
+    model, tokenizer = loaded.model, loaded.tokenizer
     start, forwards = clock.now(), model.counters.forwards
     prompt = window.tokens(history, user)
-    limit = min(reply_limit, model.context_size - len(prompt))
     plain: list[int] = []
     sentence: str | None = None
     ttfs_ms, nfetfs = 0.0, 0

@@ -23,6 +23,7 @@ from predtui.events import (
     SpeechReady,
     StageStatus,
     Synthesis,
+    TurnStarted,
 )
 from predtui.llm.base import Counters
 from predtui.settings import TtsSettings
@@ -39,7 +40,8 @@ MEMORY_MB = TtsSettings().memory
 class TtsStage:
     """Synthesises SentenceAhead, releases ReplyCommitted."""
 
-    accepts: tuple[type[Event], ...] = (SentenceAhead, ReplyCommitted, ReplyFinished, Interrupt, Baseline)
+    accepts: tuple[type[Event], ...] = (TurnStarted, SentenceAhead, ReplyCommitted, ReplyFinished, Interrupt, Baseline)
+    """Of TurnStarted the arrival counts alone: it makes the measurement of the turn before stale."""
     tick: float | None = None
 
     def __init__(
@@ -179,6 +181,8 @@ class TtsStage:
 
     def _measure(self, event: Baseline) -> Iterator[Event]:
         """The first sentence afresh, as a cascade without speculation would synthesise it."""
+        if self._context.stale():
+            return
         start = self._context.clock.now()
         try:
             for chunk in self._engine.synthesize(speakable(event.first_sentence)):

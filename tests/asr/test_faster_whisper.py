@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import os
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,8 +23,9 @@ from predtui.asr.faster_whisper_engine import (
     load,
     transcriber,
 )
+from predtui.doctor import examine
 from predtui.errors import PredtuiError
-from predtui.settings import AsrSettings
+from predtui.settings import AsrSettings, Settings
 
 FRAME = 640
 WORD_SECONDS = 0.4
@@ -158,11 +162,23 @@ def test_nothing_is_downloaded_without_a_yes(tmp_path: Path, monkeypatch: pytest
         return str(tmp_path)
 
     monkeypatch.setattr(faster_whisper, "download_model", fetch)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     with pytest.raises(PredtuiError, match="--asr-download"):
         find_checkpoint(AsrSettings(model="tiny.en"))
     assert asked == [True]
+    assert os.environ["HF_HUB_OFFLINE"] == "1"
     assert find_checkpoint(AsrSettings(model="tiny.en", download=True)) == tmp_path
     assert asked == [True, False]
+    assert "HF_HUB_OFFLINE" not in os.environ
+
+
+def test_a_yes_is_told_before_the_library_is_imported_that_heeds_it() -> None:
+    code = (
+        "import sys; from predtui.asr import faster_whisper_engine as engine; from predtui.settings import AsrSettings;"
+        "engine.find_checkpoint = lambda options: sys.exit('huggingface_hub' in sys.modules);"
+        "engine.load(AsrSettings(model='tiny.en', download=True))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
 
 
 @pytest.mark.parametrize("model", ["/no/such/folder", "./models/none", "~/nowhere/at/all", "no such size"])
@@ -174,3 +190,18 @@ def test_a_checkpoint_that_is_not_there(model: str) -> None:
 def test_a_folder_without_a_model(tmp_path: Path) -> None:
     with pytest.raises(PredtuiError, match="is not a Whisper model"):
         load(AsrSettings(engine="faster-whisper", model=str(tmp_path)))
+
+
+def test_the_doctor_downloads_nothing_whatever_it_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    import faster_whisper
+
+    asked: list[bool] = []
+
+    def fetch(model: str, local_files_only: bool) -> str:
+        asked.append(local_files_only)
+        return "/somewhere"
+
+    monkeypatch.setattr(faster_whisper, "download_model", fetch)
+    options = AsrSettings(engine="faster-whisper", model="tiny.en", download=True)
+    assert any(finding.detail == "/somewhere" for finding in examine(Settings(asr=options)))
+    assert asked == [True]

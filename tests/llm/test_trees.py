@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from predtui.llm.base import ContextOverflow, TreeModel
+from predtui.llm.base import ContextOverflow, Preempted, SparingModel, TreeModel
 from predtui.llm.llamacpp import SEQUENCES
 from predtui.llm.load import load
 from tests import tiny_folder
@@ -99,3 +100,41 @@ def test_llama_cpp_refuses_what_it_cannot_hold(request: pytest.FixtureRequest) -
     with pytest.raises(ValueError, match="parents"):
         model.tree_logits([5], [6, 7], [1, -1])
     model.close()
+
+
+@given(
+    context=st.lists(TOKENS, min_size=1, max_size=20),
+    tree=trees(),
+    others=st.lists(st.tuples(st.integers(0, 20), st.lists(TOKENS, min_size=1, max_size=20)), max_size=4),
+    failing=st.booleans(),
+)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_what_is_put_aside_is_remembered_again(
+    model: TreeModel, context: list[int], tree: Tree, others: list[tuple[int, list[int]]], failing: bool
+) -> None:
+    """Whatever is asked within, and however it ends: the next call pays for its own tokens, and answers as ever."""
+    assert isinstance(model, SparingModel)
+    model.forget()
+    going_on = [*context, 5, 6, 7]
+    wanted = model.logits(going_on, last=3)
+    model.forget()
+    model.tree_logits(context, *tree) if tree[0] else model.logits(context)
+    with suppress(Preempted), model.aside(context, room=100):
+        for shared, rest in others:
+            model.logits([*context[:shared], *rest])
+        if failing:
+            raise Preempted
+    before = model.counters.tokens
+    rows = model.logits(going_on, last=3)
+    assert model.counters.tokens - before == 3
+    np.testing.assert_allclose(rows, wanted, atol=5e-2)
+
+
+def test_where_both_do_not_fit_nothing_is_put_aside_and_nothing_fails(model: TreeModel) -> None:
+    assert isinstance(model, SparingModel)
+    model.forget()
+    half = [4 + number % 30 for number in range(model.context_size - 10)]
+    model.logits(half)
+    with model.aside(half, room=len(half)):
+        model.logits([5, *half[1:]])
+    model.logits([*half, 5])

@@ -27,6 +27,7 @@ from predtui.events import (
     SpeechReady,
     StageStatus,
     Synthesis,
+    TurnStarted,
 )
 from predtui.llm.base import Counters
 from predtui.stage import StageContext
@@ -270,3 +271,13 @@ def test_the_baseline_is_synthesised_afresh(bench: Bench) -> None:
     events = bench.send(Baseline(turn=1, revision=2, first_sentence="abc"))
     assert isinstance(events[0], BaselineSpeech)
     assert bench.speller.made == made + 1
+
+
+def test_the_next_turn_ends_the_baseline_before_its_next_chunk(bench: Bench) -> None:
+    """It is told to the stage for that alone: sentences of the turn may be long in coming."""
+    assert TurnStarted in TtsStage.accepts
+    assert bench.send(TurnStarted(turn=2)) == []
+    bench.stale = True
+    made = bench.speller.made
+    assert bench.send(Baseline(turn=1, revision=2, first_sentence="abc")) == []
+    assert bench.speller.made == made

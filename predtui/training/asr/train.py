@@ -20,6 +20,7 @@ from rich.console import Console
 from tokenizers import Tokenizer
 
 from predtui.asr.whisper_files import FAST
+from predtui.shipped import output
 from predtui.training.asr.batches import Batches
 from predtui.training.asr.card import write_card
 from predtui.training.asr.config import FRAMES_A_SECOND, ONWARDS, Crops, Recipe, Shape
@@ -127,7 +128,7 @@ def vocabulary(plan: Plan, shape: Shape) -> Tokenizer:
 def main() -> int:
     """Returns the exit status: 130 when interrupted, after a checkpoint."""
     parser = argparse.ArgumentParser(prog="python -m predtui.training.asr.train", description=__doc__)
-    parser.add_argument("--out", type=Path, default=Path("assets/whisper"))
+    parser.add_argument("--out", type=Path, default=output("whisper"))
     parser.add_argument("--minutes", type=float, default=45.0)
     parser.add_argument("--utterances", type=int, default=UTTERANCES)
     parser.add_argument("--seed", type=int, default=0)

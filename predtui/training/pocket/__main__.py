@@ -9,13 +9,14 @@ from pathlib import Path
 
 from rich.console import Console
 
+from predtui.shipped import output
 from predtui.training.pocket.config import Budget
 from predtui.training.pocket.train import ALLOCATOR, WORK, Lessons, Plan, environment, train_pair
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m predtui.training.pocket", description=__doc__)
-    parser.add_argument("--out", type=Path, default=Path("assets/pocket"), help="folder of the two models")
+    parser.add_argument("--out", type=Path, default=output("pocket"), help="folder of the two models")
     parser.add_argument("--target-minutes", type=float, default=45.0)
     parser.add_argument("--judge-minutes", type=float, default=15.0, help="of the target's upper layers, which judge")
     parser.add_argument("--draft-minutes", type=float, default=8.0)

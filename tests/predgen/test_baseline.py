@@ -1,0 +1,103 @@
+"""The comparison with plain decoding is for idle time: whenever the next turn comes, it is not kept waiting."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from predtui.bench import rig
+from predtui.bench.lending import PricedTreeModel
+from predtui.bench.virtual import Timetable
+from predtui.clock import Clock
+from predtui.decoding.scheduler import Curve
+from predtui.events import (
+    Baseline,
+    Event,
+    MeasureBaseline,
+    Message,
+    ReplyCommitted,
+    ReplyFinished,
+    Transcript,
+    TurnStarted,
+)
+from predtui.hosts.inline import InlineHost
+from predtui.llm.base import LoadedModel, Stale
+from predtui.llm.load import load
+from predtui.predgen.options import SpeculationOptions
+from predtui.predgen.stage import SpeculationStage
+from predtui.stage import StageSpec
+
+FORWARD_S, TOKEN_S = 0.2, 0.03
+"""A slow machine: a forward, and each of the tokens that it evaluates."""
+PROMPT = "what is the sun made of and why is it so hot in there"
+OPTIONS = SpeculationOptions(model="5", engine="scripted", system="sys", reply_tokens=120)
+
+
+def price(new: int, known: int) -> float:
+    return FORWARD_S + TOKEN_S * new
+
+
+def make(clock: Clock) -> SpeculationStage:
+    def lend(model: str, engine: str, threads: int | None, context: int, stale: Stale) -> LoadedModel:
+        loaded = load(model, engine)
+        priced = PricedTreeModel(loaded.model, price, clock)  # type: ignore[arg-type]
+        return LoadedModel(
+            loaded.name, loaded.engine, loaded.device, 0, priced, loaded.tokenizer, loaded.template, loaded.pad
+        )
+
+    curve = Curve()
+    curve.add(1, price(1, 0))
+    curve.add(50, price(50, 0))
+    return SpeculationStage(OPTIONS, lend, curve)
+
+
+def latency(after_s: float, measured: bool) -> tuple[float, list[Event]]:
+    """Seconds from a second prompt, given whole ``after_s`` after the first reply, to its first sentence; and what the
+    stage said of the first turn since then."""
+    clock, said = Timetable(), list[Event]()
+    host = InlineHost(
+        StageSpec("llm", f"{rig.__name__}:{rig.staged.__name__}", partial(make, clock)), said.append, clock
+    )
+    host.start()
+    host.run()
+    for event in (TurnStarted(turn=1), Transcript(turn=1, revision=1, stable=PROMPT, final=True)):
+        host.send(event)
+        host.run()
+    (reply,) = (event for event in said if isinstance(event, ReplyFinished))
+    said.clear()
+    begun = clock.now() + after_s
+    history = (Message("user", PROMPT), Message("assistant", reply.text))
+    clock.at(begun, lambda: host.send(TurnStarted(turn=2, history=history)))
+    clock.at(begun, lambda: host.send(Transcript(turn=2, revision=1, stable="and the moon", final=True)))
+    if measured:
+        host.send(MeasureBaseline(turn=1, revision=1, prompt=PROMPT, reply=reply.text))
+        host.run()
+    clock.until(begun)
+    host.run()
+    first = next(event for event in said if isinstance(event, ReplyCommitted))
+    return first.time - begun, [event for event in said if event.turn == 1]
+
+
+READING_S = price(1, 0) + price(len(PROMPT) + 10, 0)
+"""The measurement's first two forwards, over the prompt, are over by then; each of the others evaluates a token."""
+
+
+@given(st.floats(0.0, 40.0))
+@settings(max_examples=40, deadline=None)
+def test_a_turn_that_comes_during_the_measurement_waits_for_one_forward_at_most(after_s: float) -> None:
+    alone, _ = latency(after_s, measured=False)
+    disturbed, _ = latency(after_s, measured=True)
+    forward = price(1 if after_s > READING_S else len(PROMPT) + 10, 0)
+    assert disturbed - alone <= forward + 1e-6
+
+
+def test_left_alone_the_measurement_is_done_and_leaves_the_memory_as_it_was() -> None:
+    alone, _ = latency(200.0, measured=False)
+    after, said = latency(200.0, measured=True)
+    (baseline,) = (event for event in said if isinstance(event, Baseline))
+    assert baseline.identical
+    assert baseline.ttfs_ms > 0
+    assert after == pytest.approx(alone)
