@@ -78,13 +78,23 @@ def _settings(_: Settings) -> Iterator[Finding]:
 
 def _language_model(settings: Settings) -> Iterator[Finding]:
     if settings.llm.engine == "llamacpp":
-        yield _package("llama.cpp", "llama-cpp-python", "llama_cpp", needed=True)
+        yield _llama_cpp(settings)
     from predtui.llm.load import inspect
 
     try:
         yield Finding("language model", "found", inspect(settings.llm.model, settings.llm.engine), needed=True)
     except PredtuiError as error:
         yield Finding("language model", "broken", error.message, error.remedy, needed=True)
+
+
+def _llama_cpp(settings: Settings) -> Finding:
+    from predtui.llm import build
+    from predtui.llm.load import stands_in
+
+    if build.available():
+        return _package("llama.cpp", "llama-cpp-python", "llama_cpp", needed=True)
+    why, numpy = str(build.current() or "not installed"), stands_in(settings.llm.model, settings.llm.engine)
+    return Finding("llama.cpp", "missing", f"{why}{'; numpy answers' if numpy else ''}", build.REMEDY, not numpy)
 
 
 def _synthesiser(settings: Settings) -> Iterator[Finding]:

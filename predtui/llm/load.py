@@ -10,12 +10,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from predtui.errors import PredtuiError
+from predtui.llm import build
 from predtui.llm.base import LoadedModel, Stale, never
 from predtui.llm.gguf import read_header
 from predtui.shipped import asset
 
 ENGINES = {
     "llamacpp": "predtui.llm.load:load_llamacpp",
+    "numpy": "predtui.llm.numpy_folder:load",
     "scripted": "predtui.llm.scripted:load",
     "torch": "predtui.llm.huggingface:load",
 }
@@ -44,6 +46,8 @@ def load(
         raise PredtuiError(f"There is no engine {engine!r}.", f"Choose one of {', '.join(sorted(ENGINES))}.")
     if engine == "torch":
         _need_torch()
+    if engine == "llamacpp" and not build.available():
+        engine = _stand_in(model)
     module, function = ENGINES[engine].split(":")
     loaded = getattr(importlib.import_module(module), function)(model, threads, context, stale)
     assert isinstance(loaded, LoadedModel)
@@ -57,11 +61,29 @@ def inspect(model: str = POCKET, engine: str = "llamacpp") -> str:
         from predtui.llm.huggingface import describe
 
         return describe(model)
+    if engine == "numpy":
+        from predtui.llm.numpy_folder import describe as describe_folder
+
+        return describe_folder(model)
     path = _path(model)
     header = read_header(path)
     name = header.metadata.get("general.name", path.stem)
     kind = header.metadata.get("general.architecture", "unknown")
     return f"{name} ({kind}, {header.size / 2**20:.1f} MB), {path}"
+
+
+def stands_in(model: str, engine: str) -> bool:
+    """Whether numpy runs ``model`` as long as llama.cpp, which is asked for, is not there."""
+    return engine == "llamacpp" and model in SHIPPED and (place(model) / "model.safetensors").is_file()
+
+
+def _stand_in(model: str) -> str:
+    """The engine for a model while there is no llama.cpp. Raises PredtuiError where there is none."""
+    if stands_in(model, "llamacpp"):
+        return "numpy"
+    raise PredtuiError(
+        f"{build.current() or 'llama.cpp is not installed'}.", f"Choose {POCKET} meanwhile, or: {build.REMEDY}"
+    )
 
 
 def _need_torch() -> None:

@@ -31,8 +31,9 @@ from predtui.events import (
     TurnStarted,
     Work,
 )
+from predtui.llm import build
 from predtui.llm.base import LoadedModel, Preempted, never
-from predtui.llm.load import Loader, load
+from predtui.llm.load import Loader, load, stands_in
 from predtui.llm.templates import PlainTemplate
 from predtui.predgen.baseline import measure
 from predtui.predgen.costs import measured
@@ -92,6 +93,9 @@ class SpeculationStage:
     def open(self, context: StageContext) -> Iterator[Event]:
         self._context = context
         options = self._options
+        if options.engine == "llamacpp" and not stands_in(options.model, options.engine):
+            for compiling in build.until_done():
+                yield StageStatus(stage="llm", message=str(compiling), progress=compiling.fraction)
         yield StageStatus(stage="llm", message=f"loading {options.model}")
         self._plain = sampler(options.temperature, options.top_k, options.top_p, options.min_p, options.seed)
         self._sampler = self._plain if options.tied else untied(self._plain)
