@@ -20,13 +20,15 @@ STEP_S = 5.0
 """Between two lines where there is no terminal to write over."""
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 _COMPILED = "llama-cpp-python"
+_BUILDS = ("hatchling>=1.27", "editables>=0.5")
+"""What installs predtui itself; an environment of its own for it costs more than all the rest of that."""
 
 
 def requirements(extra: str = "") -> list[str]:
     """What pyproject.toml asks for, with an extra's if one is named, without what has to be compiled."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     optional = project["optional-dependencies"]
-    wanted = [*project["dependencies"], *optional.get(extra, ())]
+    wanted = [*project["dependencies"], *optional.get(extra, ()), *_BUILDS]
     for line in list(wanted):
         if own := re.match(r"predtui\[(\w+)\]", line):
             wanted += optional[own[1]]
@@ -37,15 +39,13 @@ def install(extra: str = "") -> int:
     """Exit status of pip, whose last lines are shown where it fails."""
     build.start()
     started = time.monotonic()
-    packages = _pip(["install", "--no-input", "--progress-bar", "off", *requirements(extra)], "packages", started)
-    if packages == 0:
-        packages = _pip(["install", "--no-input", "--no-deps", "-e", str(ROOT)], "predtui", started)
-    return packages
+    status = _pip(["--progress-bar", "off", *requirements(extra)], "packages", started)
+    return status or _pip(["--no-deps", "--no-build-isolation", "-e", str(ROOT)], "predtui", started)
 
 
 def _pip(arguments: list[str], what: str, started: float) -> int:
     child = subprocess.Popen(
-        [sys.executable, "-m", "pip", "--disable-pip-version-check", *arguments],
+        [sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "--no-input", *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -15,6 +15,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -101,34 +102,52 @@ def start() -> int:
     return 0
 
 
-def run(command: Sequence[str] = (), folder: Path | None = None) -> int:
-    """Compile and install, telling how far it is; the exit status. ``command``: what else to run, for tests."""
-    with contextlib.suppress(OSError):
-        os.nice(_NICE)
+def compile_and_install() -> int:
+    """What ``start`` begins: a wheel first, so that the package is never there without what it needs."""
+    _yield_to_others()
+    with tempfile.TemporaryDirectory() as folder:
+        pip = [sys.executable, "-m", "pip"]
+        options = ["--no-input", "--disable-pip-version-check", "--progress-bar", "off"]
+        compiling = [*pip, "wheel", "-v", "--no-deps", *options, "-w", folder, REQUIREMENT]
+        installing = [
+            *pip,
+            "install",
+            *options,
+            "--find-links",
+            folder,
+            "--only-binary",
+            "llama-cpp-python",
+            REQUIREMENT,
+        ]
+        return run([compiling, installing])
+
+
+def run(commands: Sequence[Sequence[str]], folder: Path | None = None) -> int:
+    """Runs one command after the other, telling how far they are; the status of the first that fails, or 0."""
     build = Build("fetching", time.time(), os.getpid())
     _write(build, folder)
-    lines: list[str] = []
-    child = subprocess.Popen(
-        command or _pip(),
-        env=_environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-    )
-    assert child.stdout is not None
-    for line in child.stdout:
-        print(line, end="", flush=True)
-        lines = [*lines[-40:], line.strip()]
-        if step := _STEP.match(line.strip()):
-            fraction = int(step[1]) / int(step[2] or 100)
-            build = replace(build, state="compiling", fraction=max(build.fraction, min(fraction, 1.0)))
-            _write(build, folder)
-    if child.wait() == 0:
-        _file(folder).unlink(missing_ok=True)
-    else:
-        _write(replace(build, state="failed", reason=_reason(lines)), folder)
-    return child.returncode
+    for command in commands:
+        lines: list[str] = []
+        child = subprocess.Popen(
+            command,
+            env=_environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        )
+        for line in child.stdout or ():
+            print(line, end="", flush=True)
+            lines = [*lines[-200:], line.strip()]
+            if step := _STEP.match(line.strip()):
+                fraction = int(step[1]) / int(step[2] or 100)
+                build = replace(build, state="compiling", fraction=max(build.fraction, min(fraction, 1.0)))
+                _write(build, folder)
+        if child.wait():
+            _write(replace(build, state="failed", reason=_reason(lines)), folder)
+            return child.returncode
+    _file(folder).unlink(missing_ok=True)
+    return 0
 
 
 def wait() -> int:
@@ -151,9 +170,11 @@ def wait() -> int:
     return 1
 
 
-def _pip() -> list[str]:
-    options = ["-v", "--no-deps", "--no-input", "--progress-bar", "off", "--disable-pip-version-check"]
-    return [sys.executable, "-m", "pip", "install", *options, REQUIREMENT]
+def _yield_to_others() -> None:
+    with contextlib.suppress(OSError):
+        os.nice(_NICE)
+    with contextlib.suppress(OSError):  # Linux weighs whole sessions against each other first, and this is one
+        Path("/proc/self/autogroup").write_text(str(_NICE), encoding="ascii")
 
 
 def _environment() -> dict[str, str]:
@@ -193,5 +214,5 @@ def _alive(pid: int) -> bool:
 
 
 if __name__ == "__main__":
-    commands = {"start": start, "run": run, "wait": wait}
+    commands = {"start": start, "run": compile_and_install, "wait": wait}
     sys.exit(commands[sys.argv[1]]())
