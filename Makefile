@@ -25,6 +25,7 @@ format: $(VENV)/.dev
 
 $(BIN)/python:
 	@echo "predtui: a virtual environment in $(VENV), then packages; llama.cpp is compiled behind the running app"
+	@$(PYTHON) -c 'import sys; sys.exit("predtui needs Python 3.11 or newer, as in: make run PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
 	@$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.run: $(BIN)/python pyproject.toml

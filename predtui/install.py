@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import sysconfig
 import threading
 import time
 import tomllib
@@ -77,6 +78,7 @@ class Progress:
         self._collected = 0
         self._doing = "asking the registry"
         self._to_install: list[str] = []
+        self._there = _installed()
         self.last: list[str] = []
 
     def read(self, child: subprocess.Popen[str]) -> None:
@@ -95,11 +97,17 @@ class Progress:
             self._doing = f"{file.rpartition('/')[2].split('-')[0]} {size}".strip()
         elif line.startswith("Installing collected packages:"):
             self._to_install = [name.strip() for name in line.partition(":")[2].split(",")]
-            self._doing = f"installing {len(self._to_install)} packages"
 
     def __str__(self) -> str:
-        found = f" {self._collected} found," if self._collected and not self._to_install else ""
+        if self._to_install:
+            return f"{self._what}: {_installed() - self._there} of {len(self._to_install)} installed"
+        found = f" {self._collected} found," if self._collected else ""
         return f"{self._what}:{found} {self._doing}"
+
+
+def _installed() -> int:
+    """How many distributions the environment holds."""
+    return sum(1 for _ in Path(sysconfig.get_path("purelib")).glob("*.dist-info"))
 
 
 def _behind() -> str:

@@ -29,7 +29,7 @@ PATIENCE_S = 0.5
 _FLAGS = Path(__file__).with_name("llama.cmake")
 _STEP = re.compile(r"\[\s*(\d+)(?:/(\d+)\]|%\])")
 """How ninja, and how make, say how far they are."""
-_NICE = 15
+_NICE = 10
 """Whatever a person waits for goes first."""
 
 
