@@ -2,16 +2,15 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# llama-cpp-python is compiled on the first install: let it use every core.
-export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc 2>/dev/null || echo 4)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: run test check format clean portaudio
+.PHONY: run test check format clean portaudio engine
 
-run: $(VENV)/.run portaudio
+run: $(VENV)/.run portaudio engine
 	@$(BIN)/predtui
 
 test: $(VENV)/.dev portaudio check
+	@$(BIN)/python -m predtui.llm.build wait
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 check: $(VENV)/.dev
@@ -25,20 +24,27 @@ format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 
 $(BIN)/python:
-	$(PYTHON) -m venv $(VENV)
+	@echo "predtui: a virtual environment in $(VENV), then packages; llama.cpp is compiled behind the running app"
+	@$(PYTHON) -c 'import sys; sys.exit("predtui needs Python 3.11 or newer, as in: make run PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
+	@$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.run: $(BIN)/python pyproject.toml
-	$(BIN)/python -m pip install -q -e .
+	@$(BIN)/python -m predtui.install
 	@touch $@
 
 $(VENV)/.dev: $(BIN)/python pyproject.toml
-	$(BIN)/python -m pip install -q -e ".[dev]"
+	@$(BIN)/python -m predtui.install dev
 	@touch $@ $(VENV)/.run
+
+# llama.cpp is compiled in the background; until it is there, numpy runs the embedded models.
+engine: $(VENV)/.run
+	@$(BIN)/python -m predtui.llm.build start
 
 # Live sound needs PortAudio. Installed where this user may; named where not; nothing else needs it.
 portaudio:
 	@ldconfig -p 2>/dev/null | grep -q libportaudio && exit 0; \
 	if [ "$$(uname)" = Linux ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "predtui: installing PortAudio, for live sound"; \
 	  (apt-get install -qq -y libportaudio2 || (apt-get update -qq && apt-get install -qq -y libportaudio2)) >/dev/null 2>&1 && exit 0; fi; \
 	if [ "$$(uname)" = Linux ]; then echo "note: no PortAudio, so no live sound; everything else works. Debian, Ubuntu: sudo apt install libportaudio2"; fi
 

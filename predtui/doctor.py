@@ -84,7 +84,7 @@ def _settings(_: Settings) -> Iterator[Finding]:
 
 def _language_model(settings: Settings) -> Iterator[Finding]:
     if settings.llm.engine == "llamacpp":
-        yield _package("llama.cpp", "llama-cpp-python", "llama_cpp", needed=True)
+        yield _llama_cpp(settings)
     from predtui.llm.load import inspect
 
     try:
@@ -121,6 +121,16 @@ def _repacking(settings: Settings, testing: bool) -> Iterator[Finding]:
         return
     used = "on" if verdict.repacked else "off"
     yield Finding("weight repacking", "found", f"{used} for {', '.join(kinds)}: {verdict.found} ({verdict.tested})")
+
+
+def _llama_cpp(settings: Settings) -> Finding:
+    from predtui.llm import build
+    from predtui.llm.load import stands_in
+
+    if build.available():
+        return _package("llama.cpp", "llama-cpp-python", "llama_cpp", needed=True)
+    why, numpy = str(build.current() or "not installed"), stands_in(settings.llm.model, settings.llm.engine)
+    return Finding("llama.cpp", "missing", f"{why}{'; numpy answers' if numpy else ''}", build.REMEDY, not numpy)
 
 
 def _synthesiser(settings: Settings) -> Iterator[Finding]:

@@ -16,6 +16,7 @@ from itertools import chain
 from predtui import events as ev
 from predtui.errors import PredtuiError
 from predtui.headless import Inbox, events, example, until_ready
+from predtui.line import Typed
 from predtui.pipeline import Pipeline
 from predtui.settings import Settings
 from predtui.text import printable
@@ -91,7 +92,7 @@ def _reply(pipeline: Pipeline, inbox: Inbox, prompt: str, speaks: bool) -> str:
         print(f"predtui: a line is longer than {LONGEST_LINE} bytes, and is not answered.", file=sys.stderr)
         return ""
     before = pipeline.state.number
-    pipeline.type_text(prompt, final=True)
+    pipeline.type_line(Typed(prompt, final=True))
     for event in events(inbox):
         _tell(event)
         if isinstance(event, ev.StageStatus) and (event.stage, event.state) == ("llm", "failed"):

@@ -145,6 +145,14 @@ class Pipeline:
         """Run stage ``name`` with other options; where it cannot open with them, the former ones come back."""
         self._dispatcher.post(partial(self._replace_stage, name, options))
 
+    def renew_stage(self, name: str) -> None:
+        """Run stage ``name`` anew with the options it has, as soon as no turn is under way."""
+        self._dispatcher.post(partial(self._renew_stage, name))
+
+    def describe_stage(self, name: str, message: str) -> None:
+        """What is said of stage ``name`` while it is ready."""
+        self._dispatcher.post(partial(self._describe_stage, name, message))
+
     def pump(self) -> None:
         """Dispatch all that waits or is due, on this thread. Only without ``background``."""
         self._dispatcher.pump()
@@ -380,6 +388,17 @@ class Pipeline:
         if self._usable(name):
             self._previous[name] = old
         self._swap(name, replace(old, options=options))
+
+    def _renew_stage(self, name: str) -> None:
+        if self._state.busy:
+            self._dispatcher.after(IDLE_S, partial(self._renew_stage, name))
+        elif name in self._hosts and self._usable(name):
+            self._swap(name, self._hosts[name].spec)
+
+    def _describe_stage(self, name: str, message: str) -> None:
+        status = self._state.stages.get(name)
+        if status and status.state == "ready" and status.message != message and name not in self._down:
+            self._tell(name, "ready", message)
 
     def _swap(self, name: str, spec: StageSpec) -> None:
         old = self._hosts[name]

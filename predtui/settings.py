@@ -45,7 +45,10 @@ class LlmSettings:
         "pocket", "the language model: pocket, pocket-cllm, or the path of a GGUF file or folder", flag="model"
     )
     engine: str = option(
-        "llamacpp", "what runs it: llamacpp reads GGUF files, torch folders", ("llamacpp", "torch"), flag="engine"
+        "llamacpp",
+        "what runs it: llamacpp reads GGUF files, torch folders, numpy folders of small Llama networks",
+        ("llamacpp", "numpy", "torch"),
+        flag="engine",
     )
     folder: str = option("", "a folder of GGUF files that F4 offers")
     threads: int = option(0, "CPU threads of the language model; 0 suits its size", least=0, most=1024)

@@ -1,4 +1,4 @@
-"""The wheel: everything that ships is inside, and a new environment without PyTorch plays a turn from it."""
+"""The wheel: everything that ships is inside, and pip, uv and pipx install it into environments that play a turn."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import subprocess
 import sys
 import venv
 import zipfile
+from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
@@ -29,23 +30,65 @@ def test_themes_models_and_styles_ship(wheel: Path) -> None:
     assert "predtui/_shipped/assets/pocket/target/model.gguf" in names
     assert "predtui/_shipped/assets/pocket/draft/model.safetensors" in names
     assert "predtui/tui/predtui.tcss" in names
+    assert "predtui/llm/llama.cmake" in names
     assert "predtui/py.typed" in names
     assert not any(name.startswith("tests/") for name in names)
 
 
-def test_a_new_environment_plays_a_turn(wheel: Path, tmp_path: Path) -> None:
-    home = tmp_path / "environment"
-    venv.create(home, with_pip=True)
-    python = home / "bin" / "python"
-    subprocess.run([python, "-m", "pip", "install", "-q", str(wheel)], check=True, capture_output=True, text=True)
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with llama-cpp-python as a wheel: what is installed here, packed, since it takes minutes to compile."""
+    installed = distribution("llama-cpp-python")
+    folder = tmp_path_factory.mktemp("compiled")
+    with zipfile.ZipFile(folder / f"llama_cpp_python-{installed.version}-py3-none-any.whl", "w") as archive:
+        for file in installed.files or ():
+            if (
+                ".." not in file.parts
+                and "__pycache__" not in file.parts
+                and file.name not in ("INSTALLER", "REQUESTED")
+            ):
+                archive.write(file.locate(), str(file))
+    return folder
+
+
+def environment(home: Path) -> dict[str, str]:
+    """That of a new user whose folders are all below ``home``."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PREDTUI_", "PYTHON", "VIRTUAL"))}
+    own = ("PREDTUI_CONFIG_DIR", "PREDTUI_STATE_DIR", "PIPX_HOME", "PIPX_BIN_DIR", "UV_TOOL_DIR", "UV_TOOL_BIN_DIR")
+    return kept | {name: str(home / name.lower()) for name in own}
+
+
+def test_pip_makes_an_environment_without_torch_that_plays_a_turn(wheel: Path, compiled: Path, tmp_path: Path) -> None:
+    venv.create(tmp_path / "new", with_pip=True)
+    python = tmp_path / "new" / "bin" / "python"
+    pip = [python, "-m", "pip", "install", "-q", "--find-links", compiled, "--only-binary", "llama-cpp-python", wheel]
+    subprocess.run(pip, check=True, capture_output=True, text=True)
     absent = subprocess.run([python, "-c", "import torch"], cwd=tmp_path, capture_output=True, text=True)
     assert absent.returncode != 0
+    plays_a_turn(tmp_path / "new" / "bin" / "predtui", tmp_path)
 
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PREDTUI_", "PYTHON"))}
-    environment |= {"PREDTUI_CONFIG_DIR": str(tmp_path), "PREDTUI_STATE_DIR": str(tmp_path)}
-    turn = [home / "bin" / "predtui", "turn", "--text", "what is the capital of france", "--cps", "40", "--json"]
-    done = subprocess.run(turn, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
+
+def test_uv_installs_it_as_a_tool(wheel: Path, compiled: Path, tmp_path: Path) -> None:
+    options = ["--find-links", compiled, "--no-build-package", "llama-cpp-python", "--python", sys.executable]
+    install = [sys.executable, "-m", "uv", "tool", "install", *options, wheel]
+    done = subprocess.run(install, env=environment(tmp_path), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    summary = json.loads(done.stdout.splitlines()[-1])["summary"]
-    assert "Paris" in summary["reply"]
-    assert summary["lossless"] is True
+    plays_a_turn(tmp_path / "uv_tool_bin_dir" / "predtui", tmp_path)
+
+
+def test_pipx_installs_it(wheel: Path, compiled: Path, tmp_path: Path) -> None:
+    pip = f"--find-links={compiled} --only-binary=llama-cpp-python"
+    install = [sys.executable, "-m", "pipx", "install", "--python", sys.executable, f"--pip-args={pip}", wheel]
+    done = subprocess.run(install, env=environment(tmp_path), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    plays_a_turn(tmp_path / "pipx_bin_dir" / "predtui", tmp_path)
+
+
+def plays_a_turn(predtui: Path, home: Path) -> None:
+    turn = [predtui, "turn", "--text", "what is the capital of france", "--cps", "40", "--json"]
+    done = subprocess.run(turn, cwd=home, env=environment(home), capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert any("llama.cpp" in line.get("message", "") for line in lines)
+    assert "Paris" in lines[-1]["summary"]["reply"]
+    assert lines[-1]["summary"]["lossless"] is True

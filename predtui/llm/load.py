@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from predtui.errors import PredtuiError
+from predtui.llm import build
 from predtui.llm.base import LoadedModel, Stale, never
 from predtui.llm.gguf import read_header
 from predtui.llm.repacking import AUTO, untested
@@ -19,6 +20,7 @@ from predtui.shipped import asset
 
 ENGINES = {
     "llamacpp": "predtui.llm.load:load_llamacpp",
+    "numpy": "predtui.llm.numpy_folder:load",
     "scripted": "predtui.llm.scripted:load",
     "torch": "predtui.llm.huggingface:load",
 }
@@ -49,6 +51,8 @@ def load(
         raise PredtuiError(f"There is no engine {engine!r}.", f"Choose one of {', '.join(sorted(ENGINES))}.")
     if engine == "torch":
         _need_torch()
+    if engine == "llamacpp" and not build.available():
+        engine = _stand_in(model)
     module, function = ENGINES[engine].split(":")
     options = {"weights": weights} if engine == "llamacpp" else {}
     loaded = getattr(importlib.import_module(module), function)(model, threads, context, stale, **options)
@@ -63,6 +67,10 @@ def inspect(model: str = POCKET, engine: str = "llamacpp") -> str:
         from predtui.llm.huggingface import describe
 
         return describe(model)
+    if engine == "numpy":
+        from predtui.llm.numpy_folder import describe as describe_folder
+
+        return describe_folder(model)
     path = file_of(model)
     header = read_header(path)
     name = header.metadata.get("general.name", path.stem)
@@ -72,12 +80,26 @@ def inspect(model: str = POCKET, engine: str = "llamacpp") -> str:
 
 def announced(model: str, engine: str, threads: int, weights: str) -> str:
     """What ``load`` is about to do, in words, for the one who waits."""
-    if engine == "llamacpp" and weights == AUTO:
+    if engine == "llamacpp" and weights == AUTO and build.available():
         with suppress(PredtuiError):
             header = read_header(file_of(model))
             if untested(header.weights, threads or default_threads(header.parameters)):
                 return f"testing, once, whether this processor can run {model} faster"
     return f"loading {model}"
+
+
+def stands_in(model: str, engine: str) -> bool:
+    """Whether numpy runs ``model`` as long as llama.cpp, which is asked for, is not there."""
+    return engine == "llamacpp" and model in SHIPPED and (place(model) / "model.safetensors").is_file()
+
+
+def _stand_in(model: str) -> str:
+    """The engine for a model while there is no llama.cpp. Raises PredtuiError where there is none."""
+    if stands_in(model, "llamacpp"):
+        return "numpy"
+    raise PredtuiError(
+        f"{build.current() or 'llama.cpp is not installed'}.", f"Choose {POCKET} meanwhile, or: {build.REMEDY}"
+    )
 
 
 def _need_torch() -> None:

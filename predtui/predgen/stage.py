@@ -32,8 +32,9 @@ from predtui.events import (
     TurnStarted,
     Work,
 )
+from predtui.llm import build
 from predtui.llm.base import LoadedModel, Preempted, never
-from predtui.llm.load import Loader, announced, load
+from predtui.llm.load import Loader, announced, load, stands_in
 from predtui.llm.templates import PlainTemplate
 from predtui.predgen.baseline import measure
 from predtui.predgen.costs import measured
@@ -94,6 +95,9 @@ class SpeculationStage:
     def open(self, context: StageContext) -> Iterator[Event]:
         self._context = context
         options = self._options
+        if options.engine == "llamacpp" and not stands_in(options.model, options.engine):
+            for compiling in build.until_done():
+                yield StageStatus(stage="llm", message=str(compiling), progress=compiling.fraction)
         about_to = announced(options.model, options.engine, options.threads, options.weights)
         yield StageStatus(stage="llm", message=about_to)
         self._plain = sampler(options.temperature, options.top_k, options.top_p, options.min_p, options.seed)

@@ -12,6 +12,7 @@ from predtui.pipeline import Pipeline
 from predtui.session import Recorder, Replay
 from predtui.settings import Settings, user_folder
 from predtui.shipped import themes_folder
+from predtui.standin import StandIn
 from predtui.tui.app import PredtuiApp
 from predtui.tui.themes import load_themes
 from predtui.wiring import make_pipeline
@@ -39,6 +40,7 @@ def open_screen(settings: Settings, record: Path | None = None, pipeline: Pipeli
 
     shelf = load_themes((themes_folder(), user_folder() / "themes"))
     app = PredtuiApp(pipeline, settings, shelf, verifiers=VERIFIERS, model_options=with_model)
+    StandIn(pipeline).watch()
     try:
         app.run()
     finally:

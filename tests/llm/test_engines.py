@@ -24,10 +24,9 @@ TALK = [Message("system", "Be kind."), Message("user", "the thing"), Message("as
 Open = Callable[..., LoadedModel]
 
 
-@pytest.fixture(scope="module", params=["llamacpp", "torch"])
+@pytest.fixture(scope="module", params=["llamacpp", "numpy", "torch"])
 def open_model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Open:
-    if request.param == "torch":
-        pytest.importorskip("transformers")
+    if request.param in ("numpy", "torch"):
         path = tiny_folder.write(tmp_path_factory.mktemp("engines") / "tiny")
     else:
         path = tiny_gguf.write(tmp_path_factory.mktemp("engines") / "tiny.gguf")
