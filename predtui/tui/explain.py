@@ -7,12 +7,13 @@ TOPICS: dict[str, tuple[tuple[str, str], ...]] = {
         ("you / bot", "what was asked, and the reply as committed: verified against the final prompt"),
         ("♪", "this reply is being spoken"),
         ("■ silenced", "the reply was stopped; the sentences before it stay in the conversation"),
+        ("· waits", "a line typed ahead: it is answered once the reply before it was heard; Esc silences that one"),
         ("turns", "questions asked so far"),
         ("newer lines", "how far it is scrolled back: ↓ and End lead to the newest"),
     ),
     "transcript": (
         ("plain, bold", "stable words: they never change again within the turn"),
-        ("·italic·", "tentative words: the recogniser may still change them, or you are still typing"),
+        ("·italic·", "tentative words: the recogniser may still change them, or you are still typing them"),
         ("⏎", "the input has ended: the words are final"),
         ("words", "words so far"),
     ),
@@ -79,7 +80,7 @@ TOPICS: dict[str, tuple[tuple[str, str], ...]] = {
 """Pane → (what is shown, what it means)."""
 
 KEYS: tuple[tuple[str, str], ...] = (
-    ("words", "each finished word is a partial prompt: the reply is guessed while you type"),
+    ("letters", "every finished word, and every pause, is a partial prompt: the reply is guessed while you type"),
     ("Enter", "ends the turn"),
     ("F2", "tap to start and stop talking, or hold it down while you talk"),
     ("● TALK", "hold it with the mouse while you talk"),
