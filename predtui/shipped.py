@@ -6,6 +6,9 @@ from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent
 
+MODELS = {"pocket": ("pocket", "target"), "pocket-draft": ("pocket", "draft"), "pocket-cllm": ("cllm",)}
+"""The language models that ship with predtui: name to folder among the assets."""
+
 
 def _root() -> Path:
     inside = _PACKAGE / "_shipped"
@@ -15,6 +18,11 @@ def _root() -> Path:
 def asset(*parts: str) -> Path:
     """The path of a shipped asset, e.g. ``asset("pocket", "target", "model.gguf")``. It need not exist."""
     return _root().joinpath("assets", *parts)
+
+
+def model_folder(name: str) -> Path:
+    """The folder of the shipped model ``name``, one of ``MODELS``."""
+    return asset(*MODELS[name])
 
 
 def themes_folder() -> Path:

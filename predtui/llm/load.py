@@ -12,7 +12,7 @@ from pathlib import Path
 from predtui.errors import PredtuiError
 from predtui.llm.base import LoadedModel, Stale, never
 from predtui.llm.gguf import read_header
-from predtui.shipped import asset
+from predtui.shipped import MODELS, model_folder
 
 ENGINES = {
     "llamacpp": "predtui.llm.load:load_llamacpp",
@@ -23,8 +23,6 @@ ENGINES = {
 Loader = Callable[[str, str, int | None, int, Stale], LoadedModel]
 """Name, engine, threads, context, stale: ``load``, or what lends a model that is already loaded."""
 POCKET, POCKET_DRAFT = "pocket", "pocket-draft"
-SHIPPED = {POCKET: ("pocket", "target"), POCKET_DRAFT: ("pocket", "draft"), "pocket-cllm": ("cllm",)}
-"""The models that ship with predtui: name to folder among the assets."""
 
 
 def load(
@@ -84,7 +82,7 @@ def load_llamacpp(model: str, threads: int | None, context: int, stale: Stale) -
     except PredtuiError:
         network.close()
         raise
-    name = model if model in SHIPPED else path.stem
+    name = model if model in MODELS else path.stem
     tokenizer, pad = GgufTokenizer(network.vocab), llama_cpp.llama_vocab_pad(network.vocab)
     return LoadedModel(
         name, "llama.cpp", device, network.parameters, network, tokenizer, template, None if pad < 0 else pad
@@ -93,8 +91,8 @@ def load_llamacpp(model: str, threads: int | None, context: int, stale: Stale) -
 
 def place(model: str) -> Path:
     """The folder of a model that ships, or the path that is given, which need not exist."""
-    return asset(*SHIPPED[model]) if model in SHIPPED else Path(model).expanduser()
+    return model_folder(model) if model in MODELS else Path(model).expanduser()
 
 
 def _path(model: str) -> Path:
-    return place(model) / "model.gguf" if model in SHIPPED else place(model)
+    return place(model) / "model.gguf" if model in MODELS else place(model)

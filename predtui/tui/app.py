@@ -23,9 +23,9 @@ from predtui.tui.messages import DriverStarted, ExplainAsked, KeyStruck, TalkHel
 from predtui.tui.pace import Pace
 from predtui.tui.screens.main import MainScreen
 from predtui.tui.themes import MARK_DEFAULTS, ThemeShelf
-from predtui.tui.widgets.bars import TopBar
 from predtui.tui.widgets.pane import Pane
 from predtui.tui.widgets.prompt import READ_ONLY, TalkButton
+from predtui.tui.widgets.stages import loaded_model
 from predtui.turn import Turn
 
 
@@ -38,8 +38,10 @@ class PredtuiApp(App[None]):
 
     TITLE = "predtui"
     CSS_PATH = "predtui.tcss"
-    HORIZONTAL_BREAKPOINTS = [(0, "-slim"), (100, "-broad"), (160, "-vast")]  # noqa: RUF012
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall"), (40, "-towering")]  # noqa: RUF012
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (60, "-slim"), (100, "-broad"), (160, "-vast")]  # noqa: RUF012
+    VERTICAL_BREAKPOINTS = [  # noqa: RUF012
+        (0, "-flat"), (16, "-low"), (20, "-middling"), (24, "-short"), (30, "-tall"), (40, "-towering"),
+    ]  # fmt: skip
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f1", "help", "help", show=False, priority=True),
         Binding("f2", "talk", "talk", show=False, priority=True),
@@ -208,10 +210,12 @@ class PredtuiApp(App[None]):
         if self._read_only or self._model_options is None:
             self._tell("the model cannot be changed here")
         elif len(self.screen_stack) == 1:
-            self.push_screen(ModelScreen(self._model, gguf_files(self.settings.llm.folder)), self._choose_model)
+            present, _ = loaded_model(self.turn.stages)
+            files = gguf_files(self.settings.llm.folder)
+            self.push_screen(ModelScreen(present, self._model, files), self._choose_model)
 
     def _choose_model(self, path: str | None) -> None:
-        if not path or path == self._model or self._model_options is None:
+        if not path or path == loaded_model(self.turn.stages)[0] or self._model_options is None:
             return
         try:
             options = self._model_options(path)
@@ -219,7 +223,6 @@ class PredtuiApp(App[None]):
             self._tell(str(error), "error")
             return
         self._model = path
-        self._main.query_one(TopBar).rename(path)
         self._ask(lambda driver: driver.replace_stage("llm", options))
 
     def action_next_theme(self) -> None:

@@ -71,6 +71,7 @@ TOPICS: dict[str, tuple[tuple[str, str], ...]] = {
     "stages": (
         ("◌ starting", "loading, with its progress in percent"),
         ("● ready", "working or waiting"),
+        ("⊘ no device", "ready, but without a microphone or loudspeaker; F2 looks for a microphone again"),
         ("↻ restarting", "the stage died and is being started again; the turn goes on"),
         ("✗ failed", "the stage is out; the line says what to do"),
         ("%, MB", "percent of one core, and resident memory"),

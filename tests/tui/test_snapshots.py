@@ -16,7 +16,7 @@ from tests.tui.conftest import MakeApp
 from tests.tui.scenes import ScriptedDriver, answered, first_exchange, machine, speculating
 
 Compare = Callable[..., bool]
-SIZES = [(80, 24), (120, 36), (200, 50)]
+SIZES = [(40, 12), (60, 16), (80, 24), (120, 36), (200, 50)]
 LOSSY = ev.Verdict(
     turn=2, revision=12, outcome="partial", accepted=3, of=14, forwards=7, ms=122.4, verifier="lenient", lossless=False
 )
