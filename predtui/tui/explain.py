@@ -93,5 +93,6 @@ KEYS: tuple[tuple[str, str], ...] = (
     ("?", "on a pane: what its numbers mean (letters go to the input line)"),
     ("↑ ↓ PgUp PgDn", "on the conversation or the verifier: scroll"),
     ("F1", "this page"),
+    ("Ctrl+Z", "back to the shell; fg brings the app up again as it was"),
     ("Ctrl+Q", "quit"),
 )

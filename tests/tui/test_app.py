@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import os
 import random
+import signal
 import threading
 import tomllib
 from dataclasses import replace
@@ -363,6 +365,19 @@ class TestDrawing:
             await settle(pilot)
         assert set(drawn) == {"VerifierPane"}
 
+    async def test_a_drawing_that_comes_late_is_not_lost(
+        self, make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        driver = ScriptedDriver(machine())
+        app = make_app(driver)
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            monkeypatch.setattr(app, "set_timer", lambda *late, **never: None)
+            driver.tell(*speculating(2))
+            await pilot.pause(0.3)
+            assert not app.drawing
+            assert "1" in plain(app, VerifierPane)
+
     async def test_a_burst_is_drawn_a_few_times_only(self, make_app: MakeApp) -> None:
         driver = ScriptedDriver(machine())
         app = make_app(driver)
@@ -457,8 +472,12 @@ class TestFaults:
             await pilot.pause()
             shown = [widget for widget in app.screen.children if widget.display]
             assert [widget.id for widget in shown] == ["too-small"]
+            app._tell("a line")
+            await pilot.pause()
+            assert not app.query_one(NoticeBar).display
             await pilot.resize_terminal(80, 24)
             await pilot.pause()
+            assert app.query_one(NoticeBar).display
             assert not app.query_one("#too-small").display
             assert app.query_one(PromptLine).region.bottom <= 24
 
@@ -526,6 +545,44 @@ class TestFaults:
             assert app.is_running
             assert app.return_code in (None, 0)
             assert app.query_one(TopBar).region.height == 1
+
+
+class TestSuspending:
+    async def test_the_whole_job_stops_and_nobody_listens_meanwhile(
+        self, make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        stopped: list[tuple[int, int]] = []
+        monkeypatch.setattr(os, "getpgrp", lambda: os.getsid(0) + 1)
+        monkeypatch.setattr(os, "killpg", lambda *sent: stopped.append(sent))
+        driver = ScriptedDriver([*machine(), ev.TurnStarted(turn=1, source="voice", time=1.0)])
+        app = make_app(driver)
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            monkeypatch.setattr(type(app._driver), "can_suspend", True)
+            await pilot.press(*"half", "ctrl+z")
+            await pilot.pause(0.3)
+            assert stopped == [(0, signal.SIGTSTP)]
+            assert requests(driver)[-1] == ("silence",)
+            redrawn: list[bool] = []
+            monkeypatch.setattr(app, "refresh", lambda **o: redrawn.append(o["layout"]))
+            app.app_resume_signal.publish(app)
+            await pilot.pause()
+            assert redrawn == [True]
+            assert app.query_one(PromptLine).value == "half"
+
+    async def test_without_a_shell_to_come_back_from_it_goes_on(
+        self, make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        stopped: list[tuple[int, int]] = []
+        monkeypatch.setattr(os, "getpgrp", lambda: os.getsid(0))
+        monkeypatch.setattr(os, "killpg", lambda *sent: stopped.append(sent))
+        app = make_app()
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await pilot.press("ctrl+z")
+            await pilot.pause(0.3)
+            assert not stopped
+            assert "no shell" in plain(app, NoticeBar)
 
 
 class TestReading:

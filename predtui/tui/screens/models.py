@@ -19,8 +19,8 @@ from predtui.tui import figures
 
 HINTS = {
     "pocket": "embedded",
-    "pocket-draft": "embedded; the draft of pocket: smaller, and weaker",
-    "pocket-cllm": "embedded; made for predtui --decoder jacobi",
+    "pocket-draft": "embedded, smaller: the draft of pocket",
+    "pocket-cllm": "embedded, made for --decoder jacobi",
 }
 
 

@@ -151,7 +151,7 @@ class NoticeBar(Drawn[tuple[str, str]]):
         self.refresh_lines()
 
     def changed(self, values: tuple[str, str]) -> None:
-        self.display = bool(values[1])
+        self.set_class(bool(values[1]), "-told")
         self.styles.height = max(1, len(self._wrapped(values[1], self.app.size.width - 2)))
 
     def on_resize(self) -> None:
