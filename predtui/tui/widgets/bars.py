@@ -20,8 +20,8 @@ from predtui.tui.widgets.stages import in_order, loaded_model, stage_marks
 from predtui.turn import Turn
 
 KEYS = (
-    ("F2", "talk", "app.talk"), ("F3", "verifier", "app.verifier"), ("F4", "model", "app.model"),
-    ("^P", "palette", "app.command_palette"), ("F1", "help", "app.help"), ("^Q", "quit", "app.quit"),
+    ("F1", "help", "app.help"), ("F2", "talk", "app.talk"), ("^Q", "quit", "app.quit"),
+    ("F3", "verifier", "app.verifier"), ("F4", "model", "app.model"), ("^P", "palette", "app.command_palette"),
     ("?", "explain", "app.explain"), ("Esc", "silence", "app.silence"), ("^T", "theme", "app.next_theme"),
 )  # fmt: skip
 """(key, word, action), the most needed first: a narrow line shows as many as fit."""
