@@ -90,6 +90,15 @@ class Listen(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LookForDevice(Event):
+    """A stage that lacks its device looks for it again: it may have been plugged in."""
+
+    @property
+    def replaceable(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AudioFrame(Event):
     """20 ms of mono 16-bit little-endian PCM. ``position`` = samples since the turn began (pre-roll included)."""
 
@@ -379,14 +388,18 @@ class Playback(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageStatus(Event):
-    """Life of one stage, with a line a person can act on. ``progress`` in 0..1, or -1 where unknown. ``signal`` names
-    the one that ended its process."""
+    """Life of one stage, with a line a person can act on. ``progress`` in 0..1, or -1 where unknown.
+
+    ``signal`` names the one that ended its process. ``lacks``: the device that it is ready without, such as
+    "microphone"; ``message`` says how to get it.
+    """
 
     stage: str = ""
     state: StageState = "starting"
     message: str = ""
     progress: float = -1.0
     signal: str = ""
+    lacks: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -170,7 +170,8 @@ class LinePrinter:
 
     def show(self, event: ev.Event) -> None:
         if isinstance(event, ev.StageStatus) and event.state != "starting" and event.state != "stopped":
-            self._line(f"{event.stage:>8}  {event.state} {event.message}")
+            said = f"without a {event.lacks}" if event.lacks else event.message
+            self._line(f"{event.stage:>8}  {event.state} {said}")
         elif isinstance(event, ev.Notice):
             self._line(f"    note  {event.text}")
         elif isinstance(event, ev.Transcript) and event.prompt != self._prompt:

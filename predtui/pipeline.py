@@ -236,6 +236,10 @@ class Pipeline:
         if missing:
             self._notice(f"Cannot listen: {' and '.join(missing)} not available. Type instead.", "warning")
             return
+        if source == "voice" and (mic := self._state.stages.get("mic")) and mic.lacks:
+            self._notice(f"Cannot listen: {mic.message} Then try again, or type.", "error")
+            self._publish(ev.LookForDevice())
+            return
         self._open_turn(source, time)
         self._publish(ev.Listen(path=path, hands_free=self._hands_free and not path), time)
 
@@ -353,7 +357,7 @@ class Pipeline:
                 for event in self._memory.resend(name):
                     self._hosts[name].send(event)
         elif status.state == "failed":
-            self._stage_failed(name)
+            self._stage_failed(name, status.message)
 
     def _stage_died(self, status: ev.StageStatus) -> None:
         name, host = status.stage, self._hosts[status.stage]
@@ -368,14 +372,14 @@ class Pipeline:
             self._notice(falls_back(spec, status.message), "warning")
         self._dispatcher.after(restart.delay, lambda: host.restart() if self._hosts[name] is host else None)
 
-    def _stage_failed(self, name: str) -> None:
+    def _stage_failed(self, name: str, why: str) -> None:
         if name == "asr":
             self._give_up_listening(self._state.number, "has failed")
         if name in ("tts", "player"):
             self._dispatcher.after(IDLE_S, self._measure)
         if name in self._previous:
             spec = self._previous.pop(name)
-            self._notice(f"{name}: the former choice comes back, since the new one failed.", "warning")
+            self._notice(f"{why} The former choice for {name} comes back.", "warning")
             self._swap(name, spec)
         elif name == "llm":
             self._end_reply()

@@ -7,6 +7,9 @@ from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent
 
+MODELS = {"pocket": ("pocket", "target"), "pocket-draft": ("pocket", "draft"), "pocket-cllm": ("cllm",)}
+"""The language models that ship with predtui: name to folder among the assets."""
+
 
 def _root() -> Path:
     inside = _PACKAGE / "_shipped"
@@ -25,6 +28,11 @@ def output(*parts: str) -> Path:
     with contextlib.suppress(OSError, ValueError):  # no folder to be in, or another one
         return path.relative_to(Path.cwd())
     return path
+
+
+def model_folder(name: str) -> Path:
+    """The folder of the shipped model ``name``, one of ``MODELS``."""
+    return asset(*MODELS[name])
 
 
 def themes_folder() -> Path:

@@ -342,7 +342,26 @@ def test_a_replacement_that_cannot_open_gives_way_to_the_former_choice(rig: Rig)
     rig.settle()
     assert rig.hosts["llm"].spec.options == good
     assert rig.turn.stages["llm"].state == "ready"
-    assert "former choice" in rig.notices()[0]
+    assert rig.notices()[0] == "no model at /nowhere. Give --model. The former choice for llm comes back."
+
+
+def test_talking_without_a_microphone_is_refused_and_it_is_looked_for(rig: Rig) -> None:
+    asked: list[ev.Event] = []
+    rig.pipeline.publish(
+        ev.StageStatus(stage="mic", state="ready", message="No device. Plug one in.", lacks="microphone")
+    )
+    rig.settle()
+    rig.hosts["mic"].send = asked.append  # type: ignore[method-assign]
+    rig.hosts["mic"].accepts = lambda event: True  # type: ignore[method-assign]
+    rig.pipeline.talk(True)
+    rig.settle()
+    assert rig.turn.phase == "idle"
+    assert rig.notices() == ["Cannot listen: No device. Plug one in. Then try again, or type."]
+    assert [event for event in asked if isinstance(event, ev.LookForDevice)]
+    rig.pipeline.publish(ev.StageStatus(stage="mic", state="ready"))
+    rig.pipeline.talk(True)
+    rig.settle()
+    assert rig.turn.phase == "listening"
 
 
 @pytest.mark.parametrize("name", ["mic", "asr", "llm", "tts", "player"])

@@ -217,6 +217,18 @@ def test_an_exception_is_a_line_and_the_next_success_is_ready(make: Callable[[st
     out.status("ready", after=out.index(failed))
 
 
+def test_what_a_stage_lacks_is_repeated_whenever_it_is_ready(make: Callable[[str], Made]) -> None:
+    host, out = make("deaf")
+    ready = out.status("ready")
+    assert (ready.lacks, ready.message, ready.progress) == ("microphone", "none found", -1.0)
+    host.send(ev.Transcript(turn=1, revision=1, stable="found"))
+    out.wait(lambda e: isinstance(e, ev.StageStatus) and e.state == "ready" and not e.lacks)
+    host.send(ev.Transcript(turn=1, revision=2, stable="refuse"))
+    failed = out.status("failed")
+    host.send(ev.Transcript(turn=1, revision=3, stable="well"))
+    assert out.status("ready", after=out.index(failed)).lacks == ""
+
+
 def test_a_stage_that_cannot_open_fails_once(make: Callable[[str], Made]) -> None:
     host, out = make("broken")
     assert out.wait(lambda e: isinstance(e, ev.StageStatus) and e.progress == 0.5)

@@ -82,6 +82,22 @@ def echo(options: object) -> Toy:
     return Toy(handler=handle)
 
 
+def deaf(options: object) -> Toy:
+    """Opens without its device, finds it at "found", and fails once at "refuse"."""
+
+    def opener(context: StageContext) -> Iterator[ev.Event]:
+        yield ev.StageStatus(message="none found", lacks="microphone", progress=1.0)
+
+    def handle(event: ev.Event, context: StageContext) -> Iterator[ev.Event]:
+        assert isinstance(event, ev.Transcript)
+        if event.text == "refuse":
+            raise PredtuiError("no.", "Ask again.")
+        if event.text == "found":
+            yield ev.StageStatus(state="ready", progress=1.0)
+
+    return Toy(handler=handle, opener=opener)
+
+
 def broken(options: object) -> Toy:
     """Cannot be opened."""
 

@@ -70,7 +70,11 @@ class Microphone:
         if self._lost:
             devices.rescan()
             self._lost = False
-        device = devices.find("input", self._name)
+        try:
+            device = devices.find("input", self._name)
+        except PredtuiError:
+            self._lost = True
+            raise
         rate = devices.supported_rate("input", device, RATE)
         self._resampler = Resampler(rate, RATE)
         sound = devices.portaudio()

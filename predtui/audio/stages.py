@@ -16,16 +16,20 @@ from predtui.events import (
     Event,
     Interrupt,
     Listen,
+    LookForDevice,
     Notice,
     Playback,
     SpeechActivity,
     SpeechChunk,
     SpeechEnd,
+    StageState,
+    StageStatus,
 )
 from predtui.settings import AudioSettings
 from predtui.stage import StageContext
 
 NO_DEVICE = "none"
+OFF = "the {} is switched off. Name one in the setting {}, or leave that empty for the default."
 FIRST_SAMPLE_SECONDS = 0.1
 """How long to wait for a device to take the first sample of a reply."""
 
@@ -36,12 +40,14 @@ class MicrophoneStage:
     next Listen tries again.
     """
 
-    accepts: tuple[type[Event], ...] = (Listen, Endpoint, Interrupt)
+    accepts: tuple[type[Event], ...] = (Listen, Endpoint, Interrupt, LookForDevice)
     tick: float | None = None
 
-    def __init__(self, silence_ms: int, make_live: Callable[[Clock], Source]) -> None:
+    def __init__(self, silence_ms: int, make_live: Callable[[Clock], Source], off: str = "") -> None:
+        """``off``: says so where it was chosen to hear nothing live."""
         self._silence_ms = silence_ms
         self._make_live = make_live
+        self._off = off
 
     def open(self, context: StageContext) -> Iterator[Event]:
         """A missing microphone is a notice, not a failure: files and typing work without one."""
@@ -52,12 +58,14 @@ class MicrophoneStage:
         except PredtuiError as error:
             self._activity = VoiceActivity(Energy())
             yield Notice(text=f"{error} Loudness decides instead.", severity="warning")
-        try:
-            self._live.open()
-        except PredtuiError as error:
-            yield Notice(text=f"{error} Typing and sound files work.", severity="information")
+        if missing := self._missing():
+            yield _without("microphone", missing, "starting")
+            if not self._off:
+                yield Notice(text=f"{missing} Typing and sound files work.", severity="warning")
 
     def handle(self, event: Event) -> Iterator[Event]:
+        if isinstance(event, LookForDevice):
+            yield _without("microphone", self._missing())
         if not isinstance(event, Listen):
             return  # its arrival has made the Listen before it stale, which is all it is for
         source = FileSource(event.path, self._context.clock) if event.path else self._live
@@ -65,6 +73,8 @@ class MicrophoneStage:
             source.start()
             yield from self._listen(source, event.hands_free)
         except PredtuiError as error:
+            if source is self._live:
+                yield _without("microphone", str(error))
             yield Notice(text=str(error), severity="error")
             yield Endpoint(reason="end of file")
         finally:
@@ -77,6 +87,14 @@ class MicrophoneStage:
 
     def close(self) -> None:
         self._live.close()
+
+    def _missing(self) -> str:
+        """Why there is no microphone; "" where there is, and it is open now."""
+        try:
+            self._live.open()
+        except PredtuiError as error:
+            return str(error)
+        return self._off
 
     def _listen(self, source: Source, hands_free: bool) -> Iterator[Event]:
         position, voiced = 0, False
@@ -126,11 +144,13 @@ class PlayerStage:
     def open(self, context: StageContext) -> Iterator[Event]:
         self._clock = context.clock
         self._output = self._make(self._clock)
-        if isinstance(self._output, Speaker):
-            try:
-                self._output.open()
-            except PredtuiError as error:
-                yield from self._without_device(error)
+        if not isinstance(self._output, Speaker):
+            yield _without("loudspeaker", OFF.format("loudspeaker", "audio.output"), "starting")
+            return
+        try:
+            self._output.open()
+        except PredtuiError as error:
+            yield from self._without_device(error, "starting")
 
     def handle(self, event: Event) -> Iterator[Event]:
         if isinstance(event, Interrupt):
@@ -191,10 +211,11 @@ class PlayerStage:
             yield from self._without_device(error)
             self._output.write(event.pcm, event.rate)
 
-    def _without_device(self, error: PredtuiError) -> Iterator[Event]:
+    def _without_device(self, error: PredtuiError, state: StageState = "ready") -> Iterator[Event]:
         played = self._output.played
         self._output.close()
         self._output = NullSpeaker(self._clock, played)
+        yield _without("loudspeaker", str(error), state)
         yield Notice(text=f"{error} Replies are shown, not heard.", severity="warning")
 
     def _await_first_sample(self) -> None:
@@ -221,13 +242,19 @@ class PlayerStage:
         return self._sentences[-1][1] if self._sentences else 0
 
 
+def _without(device: str, missing: str, state: StageState = "ready") -> StageStatus:
+    """The stage works on: without ``device`` where something is ``missing``, else with it."""
+    return StageStatus(state=state, message=missing, lacks=device if missing else "", progress=1.0)
+
+
 def microphone(options: AudioSettings) -> MicrophoneStage:
     """The stage "mic". ``options.input`` "none" is a microphone that hears nothing."""
 
     def make(clock: Clock) -> Source:
         return NullSource(clock) if options.input == NO_DEVICE else Microphone(options.input)
 
-    return MicrophoneStage(options.silence_ms, make)
+    off = OFF.format("microphone", "audio.input") if options.input == NO_DEVICE else ""
+    return MicrophoneStage(options.silence_ms, make, off)
 
 
 def player(options: AudioSettings) -> PlayerStage:

@@ -35,7 +35,7 @@ class Runner:
         self._current = Event()
         self._work: Work | None = None
         self._failed = False
-        self._described = ""
+        self._described = StageStatus()
 
     @property
     def tick(self) -> float | None:
@@ -49,16 +49,14 @@ class Runner:
     def open(self, announce: Callable[[tuple[type[Event], ...]], None]) -> Iterator[Event]:
         """Create and open the stage, telling what it takes as soon as that is known; ends with "ready" or "failed".
 
-        What the stage says of itself at progress 1 is repeated whenever it is ready.
+        What the stage says of itself at progress 1 is repeated whenever it is ready: its line, and what it lacks.
         """
         yield self._status("starting")
         self._failed = False
         for event in self._guarded(lambda: self._opening(announce), "open"):
-            if isinstance(event, StageStatus) and event.progress == 1.0:
-                self._described = event.message
-            yield event
+            yield self._noted(event)
         if not self._failed:
-            yield self._status("ready", self._described)
+            yield self._ready()
         yield from self._flush()
 
     @property
@@ -71,15 +69,17 @@ class Runner:
         self._current, failed_before = event, self._failed
         self._failed = False
         stage = self._opened()
-        yield from self._guarded(lambda: stage.handle(event), type(event).__name__)
+        for out in self._guarded(lambda: stage.handle(event), type(event).__name__):
+            yield self._noted(out)
         if failed_before and not self._failed:
-            yield self._status("ready", self._described)
+            yield self._ready()
         if not len(self.inbox):
             yield from self._flush()
 
     def idle(self) -> Iterator[Event]:
         """Let the stage do its small piece of work."""
-        yield from self._guarded(self._opened().idle, "idle")
+        for out in self._guarded(self._opened().idle, "idle"):
+            yield self._noted(out)
         if self.tick != 0.0:  # more of the same comes at once, and is told with it
             yield from self._flush()
 
@@ -139,6 +139,11 @@ class Runner:
             yield self._status("failed", f"{line}. The log has the details.")
         yield from self._worked(start, label)
 
+    def _noted(self, event: Event) -> Event:
+        if isinstance(event, StageStatus) and event.progress == 1.0:
+            self._described = event
+        return event
+
     def _stamp(self, event: Event) -> Event:
         changes: dict[str, Any] = {}
         if event.generation == (0, 0):
@@ -148,6 +153,10 @@ class Runner:
         if isinstance(event, StageStatus) and not event.stage:
             changes["stage"] = self.spec.name
         return replace(event, **changes) if changes else event
+
+    def _ready(self) -> Event:
+        said = self._described
+        return self._stamp(StageStatus(stage=self.spec.name, state="ready", message=said.message, lacks=said.lacks))
 
     def _status(self, state: StageState, message: str = "") -> Event:
         return self._stamp(StageStatus(stage=self.spec.name, state=state, message=message))

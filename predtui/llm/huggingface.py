@@ -20,11 +20,12 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from predtui.errors import PredtuiError
 from predtui.llm.base import ChatTemplate, LoadedModel, Stale
-from predtui.llm.load import SHIPPED, place
+from predtui.llm.load import place
 from predtui.llm.templates import JinjaTemplate, PlainTemplate
 from predtui.llm.threads import default_threads
 from predtui.llm.torch import TorchModel
 from predtui.llm.torchtree import TorchTreeModel, takes_trees
+from predtui.shipped import MODELS
 
 _CHOOSE = "Choose a folder with config.json, tokenizer.json and *.safetensors with --model."
 _FETCH = "Fetch or copy the folder again, or choose another model with --model."
@@ -72,7 +73,7 @@ def load(model: str, threads: int | None, context: int, stale: Stale) -> LoadedM
     torch.set_num_threads(threads or default_threads(loaded.parameters))
     tokenizer, template = load_tokenizer(folder, network)
     return LoadedModel(
-        name=model if model in SHIPPED else folder.name,
+        name=model if model in MODELS else folder.name,
         engine="torch",
         device="gpu" if device == "cuda" else device,
         parameters=loaded.parameters,
@@ -86,7 +87,7 @@ def load(model: str, threads: int | None, context: int, stale: Stale) -> LoadedM
 def find(model: str) -> Path:
     """The folder of a shipped model, of a path, or of a hub name that is in the local cache. Raises PredtuiError."""
     folder = place(model)
-    if not folder.exists() and model not in SHIPPED:
+    if not folder.exists() and model not in MODELS:
         folder = _cached(model)
     if not folder.is_dir():
         raise PredtuiError(f"{folder} is not a folder, and the torch engine reads folders.", _CHOOSE)

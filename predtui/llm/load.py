@@ -16,7 +16,7 @@ from predtui.llm.base import LoadedModel, Stale, never
 from predtui.llm.gguf import read_header
 from predtui.llm.repacking import AUTO, untested
 from predtui.llm.threads import default_threads
-from predtui.shipped import asset
+from predtui.shipped import MODELS, model_folder
 
 ENGINES = {
     "llamacpp": "predtui.llm.load:load_llamacpp",
@@ -28,8 +28,6 @@ ENGINES = {
 Loader = Callable[[str, str, int | None, int, Stale], LoadedModel]
 """Name, engine, threads, context, stale: ``load``, or what lends a model that is already loaded."""
 POCKET, POCKET_DRAFT = "pocket", "pocket-draft"
-SHIPPED = {POCKET: ("pocket", "target"), POCKET_DRAFT: ("pocket", "draft"), "pocket-cllm": ("cllm",)}
-"""The models that ship with predtui: name to folder among the assets."""
 
 
 def load(
@@ -90,7 +88,7 @@ def announced(model: str, engine: str, threads: int, weights: str) -> str:
 
 def stands_in(model: str, engine: str) -> bool:
     """Whether numpy runs ``model`` as long as llama.cpp, which is asked for, is not there."""
-    return engine == "llamacpp" and model in SHIPPED and (place(model) / "model.safetensors").is_file()
+    return engine == "llamacpp" and model in MODELS and (place(model) / "model.safetensors").is_file()
 
 
 def _stand_in(model: str) -> str:
@@ -122,7 +120,7 @@ def load_llamacpp(model: str, threads: int | None, context: int, stale: Stale, w
     except PredtuiError:
         network.close()
         raise
-    name = model if model in SHIPPED else path.stem
+    name = model if model in MODELS else path.stem
     tokenizer, pad = GgufTokenizer(network.vocab), llama_cpp.llama_vocab_pad(network.vocab)
     return LoadedModel(
         name, "llama.cpp", device, network.parameters, network, tokenizer, template, None if pad < 0 else pad
@@ -131,9 +129,9 @@ def load_llamacpp(model: str, threads: int | None, context: int, stale: Stale, w
 
 def place(model: str) -> Path:
     """The folder of a model that ships, or the path that is given, which need not exist."""
-    return asset(*SHIPPED[model]) if model in SHIPPED else Path(model).expanduser()
+    return model_folder(model) if model in MODELS else Path(model).expanduser()
 
 
 def file_of(model: str) -> Path:
     """The GGUF file of a model that ships, or the path that is given, which need not exist."""
-    return place(model) / "model.gguf" if model in SHIPPED else place(model)
+    return place(model) / "model.gguf" if model in MODELS else place(model)

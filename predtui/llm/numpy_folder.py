@@ -16,9 +16,10 @@ from tokenizers import Tokenizer as Fast
 
 from predtui.errors import PredtuiError
 from predtui.llm.base import ChatTemplate, LoadedModel, Stale
-from predtui.llm.load import SHIPPED, place
+from predtui.llm.load import place
 from predtui.llm.numpy_llama import Array, NumpyLlama, Shape
 from predtui.llm.templates import JinjaTemplate, PlainTemplate
+from predtui.shipped import MODELS
 
 _CHOOSE = "The numpy engine reads folders of Llama networks: config.json, model.safetensors, tokenizer.json."
 _LONGEST = 4096
@@ -56,7 +57,7 @@ def load(model: str, threads: int | None, context: int, stale: Stale) -> LoadedM
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         network = NumpyLlama(_shape(config), _weights(folder / "model.safetensors"), context, stale)
         tokenizer, template, pad = _tokenizer(folder, config)
-    name = model if model in SHIPPED else folder.name
+    name = model if model in MODELS else folder.name
     return LoadedModel(name, "numpy", "cpu", network.parameters, network, tokenizer, template, pad)
 
 

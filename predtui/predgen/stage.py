@@ -299,7 +299,7 @@ class SpeculationStage:
 
 
 def _described(loaded: LoadedModel) -> str:
-    """Size, engine and device, for the header of the screen."""
+    """Name, size, engine and device, for the header of the screen."""
     millions = loaded.parameters / 1e6
     size = f"{millions / 1000:.1f}B" if millions >= 1000 else f"{millions:.1f}M"
-    return f"{size} · {loaded.engine} · {loaded.device}"
+    return f"{loaded.name} · {size} · {loaded.engine} · {loaded.device}"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import signal
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, ClassVar, cast
@@ -23,10 +26,13 @@ from predtui.tui.messages import DriverStarted, ExplainAsked, LineTyped, TalkHel
 from predtui.tui.pace import Pace
 from predtui.tui.screens.main import MainScreen
 from predtui.tui.themes import MARK_DEFAULTS, ThemeShelf
-from predtui.tui.widgets.bars import TopBar
 from predtui.tui.widgets.pane import Pane
 from predtui.tui.widgets.prompt import READ_ONLY, TalkButton
+from predtui.tui.widgets.stages import loaded_model
 from predtui.turn import Turn
+
+LAST_WORDS = 0.1
+"""Seconds that what is asked of the engines has to reach them, before the app stops."""
 
 
 class PredtuiApp(App[None]):
@@ -38,14 +44,17 @@ class PredtuiApp(App[None]):
 
     TITLE = "predtui"
     CSS_PATH = "predtui.tcss"
-    HORIZONTAL_BREAKPOINTS = [(0, "-slim"), (100, "-broad"), (160, "-vast")]  # noqa: RUF012
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall"), (40, "-towering")]  # noqa: RUF012
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (60, "-slim"), (100, "-broad"), (160, "-vast")]  # noqa: RUF012
+    VERTICAL_BREAKPOINTS = [  # noqa: RUF012
+        (0, "-flat"), (16, "-low"), (20, "-middling"), (24, "-short"), (30, "-tall"), (40, "-towering"),
+    ]  # fmt: skip
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f1", "help", "help", show=False, priority=True),
         Binding("f2", "talk", "talk", show=False, priority=True),
         Binding("f3", "verifier", "verifier", show=False),
         Binding("f4", "model", "model", show=False),
         Binding("ctrl+t", "next_theme", "theme", show=False, priority=True),
+        Binding("ctrl+z", "suspend_process", "suspend", show=False, priority=True),
         Binding("escape", "silence", "silence", show=False),
     ]
 
@@ -96,6 +105,7 @@ class PredtuiApp(App[None]):
             self.post_message(Told(f"no theme {wanted!r}: showing {self.theme}; Ctrl+T chooses", "warning"))
         if self._shelf.problems:
             self.post_message(Told(" · ".join(self._shelf.problems), "warning"))
+        self.app_resume_signal.subscribe(self, lambda _: self._redraw())
         self.driver.subscribe(self._heard)
         self.call_after_refresh(self.run_worker, self._start, group="driver", exclusive=True, thread=True)
 
@@ -128,7 +138,12 @@ class PredtuiApp(App[None]):
         self.turn = message.turn
         if not self.drawing:
             self.drawing = True
-            self.set_timer(max(0.001, self._pace.wait()), self._draw)
+            self._after(self._pace.wait(), self._draw)
+
+    def _after(self, seconds: float, call: Callable[[], None]) -> None:
+        """Calls once, however late: a timer of Textual's that begins late, on a busy machine or after a suspension,
+        takes its only call for missed and never makes it."""
+        asyncio.get_running_loop().call_later(seconds, self.call_later, call)
 
     def _draw(self) -> None:
         self.drawing = False
@@ -204,10 +219,12 @@ class PredtuiApp(App[None]):
         if self._read_only or self._model_options is None:
             self._tell("the model cannot be changed here")
         elif len(self.screen_stack) == 1:
-            self.push_screen(ModelScreen(self._model, gguf_files(self.settings.llm.folder)), self._choose_model)
+            present, _ = loaded_model(self.turn.stages)
+            files = gguf_files(self.settings.llm.folder)
+            self.push_screen(ModelScreen(present, self._model, files), self._choose_model)
 
     def _choose_model(self, path: str | None) -> None:
-        if not path or path == self._model or self._model_options is None:
+        if not path or path == loaded_model(self.turn.stages)[0] or self._model_options is None:
             return
         try:
             options = self._model_options(path)
@@ -215,7 +232,6 @@ class PredtuiApp(App[None]):
             self._tell(str(error), "error")
             return
         self._model = path
-        self._main.query_one(TopBar).rename(path)
         self._ask(lambda driver: driver.replace_stage("llm", options))
 
     def action_next_theme(self) -> None:
@@ -239,6 +255,25 @@ class PredtuiApp(App[None]):
             self.pop_screen()
         elif len(self.screen_stack) == 1:
             self.push_screen(help_screen())
+
+    def action_suspend_process(self) -> None:
+        """As Ctrl+Z does elsewhere: the whole job stops, and what started it, such as make, with it. Nobody is listened
+        to meanwhile. Without a shell to come back from, it goes on."""
+        if os.getpgrp() == os.getsid(0):
+            self._tell("there is no shell to go back to: Ctrl+Q quits", "warning")
+            return
+        if not self._read_only and (self.turn.phase == "listening" or self.turn.audible):
+            self._ask(lambda driver: driver.silence())
+        self._after(LAST_WORDS, self._suspend)
+
+    def _redraw(self) -> None:
+        """Back from the shell, the terminal holds nothing of what was drawn."""
+        self.refresh(layout=True)
+
+    def _suspend(self) -> None:
+        if self._driver is not None and self._driver.can_suspend:
+            self.app_suspend_signal.publish(self)
+            os.killpg(0, signal.SIGTSTP)
 
     def action_explain(self) -> None:
         focused = self._main.focused

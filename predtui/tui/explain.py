@@ -72,6 +72,7 @@ TOPICS: dict[str, tuple[tuple[str, str], ...]] = {
     "stages": (
         ("◌ starting", "loading, with its progress in percent"),
         ("● ready", "working or waiting"),
+        ("⊘ no device", "ready, but without a microphone or loudspeaker; F2 looks for a microphone again"),
         ("↻ restarting", "the stage died and is being started again; the turn goes on"),
         ("✗ failed", "the stage is out; the line says what to do"),
         ("%, MB", "percent of one core, and resident memory"),
@@ -93,5 +94,6 @@ KEYS: tuple[tuple[str, str], ...] = (
     ("?", "on a pane: what its numbers mean (letters go to the input line)"),
     ("↑ ↓ PgUp PgDn", "on the conversation or the verifier: scroll"),
     ("F1", "this page"),
+    ("Ctrl+Z", "back to the shell; fg brings the app up again as it was"),
     ("Ctrl+Q", "quit"),
 )

@@ -11,7 +11,7 @@ from predtui.errors import PredtuiError
 from predtui.pipeline import Pipeline
 from predtui.session import Recorder, Replay
 from predtui.settings import Settings, user_folder
-from predtui.shipped import themes_folder
+from predtui.shipped import MODELS, model_folder, themes_folder
 from predtui.standin import StandIn
 from predtui.tui.app import PredtuiApp
 from predtui.tui.themes import load_themes
@@ -35,8 +35,7 @@ def open_screen(settings: Settings, record: Path | None = None, pipeline: Pipeli
         pipeline.subscribe(recorder)
 
     def with_model(path: str) -> Any:
-        engine = "llamacpp" if path.endswith(".gguf") else "torch" if Path(path).is_dir() else settings.llm.engine
-        return replace(settings.llm, model=path, engine=engine)
+        return replace(settings.llm, model=path, engine=engine_of(path, settings.llm.engine))
 
     shelf = load_themes((themes_folder(), user_folder() / "themes"))
     app = PredtuiApp(pipeline, settings, shelf, verifiers=VERIFIERS, model_options=with_model)
@@ -50,6 +49,13 @@ def open_screen(settings: Settings, record: Path | None = None, pipeline: Pipeli
     if recorder:
         print(f"Recorded in {recorder.folder}; see it again with: predtui replay {recorder.folder}")
     return app.return_code or 0
+
+
+def engine_of(model: str, engine: str) -> str:
+    """What runs ``model``; ``engine`` where it leaves a choice."""
+    if model in MODELS:
+        return engine if (model_folder(model) / "model.safetensors").exists() else "llamacpp"
+    return "llamacpp" if model.lower().endswith(".gguf") else "torch" if Path(model).is_dir() else engine
 
 
 def draw(settings: Settings, file: Path, out: Path, size: str) -> None:

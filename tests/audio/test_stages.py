@@ -22,7 +22,8 @@ NONE = AudioSettings(input="none", output="none")
 
 def opened(stage: MicrophoneStage | PlayerStage, stale: Callable[[], bool] = lambda: False) -> VirtualClock:
     clock = VirtualClock()
-    assert not list(stage.open(StageContext(clock, stale, logging.getLogger("test"))))
+    said = list(stage.open(StageContext(clock, stale, logging.getLogger("test"))))
+    assert all(isinstance(event, ev.StageStatus) and "switched off" in event.message for event in said)
     return clock
 
 
@@ -176,3 +177,50 @@ def test_started_waits_for_the_device(sound: FakeSound) -> None:
     events: Iterator[ev.Event] = stage.handle(reply(1, 0, 0.5))
     assert isinstance(next(events), ev.Playback)
     assert 0.01 < clock.now() < 0.02
+
+
+def opening(stage: MicrophoneStage | PlayerStage) -> list[ev.Event]:
+    return list(stage.open(StageContext(VirtualClock(), lambda: False, logging.getLogger("test"))))
+
+
+def lacking(events: list[ev.Event]) -> list[str]:
+    return [event.lacks for event in events if isinstance(event, ev.StageStatus)]
+
+
+@pytest.mark.parametrize(("make", "device"), [(microphone, "microphone"), (player, "loudspeaker")])
+def test_a_device_that_is_missing_or_switched_off_is_told(
+    sound: FakeSound, make: Callable[[AudioSettings], MicrophoneStage | PlayerStage], device: str
+) -> None:
+    assert opening(make(AudioSettings())) == []
+    assert lacking(opening(make(NONE))) == [device]
+    sound.rows = []
+    (status,) = of(ev.StageStatus, opening(make(AudioSettings())))
+    assert isinstance(status, ev.StageStatus)
+    assert status.lacks == device
+    assert "Plug one in" in status.message
+    assert status.progress == 1.0, "the host repeats it"
+
+
+def test_a_microphone_is_found_again_when_asked_to_look(sound: FakeSound) -> None:
+    rows, sound.rows = sound.rows, []
+    stage = microphone(AudioSettings())
+    opening(stage)
+    assert lacking(list(stage.handle(ev.LookForDevice()))) == ["microphone"]
+    sound.rows = rows
+    assert lacking(list(stage.handle(ev.LookForDevice()))) == [""]
+    assert sound.streams[0].active
+
+
+def test_one_that_is_switched_off_stays_off(sound: FakeSound) -> None:
+    stage = microphone(NONE)
+    opening(stage)
+    assert lacking(list(stage.handle(ev.LookForDevice()))) == ["microphone"]
+    assert not sound.streams
+
+
+def test_a_microphone_that_goes_is_told(sound: FakeSound) -> None:
+    stage = microphone(AudioSettings())
+    opening(stage)
+    events = stage.handle(ev.Listen())
+    sound.streams[0].active = False
+    assert lacking(list(events)) == ["microphone"]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+import os
 import random
+import signal
 import threading
 import tomllib
 from collections.abc import Callable
@@ -14,6 +17,7 @@ from typing import Any
 import pytest
 from textual.events import Key, Paste
 from textual.pilot import Pilot
+from textual.widgets import OptionList
 
 from predtui import events as ev
 from predtui.clock import VirtualClock
@@ -217,21 +221,43 @@ class TestChoosing:
 
     async def test_f4_offers_the_folder_and_takes_a_path(self, make_app: MakeApp, tmp_path: Path) -> None:
         (tmp_path / "big.gguf").write_bytes(b"GGUF")
-        driver = ScriptedDriver()
+        driver = ScriptedDriver([LOADED])
         app = make_app(driver, model_options=lambda path: {"model": path})
         async with app.run_test() as pilot:
             await settle(pilot)
             await pilot.press("f4")
             assert isinstance(app.screen, ModelScreen)
-            await pilot.press("down", "enter")
+            assert [str(row.prompt).split()[0] for row in app.screen.query_one(OptionList).options] == [
+                "●", "pocket-draft", "pocket-cllm", "big.gguf"
+            ]  # fmt: skip
+            await pilot.press("end", "enter")
             await pilot.pause()
             await pilot.press("f4", "tab", *"/none", "enter")
             assert "no such file" in str(app.screen.query_one("#wrong").render())
             await pilot.press("escape")
             assert isinstance(app.screen, MainScreen)
-            assert "big.gguf" in plain(app, TopBar)
         chosen = str(tmp_path / "big.gguf")
         assert requests(driver) == [("replace", "llm", {"model": chosen})]
+
+    async def test_the_header_names_the_model_that_answers(self, make_app: MakeApp) -> None:
+        driver = ScriptedDriver([*machine(), LOADED])
+        app = make_app(driver, model_options=lambda path: {"model": path})
+        async with app.run_test(size=(120, 36)) as pilot:
+            await settle(pilot)
+            await pilot.press("f4", "tab", *"/etc/passwd", "enter")
+            wrong = ev.StageStatus(stage="llm", state="failed", message="/etc/passwd is no GGUF file.", time=2.0)
+            driver.tell(wrong, ev.Notice(text="/etc/passwd is no GGUF file. The former choice comes back."))
+            await settle(pilot)
+            assert "llm failed: /etc/passwd is no GGUF file." in plain(app, NoticeBar)
+            assert "passwd" not in plain(app, TopBar)
+            driver.tell(replace(LOADED, time=3.0))
+            await settle(pilot)
+            assert "pocket  5.9M" in plain(app, TopBar)
+            assert "failed" not in plain(app, NoticeBar)
+            assert "The former choice comes back." in plain(app, NoticeBar)
+            driver.tell(replace(LOADED, message="big · 7.0B · llama.cpp · cpu", time=4.0))
+            await settle(pilot)
+            assert "big  7.0B" in plain(app, TopBar)
 
     async def test_help_names_every_pane_and_a_pane_explains_itself(self, make_app: MakeApp) -> None:
         app = make_app()
@@ -262,6 +288,58 @@ class TestChoosing:
         async with app.run_test():
             titles = {command.title for command in app.get_system_commands(app.screen)}
         assert {"Talk", "Silence", "Model", "Help", "Quit", "Verifier: lenient", "Theme: daylight"} <= titles
+
+
+LOADED = ev.StageStatus(stage="llm", state="ready", message="pocket · 5.9M · llama.cpp · cpu", time=1.0)
+DEAF = ev.StageStatus(stage="mic", state="ready", message="no microphone found. Plug one in.", lacks="microphone")
+
+
+class TestDevices:
+    async def test_a_stage_without_its_device_wears_another_mark(self, make_app: MakeApp) -> None:
+        driver = ScriptedDriver([*machine(), DEAF])
+        app = make_app(driver)
+        async with app.run_test(size=(80, 24)) as pilot:
+            await settle(pilot)
+            assert "mic ⊘" in plain(app, TopBar)
+            driver.tell(ev.StageStatus(stage="mic", state="ready"))
+            await settle(pilot)
+            assert "mic" not in plain(app, TopBar)
+
+    async def test_talking_without_a_microphone_never_looks_like_talking(
+        self, make_app: MakeApp, clock: VirtualClock
+    ) -> None:
+        driver = ScriptedDriver([*machine(), DEAF])
+        app = make_app(driver)
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            button = app.query_one(TalkButton)
+            for _ in range(3):  # a key that is held repeats
+                await pilot.press("f2")
+                assert not button.talking
+            assert requests(driver) == [("talk", True)]
+            clock.advance(5.0)
+            await pilot.mouse_down("#talk")
+            await pilot.mouse_up("#talk")
+            assert not button.talking
+            assert requests(driver) == [("talk", True), ("talk", True)]
+            driver.tell(ev.StageStatus(stage="mic", state="ready"))
+            await settle(pilot)
+            clock.advance(5.0)
+            await pilot.press("f2")
+            assert button.talking
+
+    async def test_both_devices_are_told_of_at_once(self, make_app: MakeApp) -> None:
+        driver = ScriptedDriver(machine())
+        app = make_app(driver)
+        async with app.run_test(size=(120, 36)) as pilot:
+            await settle(pilot)
+            driver.tell(
+                ev.Notice(text="no live sound. apt install it. Typing works.", severity="warning"),
+                ev.Notice(text="no live sound. apt install it. Replies are shown.", severity="warning"),
+            )
+            await settle(pilot)
+            said = plain(app, NoticeBar)
+        assert said == "▲ no live sound. apt install it. Replies are shown. · Typing works."
 
 
 def _note(drawn: list[str], pane: object, *_: object, **__: object) -> None:
@@ -304,6 +382,19 @@ class TestDrawing:
             driver.tell(ev.Verdict(turn=2, revision=2, outcome="accept", accepted=1, of=1))
             await settle(pilot)
         assert set(drawn) == {"VerifierPane"}
+
+    async def test_a_drawing_that_comes_late_is_not_lost(
+        self, make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        driver = ScriptedDriver(machine())
+        app = make_app(driver)
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            monkeypatch.setattr(app, "set_timer", lambda *late, **never: None)
+            driver.tell(*speculating(2))
+            await pilot.pause(0.3)
+            assert not app.drawing
+            assert "1" in plain(app, VerifierPane)
 
     async def test_a_burst_is_drawn_a_few_times_only(self, make_app: MakeApp) -> None:
         driver = ScriptedDriver(machine())
@@ -392,15 +483,19 @@ class TestFaults:
             assert "REPLAY" in plain(app, TopBar)
         assert driver.asked == [("start",)]
 
-    @pytest.mark.parametrize("size", [(59, 24), (80, 15), (10, 3)])
+    @pytest.mark.parametrize("size", [(39, 24), (80, 11), (10, 3)])
     async def test_a_tiny_window_says_so_in_one_line(self, make_app: MakeApp, size: tuple[int, int]) -> None:
         app = make_app()
         async with app.run_test(size=size) as pilot:
             await pilot.pause()
             shown = [widget for widget in app.screen.children if widget.display]
             assert [widget.id for widget in shown] == ["too-small"]
+            app._tell("a line")
+            await pilot.pause()
+            assert not app.query_one(NoticeBar).display
             await pilot.resize_terminal(80, 24)
             await pilot.pause()
+            assert app.query_one(NoticeBar).display
             assert not app.query_one("#too-small").display
             assert app.query_one(PromptLine).region.bottom <= 24
 
@@ -412,11 +507,31 @@ class TestFaults:
                 driver.tell(*speculating(count % 6 + 1))
                 await pilot.resize_terminal(*size)
                 await pilot.pause()
-                for selector in ("#top", "#prompt", "#keys", "TimelinePane", "CandidatePane"):
+                for selector in ("#top", "#prompt", "#keys", "ConversationPane", "CandidatePane"):
                     region = app.query_one(selector).region
                     assert region.height > 0, (selector, size)
                     assert region.right <= size[0], (selector, size)
                     assert region.bottom <= size[1], (selector, size)
+
+    async def test_what_is_needed_most_has_room_at_every_size(self, make_app: MakeApp) -> None:
+        parts = [ev.Work(stage=lane, start=1.0, end=1.1) for lane in ("encode", "write", "target", "draft")]
+        long = ev.Notice(text="a line that needs three rows " * 20, severity="error")
+        driver = ScriptedDriver([*machine(), *first_exchange(), *speculating(4), *parts])
+        app = make_app(driver)
+        async with app.run_test(size=(40, 12)) as pilot:
+            await settle(pilot)
+            driver.tell(long)
+            await settle(pilot)
+            for size in itertools.product((40, 59, 60, 99, 100, 160), (12, 15, 16, 19, 20, 23, 24, 29, 30, 39, 40)):
+                await pilot.resize_terminal(*size)
+                await pilot.pause()
+                rows = {kind: app.query_one(kind).content_size.height for kind in (ConversationPane, CandidatePane)}
+                assert rows[ConversationPane] >= 3, size
+                assert rows[CandidatePane] >= 2 or (size[0] < 60 and size[1] < 16), size
+                assert app.query_one(PromptLine).region.width >= 20, size
+                shown = [pane for pane in app.query(Pane) if pane.region]
+                assert all(pane.content_size.height for pane in shown), size
+                assert all(app.screen.region.contains_region(pane.region) for pane in shown), size
 
     async def test_a_frame_that_is_due_while_it_closes_is_let_go(self, make_app: MakeApp) -> None:
         driver = ScriptedDriver(machine())
@@ -448,6 +563,44 @@ class TestFaults:
             assert app.is_running
             assert app.return_code in (None, 0)
             assert app.query_one(TopBar).region.height == 1
+
+
+class TestSuspending:
+    async def test_the_whole_job_stops_and_nobody_listens_meanwhile(
+        self, make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        stopped: list[tuple[int, int]] = []
+        monkeypatch.setattr(os, "getpgrp", lambda: os.getsid(0) + 1)
+        monkeypatch.setattr(os, "killpg", lambda *sent: stopped.append(sent))
+        driver = ScriptedDriver([*machine(), ev.TurnStarted(turn=1, source="voice", time=1.0)])
+        app = make_app(driver)
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            monkeypatch.setattr(type(app._driver), "can_suspend", True)
+            await pilot.press(*"half", "ctrl+z")
+            await pilot.pause(0.3)
+            assert stopped == [(0, signal.SIGTSTP)]
+            assert requests(driver)[-1] == ("silence",)
+            redrawn: list[bool] = []
+            monkeypatch.setattr(app, "refresh", lambda **o: redrawn.append(o["layout"]))
+            app.app_resume_signal.publish(app)
+            await pilot.pause()
+            assert redrawn == [True]
+            assert app.query_one(PromptLine).value == "half"
+
+    async def test_without_a_shell_to_come_back_from_it_goes_on(
+        self, make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        stopped: list[tuple[int, int]] = []
+        monkeypatch.setattr(os, "getpgrp", lambda: os.getsid(0))
+        monkeypatch.setattr(os, "killpg", lambda *sent: stopped.append(sent))
+        app = make_app()
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await pilot.press("ctrl+z")
+            await pilot.pause(0.3)
+            assert not stopped
+            assert "no shell" in plain(app, NoticeBar)
 
 
 class TestReading:

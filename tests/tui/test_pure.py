@@ -11,6 +11,7 @@ from textual.content import Content
 
 from predtui import events as ev
 from predtui.tui import figures, lanes
+from predtui.tui.launch import engine_of
 from predtui.tui.pace import Pace
 from predtui.tui.push_to_talk import PushToTalk
 from predtui.tui.widgets.candidate import CandidatePane
@@ -236,6 +237,20 @@ def test_engines_are_shown_where_not_every_process_fits() -> None:
 
 def test_the_latest_moment_is_the_newest_thing_known() -> None:
     assert lanes.latest_moment(fold([*first_exchange(), *answered()])) == pytest.approx(15.4)
+
+
+@pytest.mark.parametrize(
+    ("model", "engine", "runs"),
+    [
+        ("pocket", "torch", "torch"),
+        ("pocket", "llamacpp", "llamacpp"),
+        ("pocket-cllm", "torch", "llamacpp"),
+        ("/models/Big.GGUF", "torch", "llamacpp"),
+        ("/", "llamacpp", "torch"),
+    ],
+)
+def test_a_model_is_run_by_what_can_read_it(model: str, engine: str, runs: str) -> None:
+    assert engine_of(model, engine) == runs
 
 
 class TestPace:

@@ -16,7 +16,7 @@ from tests.tui.conftest import MakeApp
 from tests.tui.scenes import ScriptedDriver, answered, first_exchange, machine, speculating
 
 Compare = Callable[..., bool]
-SIZES = [(80, 24), (120, 36), (200, 50)]
+SIZES = [(40, 12), (60, 16), (80, 24), (120, 36), (200, 50)]
 LOSSY = ev.Verdict(
     turn=2, revision=12, outcome="partial", accepted=3, of=14, forwards=7, ms=122.4, verifier="lenient", lossless=False
 )
@@ -24,16 +24,18 @@ BUSY = ev.Usage(
     time=2.0, cpu=80.0, gpu=23.0, memory_mb=700.0, gpu_memory_mb=2345.0,
     stages=(("asr", 8.0, 96.0), ("llm", 131.0, 1214.0), ("tts", 2.0, 41.0)),
 )  # fmt: skip
+LOADED = ev.StageStatus(stage="llm", state="ready", message="pocket · 5.9M · llama.cpp · cpu")
 BOOTING = [
-    ev.StageStatus(stage="mic", state="failed", message="No microphone found. Plug one in."),
+    ev.StageStatus(stage="mic", state="ready", message="No microphone found. Plug one in.", lacks="microphone"),
+    ev.StageStatus(stage="player", state="failed", message="No module named sounddevice."),
     ev.StageStatus(stage="asr", state="starting", progress=0.4, message="reading the acoustic model"),
-    ev.StageStatus(stage="llm", state="ready", message="5.9M · llama.cpp · cpu"),
+    LOADED,
     ev.StageStatus(stage="tts", state="restarting", message="killed by SIGKILL"),
 ]
 SCENES: dict[str, list[ev.Event]] = {
     "booting": BOOTING,
-    "speculating": [*machine(), *first_exchange(), *speculating(5), LOSSY, BUSY],
-    "answered": [*machine(), *first_exchange(), *answered()],
+    "speculating": [*machine(), LOADED, *first_exchange(), *speculating(5), LOSSY, BUSY],
+    "answered": [*machine(), LOADED, *first_exchange(), *answered()],
 }
 DRAFTING = [
     *(

@@ -17,19 +17,23 @@ from predtui.tui.widgets.conversation import ConversationPane
 from predtui.tui.widgets.latency import LatencyPane
 from predtui.tui.widgets.pane import Drawn, Pane
 from predtui.tui.widgets.prompt import PromptLine, TalkButton
-from predtui.tui.widgets.stages import StagesPane
+from predtui.tui.widgets.stages import StagesPane, lacks_device
 from predtui.tui.widgets.timeline import TimelinePane
 from predtui.tui.widgets.transcript import TranscriptPane
 from predtui.tui.widgets.utilisation import UtilisationPane
 from predtui.tui.widgets.verifier import VerifierPane
 from predtui.turn import Turn
 
-SMALLEST = (60, 16)
+SMALLEST = (40, 12)
 """Columns and rows below which one line says so."""
 
 
 class MainScreen(Screen[None]):
-    """Panes side by side: two columns, three from 160 columns; frames all round from 100 x 30."""
+    """Panes in one column, two from 60 columns, three from 160; frames all round from 100 x 30.
+
+    Where room is short, what is needed most stays: the input line, then CONVERSATION, CANDIDATE, TRANSCRIPT, VERIFIER,
+    TIMELINE, UTILISATION.
+    """
 
     AUTO_FOCUS = "#prompt"
 
@@ -48,7 +52,8 @@ class MainScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         turn = self._turn
-        yield Static("predtui needs at least 60 x 16 characters: make the window larger", id="too-small")
+        needed = " x ".join(map(str, SMALLEST))
+        yield Static(f"predtui needs at least {needed} characters: make the window larger", id="too-small")
         yield TopBar(turn, self._model, read_only=self._read_only)
         with Horizontal(id="panes"):
             with Vertical(id="said"):
@@ -75,7 +80,7 @@ class MainScreen(Screen[None]):
         for drawn in self._drawn:
             drawn.show(turn)
         if self._drawn:
-            self.query_one(TalkButton).follow(turn.phase == "listening")
+            self.query_one(TalkButton).follow(turn.phase == "listening", lacks_device(turn.stages, "mic"))
 
     def tell(self, text: str, severity: str) -> None:
         """A line for the notice strip, as soon as there is one; an empty text puts it away."""

@@ -1,19 +1,41 @@
-"""Choosing a language model: the embedded one, the GGUF files of a folder, or a path. Loads nothing."""
+"""Choosing a language model: one that ships, a GGUF file of a folder, or a path. Loads nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-EMBEDDED = "pocket"
+from predtui.shipped import MODELS, model_folder
+from predtui.tui import figures
+
+HINTS = {
+    "pocket": "embedded",
+    "pocket-draft": "embedded, smaller: the draft of pocket",
+    "pocket-cllm": "embedded, made for --decoder jacobi",
+}
+
+
+class Choice(NamedTuple):
+    """A row: the model as the setting ``llm.model`` takes it, its name and its file."""
+
+    model: str
+    name: str
+    file: Path
+    hint: str = ""
+
+
+def shipped() -> list[Choice]:
+    """The models that come with predtui."""
+    return [Choice(name, name, model_folder(name) / "model.gguf", HINTS.get(name, "")) for name in MODELS]
 
 
 def gguf_files(folder: str) -> list[Path]:
@@ -31,36 +53,64 @@ class ModelScreen(ModalScreen[str]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,f4", "dismiss('')", "close", show=False)]
 
-    def __init__(self, current: str, files: Sequence[Path]) -> None:
+    def __init__(self, present: str, asked: str, files: Iterable[Path]) -> None:
+        """``present``: the name of the model that answers now; ``asked``: what was asked for last, as the setting."""
         super().__init__()
-        self._current = current
-        self._choices = [EMBEDDED, *(str(path) for path in files)]
+        self._present = present
+        known = shipped()
+        theirs = {choice.file for choice in known}
+        paths = [path for path in files if path not in theirs]
+        if asked not in MODELS and Path(asked) not in paths and _stem(Path(asked)) == present:
+            paths.append(Path(asked))
+        self._choices = [*known, *(Choice(str(path), _name(path), path) for path in paths)]
 
     def compose(self) -> ComposeResult:
         with Vertical(id="page") as page:
             page.border_title = "MODEL"
             page.border_subtitle = "Enter chooses · Tab moves · Esc closes"
-            yield OptionList(*(Option(self._line(choice), id=str(n)) for n, choice in enumerate(self._choices)))
+            width = max(len(choice.name) for choice in self._choices)
+            yield OptionList(*(Option(self._line(choice, width)) for choice in self._choices))
             yield Static("or the path of a GGUF file, or of a folder for the torch engine:", classes="section")
             yield Input(placeholder="/path/to/model.gguf", compact=True)
             yield Static("", id="wrong")
 
-    def _line(self, choice: str) -> str:
-        mark = "●" if choice == self._current else " "
-        if choice == EMBEDDED:
-            return f"{mark} pocket  (embedded)"
-        size = Path(choice).stat().st_size / 1e6 if Path(choice).exists() else 0.0
-        return f"{mark} {Path(choice).name}  ({size:.0f} MB)"
+    def on_mount(self) -> None:
+        marks = [self._is_present(choice) for choice in self._choices]
+        self.query_one(OptionList).highlighted = marks.index(True) if True in marks else 0
+
+    def _line(self, choice: Choice, width: int) -> Content:
+        mark = "●" if self._is_present(choice) else " "
+        return Content(f"{mark} {choice.name:<{width}} {_size(choice.file):>8}  {choice.hint}".rstrip())
+
+    def _is_present(self, choice: Choice) -> bool:
+        return self._present == (choice.model if choice.model in MODELS else _stem(choice.file))
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        self.dismiss(self._choices[event.option_index])
+        self.dismiss(self._choices[event.option_index].model)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
         path = Path(event.value.strip()).expanduser()
-        if event.value.strip() == EMBEDDED:
-            self.dismiss(EMBEDDED)
+        if event.value.strip() in MODELS:
+            self.dismiss(event.value.strip())
         elif path.exists():
             self.dismiss(str(path))
         else:
-            self.query_one("#wrong", Static).update(f"✗ {path}: no such file or folder")
+            self.query_one("#wrong", Static).update(Content(f"✗ {path}: no such file or folder"))
+
+
+def _name(path: Path) -> str:
+    """What tells it from others: many files are called model.gguf, each in a folder of its own."""
+    return f"{path.parent.name}/{path.name}" if path.stem == "model" else path.name
+
+
+def _stem(path: Path) -> str:
+    """The name that an engine gives to a file or a folder."""
+    return path.name if path.is_dir() else path.stem
+
+
+def _size(path: Path) -> str:
+    try:
+        return figures.memory(path.stat().st_size / 2**20) if path.is_file() else ""
+    except OSError:
+        return ""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
@@ -11,15 +13,15 @@ from textual.content import Content
 from textual.style import Style
 from textual.widget import Widget
 
-from predtui.events import StageStatus
+from predtui.events import Notice, StageStatus
 from predtui.tui import figures, lanes
 from predtui.tui.widgets.pane import Drawn, Pane
-from predtui.tui.widgets.stages import in_order, stage_marks
+from predtui.tui.widgets.stages import in_order, loaded_model, stage_marks
 from predtui.turn import Turn
 
 KEYS = (
-    ("F2", "talk", "app.talk"), ("F3", "verifier", "app.verifier"), ("F4", "model", "app.model"),
-    ("^P", "palette", "app.command_palette"), ("F1", "help", "app.help"), ("^Q", "quit", "app.quit"),
+    ("F1", "help", "app.help"), ("F2", "talk", "app.talk"), ("^Q", "quit", "app.quit"),
+    ("F3", "verifier", "app.verifier"), ("F4", "model", "app.model"), ("^P", "palette", "app.command_palette"),
     ("?", "explain", "app.explain"), ("Esc", "silence", "app.silence"), ("^T", "theme", "app.next_theme"),
 )  # fmt: skip
 """(key, word, action), the most needed first: a narrow line shows as many as fit."""
@@ -28,8 +30,13 @@ LIVE_KEYS = frozenset({"app.talk", "app.verifier", "app.model", "app.silence"})
 
 
 class Heads(NamedTuple):
-    """What the first line shows; ``recording`` in seconds, None while nobody listens."""
+    """What the first line shows; ``recording`` in seconds, None while nobody listens.
 
+    ``model`` and ``said``: the one that answers, and what its stage says of it; empty while none does.
+    """
+
+    model: str
+    said: str
     statuses: tuple[StageStatus, ...]
     verifier: str
     recording: float | None
@@ -40,33 +47,30 @@ class TopBar(Drawn[Heads]):
     """Name, model and verifier on the left; states of the stages, and what is recorded or played, on the right."""
 
     def __init__(self, turn: Turn, model: str, *, read_only: bool = False) -> None:
-        self.model = model
+        """``model``: what was asked for, shown until one answers."""
+        self._asked = model
         self.read_only = read_only
         super().__init__(turn, name="top")
 
     def read(self, turn: Turn) -> Heads:
         recording = lanes.latest_moment(turn) - turn.started if turn.phase == "listening" else None
         shown = None if recording is None else round(recording, 1)
-        return Heads(in_order(turn.stages), turn.verifier, shown, turn.audible)
-
-    def rename(self, model: str) -> None:
-        self.model = model
-        self.refresh_lines()
+        return Heads(*loaded_model(turn.stages), in_order(turn.stages), turn.verifier, shown, turn.audible)
 
     def draw(self, values: Heads, width: int, height: int) -> list[Content]:
-        right = [*stage_marks(values.statuses, all_of_them=width >= 110), *self._activity(values)]
-        said = next(
-            (status.message for status in values.statuses if status.stage == "llm" and status.state == "ready"), ""
-        )
+        name = figures.shorten(values.model or Path(self._asked).name, 28)
         left = [
             Content.assemble(("predtui", ".strong")),
-            Content.assemble((figures.shorten(Path(self.model).name, 28), ".accent")),
+            Content.assemble((name, ".accent" if values.model else ".dim")),
         ]
-        if said:
-            left.append(Content.assemble((figures.shorten(said, 48), ".dim")))
+        if values.said:
+            left.append(Content.assemble((figures.shorten(values.said, 48), ".dim")))
         if values.verifier:
             left.append(Content.assemble(("verifier ", ".dim"), values.verifier))
-        ending = figures.row(right, width * 2 // 3, gap=2)
+        doing = self._activity(values)
+        room = width * 2 // 3 - sum(2 + part.cell_length for part in doing)
+        marks = figures.row(stage_marks(values.statuses, all_of_them=width >= 110), room, gap=2)
+        ending = figures.row([part for part in (marks, *doing) if part], width, gap=2)
         return [figures.spread(figures.row(left, width - ending.cell_length - 1, gap=2), ending, width)]
 
     def _activity(self, values: Heads) -> list[Content]:
@@ -79,7 +83,8 @@ class TopBar(Drawn[Heads]):
 
 class NoticeBar(Drawn[tuple[str, str]]):
     """The newest line for the person, until Escape puts it away or another turn begins; one that is graver stays, and a
-    warning that stands stays behind the next. Hidden while empty; as high as its words need, up to ``MOST_LINES``."""
+    warning that stands stays behind the next. Before it the stages that have failed, while they have. Hidden while
+    empty; as high as its words need, up to ``MOST_LINES``."""
 
     MOST_LINES: ClassVar[int] = 3
 
@@ -90,45 +95,63 @@ class NoticeBar(Drawn[tuple[str, str]]):
     }
 
     def __init__(self, turn: Turn) -> None:
-        self.told: tuple[str, str] = ("", "")
+        self._told: tuple[str, str] = ("", "")
         self._seen = turn.notices
-        self._failed: tuple[StageStatus, ...] = ()
+        self._faults: tuple[StageStatus, ...] = ()
+        self._put_away: tuple[StageStatus, ...] = ()
         self._turn = turn.number
         super().__init__(turn, name="notice")
 
     def read(self, turn: Turn) -> tuple[str, str]:
         if turn.number != self._turn:
             self._turn = turn.number
-            self.told, self._failed = ("", ""), ()
+            self._told, self._put_away = ("", ""), ()
         if turn.notices and turn.notices is not self._seen:
+            for notice in self._unseen(turn.notices):
+                self._told = self._with(notice.severity, notice.text)
             self._seen = turn.notices
-            self.told = self._with(turn.notices[-1].severity, turn.notices[-1].text)
-        failed = tuple(status for status in turn.stages.values() if status.state in ("failed", "restarting"))
-        if failed and failed != self._failed:
-            worst = "error" if any(status.state == "failed" for status in failed) else "warning"
-            newest_first = sorted(failed, key=lambda status: status in self._failed)
-            self.told = (worst, " · ".join(_fault(status) for status in newest_first))
-        self._failed = failed
-        return self.told
+        faults = [status for status in turn.stages.values() if status.state in ("failed", "restarting")]
+        self._faults = tuple(sorted(faults, key=lambda status: -status.time))
+        return self._shown()
+
+    def _unseen(self, notices: tuple[Notice, ...]) -> tuple[Notice, ...]:
+        """Those that came since the last look, oldest first: several may have come between two drawings."""
+        last = self._seen[-1] if self._seen else None
+        after = next((index + 1 for index, notice in enumerate(notices) if notice is last), 0)
+        return notices[after:]
+
+    def _shown(self) -> tuple[str, str]:
+        """The stages that are out, and with them what was told, unless it matters less."""
+        faults = [status for status in self._faults if status not in self._put_away]
+        if not faults:
+            return self._told
+        worst = "error" if any(status.state == "failed" for status in faults) else "warning"
+        standing = [self._told[1]] if self._told[0] in ("warning", "error") and self._told[1] else []
+        return max(worst, self._told[0], key=self._rank), " · ".join([*map(_fault, faults), *standing])
+
+    def _rank(self, severity: str) -> int:
+        return ["", *self.MARKS].index(severity)
 
     def _with(self, severity: str, text: str) -> tuple[str, str]:
         """What is told when a notice comes."""
-        ranks = list(self.MARKS)
-        standing, told = self.told
-        if told and ranks.index(severity) < ranks.index(standing):
-            return self.told
+        standing, told = self._told
+        if told and self._rank(severity) < self._rank(standing):
+            return self._told
         if severity != standing or severity == "information":
             return severity, text
-        return severity, " · ".join(dict.fromkeys((text, *told.split(" · "))))
+        return severity, " · ".join(_once((text, *told.split(" · "))))
 
     def tell(self, severity: str, text: str) -> None:
-        """Shows a line that is the screen's own."""
-        self.told = self.values = (severity, text)
+        """Shows a line that is the screen's own; an empty one puts everything away."""
+        self._told = (severity, text) if text else ("", "")
+        if not text:
+            self._put_away = self._faults
+        self.values = self._shown()
         self.changed(self.values)
         self.refresh_lines()
 
     def changed(self, values: tuple[str, str]) -> None:
-        self.display = bool(values[1])
+        self.set_class(bool(values[1]), "-told")
         self.styles.height = max(1, len(self._wrapped(values[1], self.app.size.width - 2)))
 
     def on_resize(self) -> None:
@@ -141,6 +164,16 @@ class NoticeBar(Drawn[tuple[str, str]]):
 
     def _wrapped(self, text: str, width: int) -> list[str]:
         return textwrap.wrap(text, max(8, width - 2), max_lines=self.MOST_LINES, placeholder=" …")
+
+
+def _once(texts: Iterable[str]) -> Iterator[str]:
+    """The texts without the sentences that stand in one before: two devices may be missing for the same reason."""
+    said: set[str] = set()
+    for text in texts:
+        sentences = [sentence for sentence in re.split(r"(?<=[.!?]) ", text) if sentence not in said]
+        said.update(sentences)
+        if sentences:
+            yield " ".join(sentences)
 
 
 def _fault(status: StageStatus) -> str:

@@ -114,6 +114,7 @@ class TalkButton(Widget):
         self._key = PushToTalk()
         self._began = 0.0
         self._listening = False
+        self._deaf = False
         self._poll: Timer | None = None
 
     def on_mount(self) -> None:
@@ -133,9 +134,10 @@ class TalkButton(Widget):
         if self.talking and not self._listening and now - self._began > GRACE:
             self._show(False)
 
-    def follow(self, listening: bool) -> None:
-        """Whether the engine listens: where it stops by itself, so does the button."""
-        self._listening = listening
+    def follow(self, listening: bool, deaf: bool = False) -> None:
+        """Whether the engine listens: where it stops by itself, so does the button. ``deaf``: it has no microphone, so
+        that asking it to listen only makes it say so, and look for one."""
+        self._listening, self._deaf = listening, deaf
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         event.stop()
@@ -151,9 +153,16 @@ class TalkButton(Widget):
             self._turn_to(False)
 
     def _turn_to(self, on: bool | None) -> None:
-        if on is not None and not self.disabled:
+        if on is None or self.disabled:
+            return
+        if on and self._deaf:
+            self._key.set(False)
+            again, self._began = self._clock.now() - self._began < GRACE, self._clock.now()
+            if again:  # a held key repeats
+                return
+        else:
             self._show(on)
-            self.post_message(TalkHeld(on))
+        self.post_message(TalkHeld(on))
 
     def _show(self, on: bool) -> None:
         self._key.set(on, self._key.held and on)

@@ -16,7 +16,8 @@ MARKS = {
     "starting": ("◌", ".fair"), "ready": ("●", ".good"), "failed": ("✗", ".bad"),
     "restarting": ("↻", ".fair"), "stopped": ("○", ".dim"),
 }  # fmt: skip
-
+LACKING = ("⊘", ".fair")
+"""A stage that is ready but for its device."""
 
 ORDER = ("mic", "asr", "llm", "tts", "player")
 """The way of an utterance; other stages follow."""
@@ -52,8 +53,9 @@ class StagesPane(Pane[Fares]):
 
 
 def stage_line(status: StageStatus, load: tuple[float, float] | None, width: int) -> Content:
-    mark, style = MARKS[status.state]
-    line = Content.assemble((f"{mark} ", style), f"{status.stage:<7}", (f"{status.state:<11}", style))
+    mark, style = _mark(status)
+    state = "no device" if _lacks(status) else status.state
+    line = Content.assemble((f"{mark} ", style), f"{status.stage:<7}", (f"{state:<11}", style))
     if status.state == "starting" and status.progress >= 0:
         line += Content.assemble((figures.meter(status.progress, 8), ".fair"), f" {status.progress * 100:.0f} % ")
     elif load is not None:
@@ -64,12 +66,32 @@ def stage_line(status: StageStatus, load: tuple[float, float] | None, width: int
 
 
 def stage_marks(statuses: tuple[StageStatus, ...], all_of_them: bool) -> list[Content]:
-    """Short states for the header: every stage, or only those that are not simply ready."""
+    """Short states for the header: every stage, or only those that are not simply ready with all they need."""
     marks = []
     for status in statuses:
-        if status.state in ("ready", "stopped") and not all_of_them:
+        if status.state in ("ready", "stopped") and not _lacks(status) and not all_of_them:
             continue
-        mark, style = MARKS[status.state]
+        mark, style = _mark(status)
         detail = f" {status.progress * 100:.0f} %" if status.state == "starting" and status.progress >= 0 else ""
         marks.append(Content.assemble(f"{status.stage} ", (mark + detail, style)))
     return marks
+
+
+def lacks_device(stages: Mapping[str, StageStatus], name: str) -> bool:
+    """Whether stage ``name`` is up, but has no device to work with."""
+    return name in stages and _lacks(stages[name])
+
+
+def loaded_model(stages: Mapping[str, StageStatus]) -> tuple[str, str]:
+    """The name of the model that answers now, and what its stage says of it; empty while none is ready."""
+    status = stages.get("llm")
+    name, _, rest = status.message.partition(" · ") if status and status.state == "ready" else ("", "", "")
+    return name, rest
+
+
+def _lacks(status: StageStatus) -> bool:
+    return status.state == "ready" and bool(status.lacks)
+
+
+def _mark(status: StageStatus) -> tuple[str, str]:
+    return LACKING if _lacks(status) else MARKS[status.state]
