@@ -1,0 +1,76 @@
+"""Whatever comes at once, and whatever else is pressed meanwhile, the prompts that come out are those that went in."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from textual.app import App
+from textual.events import Key, Paste
+
+from predtui.bench.fuzz_typing import Keyboard, Line, Stroke
+from predtui.tui.app import PredtuiApp
+from predtui.tui.widgets.pane import Pane
+from tests.tui.conftest import MakeApp
+from tests.tui.test_app import until
+
+LETTERS = "abc de?.'é"
+PASTES = ("one two", "a\nb\n\nc", "", " \t")
+OTHERS = ("f2", "f3", "ctrl+t", "escape")
+SIZES = ((80, 24), (120, 36), (40, 12), (30, 8), (200, 50))
+
+
+def press(app: App[None], keyboard: Keyboard, chance: random.Random) -> str:
+    """Sends a random key or paste without waiting for anything; the prompt that it ends, where it ends one."""
+    kind = chance.random()
+    if kind < 0.7:
+        stroke = Stroke(chance.choice(LETTERS), 0.0)
+    elif kind < 0.78:
+        stroke = Stroke(chance.choice(PASTES), 0.0, pasted=True)
+    elif kind < 0.9:
+        stroke = Stroke(chance.choice(("enter", "backspace", "left", "home", "end", "delete")), 0.0)
+    else:
+        app.post_message(Key(chance.choice(OTHERS), None))
+        return ""
+    if stroke.pasted:
+        lines = [line.strip() for line in stroke.key.splitlines() if line.strip()]
+        app.post_message(Paste(stroke.key))
+        stroke = Stroke(" ".join(lines) if len(lines) > 1 else stroke.key, 0.0, pasted=True)
+    else:
+        name = "space" if stroke.key == " " else stroke.key
+        app.post_message(Key(name, stroke.key if len(stroke.key) == 1 else None))
+    typed = keyboard.press(stroke)
+    return " ".join(typed.text.split()) if typed and typed.final else ""
+
+
+@pytest.mark.parametrize("seed", range(6))
+async def test_the_prompts_that_come_out_are_those_that_went_in(make_app: MakeApp, seed: int) -> None:
+    chance, line, keyboard = random.Random(seed), Line(), Keyboard()
+    app: PredtuiApp = make_app(line.pipeline, clock=line.clock)  # type: ignore[arg-type]
+    ended: list[str] = []
+    async with app.run_test() as pilot:
+        await app.workers.wait_for_complete()
+        for _ in range(8):
+            panes = [*app.screen.query(Pane).results()]
+            app.screen.set_focus(chance.choice([None, *(pane for pane in panes if pane.display)]))
+            app.post_message(Key("x", "x"))
+            keyboard.press(Stroke("x", 0.0))
+            ended += [prompt for _ in range(chance.randint(5, 60)) if (prompt := press(app, keyboard, chance))]
+            await pilot.resize_terminal(*chance.choice(SIZES))
+            line.wait(chance.choice((0.01, 0.1, 1.0)))
+        app.post_message(Key("x", "x"))
+        app.post_message(Key("enter", None))
+        keyboard.press(Stroke("x", 0.0))
+        last = keyboard.press(Stroke("enter", 0.0))
+        assert last is not None
+        ended.append(" ".join(last.text.split()))
+        marks = [heard.prompt for heard in line.heard if heard.final]
+
+        def arrived() -> bool:
+            line.pipeline.pump()
+            marks[:] = [heard.prompt for heard in line.heard if heard.final]
+            return len(marks) >= len(ended)
+
+        await until(pilot, arrived)
+    assert marks == ended
+    assert len(ended) > 3
