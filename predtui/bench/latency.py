@@ -93,6 +93,7 @@ def _row(kind: str, turns: list[dict[str, Any]]) -> dict[str, Any]:
     heard = [turn for turn in turns if turn.get("audio_latency_ms") and turn.get("baseline_audio_latency_ms")]
     ours = [turn["audio_latency_ms"] for turn in heard]
     plain = [turn["baseline_audio_latency_ms"] for turn in heard]
+    keys = [turn["key_ms"] for turn in heard if turn.get("key_ms") is not None]
     return {
         "input": kind,
         "n": len(heard),
@@ -100,7 +101,7 @@ def _row(kind: str, turns: list[dict[str, Any]]) -> dict[str, Any]:
         "audio_latency_ms": median(ours) if ours else None,
         "baseline_audio_latency_ms": median(plain) if plain else None,
         "ttfs_ms": median(turn["ttfs_ms"] for turn in heard) if heard else None,
-        "key_ms": median(turn["key_ms"] for turn in heard) if heard and kind == "typed" else None,
+        "key_ms": median(keys) if keys else None,
         "identical": sum(turn["lossless"] is True for turn in heard),
     }
 

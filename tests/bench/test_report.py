@@ -23,10 +23,13 @@ def test_speculation_commits_what_plain_decoding_gives() -> None:
 
 def test_turns_nobody_heard_are_counted_and_not_averaged() -> None:
     heard = {"audio_latency_ms": 10.0, "baseline_audio_latency_ms": 30.0, "ttfs_ms": 4.0, "lossless": True}
+    heard["key_ms"] = 2.0
     row = latency._row("typed", [heard, {}, {**heard, "audio_latency_ms": 20.0, "lossless": False}])
     assert (row["n"], row["of"], row["identical"]) == (2, 3, 1)
     assert (row["audio_latency_ms"], row["baseline_audio_latency_ms"]) == (15.0, 30.0)
-    assert latency._row("spoken", [{}])["audio_latency_ms"] is None
+    assert row["key_ms"] == 2.0
+    nobody = latency._row("spoken", [{}])
+    assert nobody["audio_latency_ms"] is nobody["key_ms"] is None
 
 
 def test_prompts_to_time_are_plain_words() -> None:
