@@ -24,9 +24,10 @@ format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 
 $(BIN)/python:
-	@echo "predtui: a virtual environment in $(VENV), then packages; llama.cpp is compiled behind the running app"
+	@command -v $(PYTHON) >/dev/null || { echo "There is no $(PYTHON) here. predtui needs Python 3.11 or newer, as in: make run PYTHON=python3.12" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit("predtui needs Python 3.11 or newer, as in: make run PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
-	@$(PYTHON) -m venv $(VENV)
+	@echo "predtui: a virtual environment in $(VENV), then packages; llama.cpp is compiled behind the running app"
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
 
 $(VENV)/.run: $(BIN)/python pyproject.toml
 	@$(BIN)/python -m predtui.install

@@ -119,8 +119,9 @@ def _repacking(settings: Settings, testing: bool) -> Iterator[Finding]:
         detail = f"not tested yet for {', '.join(kinds)}: it is when the model is first loaded"
         yield Finding("weight repacking", "found", detail, "Test it now: predtui doctor --model FILE")
         return
-    used = "on" if verdict.repacked else "off"
-    yield Finding("weight repacking", "found", f"{used} for {', '.join(kinds)}: {verdict.found} ({verdict.tested})")
+    detail = f"{'on' if verdict.repacked else 'off'} for {', '.join(kinds)}: {verdict.found} ({verdict.tested})"
+    broken = bool(verdict.remedy)
+    yield Finding("weight repacking", "broken" if broken else "found", detail, verdict.remedy, needed=broken)
 
 
 def _llama_cpp(settings: Settings) -> Finding:

@@ -6,6 +6,8 @@ import signal
 
 FAULTS = ("SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE", "SIGABRT")
 """Signals that a process brings upon itself; others are sent by somebody, and say nothing of what it does."""
+FOREIGN = "SIGILL"
+"""The one of an instruction that this processor does not have: the code was compiled for another."""
 
 
 def signal_name(returncode: int) -> str:

@@ -40,7 +40,8 @@ def install(extra: str = "") -> int:
     """Exit status of pip, whose last lines are shown where it fails."""
     build.start()
     started = time.monotonic()
-    status = _pip(["--progress-bar", "off", *requirements(extra)], "packages", started)
+    # An older wheel rather than a newer source: pocketsphinx 5.1 has no wheel for Python 3.12, and takes a minute.
+    status = _pip(["--progress-bar", "off", "--prefer-binary", *requirements(extra)], "packages", started)
     return status or _pip(["--no-deps", "--no-build-isolation", "-e", str(ROOT)], "predtui", started)
 
 

@@ -364,7 +364,7 @@ class Pipeline:
         self._down.add(name)
         restart = self._supervisor.died(name, status.signal)
         if restart is None:
-            self._tell(name, "failed", given_up(host.spec, status.message, self._log_path))
+            self._tell(name, "failed", given_up(host.spec, status, self._log_path))
             return
         spec = host.spec.safest() if restart.safest else host.spec
         if spec != host.spec:

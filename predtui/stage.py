@@ -49,11 +49,13 @@ class Stage(Protocol):
 @dataclass(frozen=True, slots=True)
 class Fallback:
     """The safest way to run a stage, for when it crashes otherwise. ``options`` makes it out of the stage's options;
-    ``words`` say what it is, ``remedy`` what a person can do where it does not help."""
+    ``words`` say what it is, ``remedy`` what a person can do where it does not help, ``recompile`` where what the stage
+    runs was compiled for another processor."""
 
     options: Callable[[Any], Any]
     words: str
     remedy: str
+    recompile: str = ""
 
 
 @dataclass(frozen=True, slots=True)

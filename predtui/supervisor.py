@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from predtui.clock import Clock
-from predtui.exits import FAULTS
-from predtui.stage import StageSpec
+from predtui.events import StageStatus
+from predtui.exits import FAULTS, FOREIGN
+from predtui.stage import Fallback, StageSpec
 
 DELAYS_S = (0.05, 0.5, 2.0)
 WINDOW_S = 30.0
@@ -59,10 +60,15 @@ def falls_back(spec: StageSpec, cause: str) -> str:
     return f"{cause} It is started again {spec.fallback.words}." if spec.fallback else cause
 
 
-def given_up(spec: StageSpec, cause: str, log: Path | None) -> str:
-    """What is told of a stage that died too often, of ``cause`` at last: what was tried, and what to try."""
+def given_up(spec: StageSpec, death: StageStatus, log: Path | None) -> str:
+    """What is told of a stage that died too often, at last as ``death`` says: what was tried, and what to try."""
     tried = f"Given up after {len(DELAYS_S)} restarts"
     if spec.fallback and spec == spec.safest():
         tried += f", the last {spec.fallback.words}"
-    remedy = spec.fallback.remedy if spec.fallback else "Choose another, or start again."
-    return f"{cause} {tried}. {remedy}" + (f" The log is {log}." if log else "")
+    return f"{death.message} {tried}. {_remedy(spec.fallback, death.signal)}" + (f" The log is {log}." if log else "")
+
+
+def _remedy(fallback: Fallback | None, signal: str) -> str:
+    if fallback is None:
+        return "Choose another, or start again."
+    return fallback.recompile if fallback.recompile and signal == FOREIGN else fallback.remedy

@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Collection
 from pathlib import Path
 
+from predtui.llm.build import RECOMPILE
 from predtui.pipeline import STAGES, Pipeline
 from predtui.settings import Settings, safest_model, state_folder
 from predtui.stage import Fallback, StageSpec
@@ -14,6 +15,7 @@ SAFEST_MODEL = Fallback(
     safest_model,
     "in the safest setting, which is slower: weights as stored, file read instead of mapped, one thread",
     "Choose another model (--model, or F4); what this one does here tells: predtui doctor --model FILE.",
+    RECOMPILE,
 )
 
 

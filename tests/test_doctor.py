@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from predtui.doctor import Finding, examine
+from predtui.doctor import Finding, examine, typed_turn_works
 from predtui.llm import repacking
 from predtui.settings import LlmSettings, Settings
 from tests.tiny_gguf import write
@@ -29,6 +29,22 @@ def test_the_self_test_is_run_where_asked_for_and_remembered(model: Settings) ->
     assert "doctor --model" in before.remedy
     (tested,) = told(model, testing=True)
     assert "off for F16: the self-test was killed by SIGSEGV" in tested.detail
+    assert told(model) == [tested]
+
+
+@pytest.mark.parametrize(
+    ("signal", "before", "foreign"),
+    [(4, "", True), (4, '{"stored": {"ms": {"1": 2.0}}}', False), (11, "", False)],
+)
+def test_a_llama_cpp_for_another_processor_is_to_be_compiled_again(
+    signal: int, before: str, foreign: bool, model: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = f"import os; print({before!r}, flush=True); os.kill(os.getpid(), {signal})"
+    monkeypatch.setattr(repacking, "_CHILD", code)
+    (tested,) = told(model, testing=True)
+    assert (tested.state == "broken") is foreign
+    assert ("--no-cache-dir" in tested.remedy) is foreign
+    assert typed_turn_works([tested]) is not foreign
     assert told(model) == [tested]
 
 

@@ -7,7 +7,11 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
+
+from predtui import install
 from predtui.install import Progress, requirements
+from predtui.llm import build
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -23,6 +27,15 @@ def test_an_extra_brings_what_it_names_in_turn() -> None:
     torch = project["optional-dependencies"]["torch"]
     assert set(torch) <= set(requirements("dev"))
     assert not any(line.startswith("predtui") for line in requirements("dev"))
+
+
+def test_an_older_wheel_goes_before_a_newer_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[list[str]] = []
+    monkeypatch.setattr(build, "start", lambda: 0)
+    monkeypatch.setattr(install, "_pip", lambda arguments, *_: ran.append(arguments) or 0)
+    assert install.install() == 0
+    (packages,) = (line for line in ran if set(requirements()) <= set(line))
+    assert "--prefer-binary" in packages
 
 
 def test_lines_of_pip_become_a_count_and_a_name() -> None:

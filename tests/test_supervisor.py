@@ -19,7 +19,7 @@ from predtui.line import Typed
 from predtui.pipeline import Pipeline
 from predtui.settings import LlmSettings, Settings
 from predtui.stage import Fallback, StageContext, StageSpec
-from predtui.supervisor import DELAYS_S, Supervisor
+from predtui.supervisor import DELAYS_S, Supervisor, given_up
 from predtui.wiring import stage_specs
 from tests.toys import Toy
 
@@ -128,6 +128,24 @@ def test_giving_up_names_the_signal_what_was_tried_and_what_to_try(run: Run, tmp
         f"The log is {tmp_path / 'log'}."
     )
     assert len([text for text in notices(events) if "belt" in text]) == 1
+
+
+@pytest.mark.parametrize("signal", [*FAULTS, "SIGKILL", ""])
+def test_what_was_compiled_for_another_processor_is_to_be_compiled_again(signal: str) -> None:
+    death = ev.StageStatus(stage="llm", message="llm died.", signal=signal)
+    belted = StageSpec(
+        "llm", "x:y", options="", fallback=Fallback(unhelped, "belted", "Choose another.", "Compile it again.")
+    )
+    message = given_up(belted, death, None)
+    assert ("Compile it again." in message) is (signal == "SIGILL")
+    assert ("Choose another." in message) is (signal != "SIGILL")
+    for other in (None, Fallback(unhelped, "belted", "Choose another.")):
+        assert "Choose another" in given_up(StageSpec("llm", "x:y", "", fallback=other), death, None)
+
+
+def test_the_model_can_be_compiled_again() -> None:
+    (spec,) = (spec for spec in stage_specs(Settings()) if spec.name == "llm")
+    assert "--no-cache-dir" in given_up(spec, ev.StageStatus(stage="llm", signal="SIGILL"), None)
 
 
 def test_another_choice_is_not_held_to_the_safest_way(run: Run) -> None:

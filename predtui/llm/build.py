@@ -24,6 +24,10 @@ from typing import Literal
 
 REQUIREMENT = "llama-cpp-python>=0.3.16"
 REMEDY = f"pip install '{REQUIREMENT}'"
+RECOMPILE = (
+    "llama.cpp was compiled for another processor, and pip kept it. Compile it for this one: "
+    f"pip install --force-reinstall --no-cache-dir --no-deps '{REQUIREMENT}'"
+)
 PATIENCE_S = 0.5
 """Between two looks at how far it is."""
 _FLAGS = Path(__file__).with_name("llama.cmake")

@@ -5,10 +5,14 @@ set(LLAVA_BUILD OFF)         # pictures
 set(LLAMA_ALL_WARNINGS OFF)
 set(GGML_ALL_WARNINGS OFF)
 
-# libllama loads files and lays out graphs, whose arithmetic is ggml's: only that is worth the full optimisation.
-function(predtui_lighten)
+function(predtui_flags)
+  # libllama loads files and lays out graphs, whose arithmetic is ggml's: only that is worth the full optimisation.
   if(TARGET llama AND CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
     target_compile_options(llama PRIVATE -O1)
   endif()
+  # With AMX mended, prompts over repacked Q8_0 and Q4_0 take 0.4 of the time of stored ones; with AMX left out, 1 and 0.6.
+  if(TARGET ggml-cpu AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(ggml-cpu PRIVATE "SHELL:-include \"${CMAKE_CURRENT_FUNCTION_LIST_DIR}/amx.h\"")
+  endif()
 endfunction()
-cmake_language(DEFER DIRECTORY "${CMAKE_SOURCE_DIR}" CALL predtui_lighten)
+cmake_language(DEFER DIRECTORY "${CMAKE_SOURCE_DIR}" CALL predtui_flags)

@@ -27,7 +27,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from predtui.exits import FAULTS, ending, signal_name
+from predtui.exits import FAULTS, FOREIGN, ending, signal_name
+from predtui.llm import build
 from predtui.llm.excerpt import write_excerpt
 from predtui.llm.gguf import Weight
 from predtui.settings import cache_folder
@@ -51,7 +52,8 @@ _log = logging.getLogger("predtui.selftest")
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """``found`` says why, in words; the times are medians in ms by the tokens of a forward, as far as it came;
-    ``tested`` is when, in local time. ``lasting``: whether the same would be found again."""
+    ``tested`` is when, in local time. ``lasting``: whether the same would be found again. ``remedy``: what to do about
+    a llama.cpp that cannot evaluate the weights at all, where that is known."""
 
     repacked: bool
     found: str
@@ -59,6 +61,7 @@ class Verdict:
     repacked_ms: dict[str, float] = field(default_factory=dict)
     tested: str = ""
     lasting: bool = True
+    remedy: str = ""
 
 
 def concerned(weights: Collection[Weight]) -> list[str]:
@@ -142,7 +145,9 @@ def _run(path: Path, threads: int) -> Verdict:
         return _compare(told[STORED]["ms"], told[REPACKED]["ms"], told[REPACKED]["wrong"])
     said = done.stderr.decode("utf-8", errors="replace").strip().splitlines()
     why = f"{ending(done.returncode)} ({said[-1]})" if done.returncode > 0 and said else ending(done.returncode)
-    return _judge(told, why, lasting=signal_name(done.returncode) in FAULTS)
+    verdict = _judge(told, why, lasting=signal_name(done.returncode) in FAULTS)
+    foreign = signal_name(done.returncode) == FOREIGN and STORED not in told
+    return dataclasses.replace(verdict, remedy=build.RECOMPILE) if foreign else verdict
 
 
 def _judge(told: dict[str, Any], end: str, lasting: bool) -> Verdict:

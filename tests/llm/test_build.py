@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import logging
 import os
+import platform
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -94,6 +96,29 @@ def test_flags_of_the_user_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     arguments = build._environment()["CMAKE_ARGS"]
     assert arguments.startswith("-DGGML_CUDA=on ")
     assert Path(arguments.rpartition("=")[2].strip("'")).is_file()
+
+
+TILES = """
+#include <immintrin.h>
+#include <cstdint>
+void configure() {
+    struct { uint8_t palette, start, reserved[14]; uint16_t colsb[16]; uint8_t rows[16]; } tiles = {};
+    tiles.palette = 1;
+    for (int i = 0; i < 8; i++) { tiles.rows[i] = 16; tiles.colsb[i] = 0x5a1b; }
+    _tile_loadconfig(&tiles);
+}
+"""
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64" or not shutil.which("g++"), reason="AMX is of x86, the mend GCC's")
+def test_the_whole_configuration_of_amx_tiles_is_written() -> None:
+    header = Path(build.__file__).with_name("amx.h")
+    line = ["g++", "-O3", "-mamx-tile", "-include", str(header), "-S", "-x", "c++", "-", "-o", "-"]
+    done = subprocess.run(line, input=TILES, capture_output=True, text=True)
+    if "-mamx-tile" in done.stderr:
+        pytest.skip("this g++ knows no AMX")
+    assert "ldtilecfg" in done.stdout, done.stderr
+    assert any(str(number) in done.stdout for number in (0x5A1B, 0x5A1B5A1B, 0x5A1B5A1B5A1B5A1B))
 
 
 @pytest.mark.usefixtures("compiling")
