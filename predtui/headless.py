@@ -174,7 +174,7 @@ class LinePrinter:
             self._line(f"{event.stage:>8}  {event.state} {said}")
         elif isinstance(event, ev.Notice):
             self._line(f"    note  {event.text}")
-        elif isinstance(event, ev.Transcript) and event.prompt != self._prompt:
+        elif isinstance(event, ev.Transcript) and (event.final or not self._goes_on(event)):
             self._prompt = event.prompt
             self._line(f"    user  {event.prompt}{'' if event.final else ' …'}")
         elif isinstance(event, ev.Candidate):
@@ -202,6 +202,10 @@ class LinePrinter:
             rates = f"{drafts.acceptance_rate:.0%} of drafted tokens accepted"
             said = drafts.note or f"{rates}, {drafts.tokens_per_forward:.1f} tokens a forward"
             self._line(f"{drafts.decoder}: {said}")
+
+    def _goes_on(self, heard: ev.Transcript) -> bool:
+        """Whether it tells nothing new: the same words, or more letters of one that was taken for whole in a pause."""
+        return self._prompt.startswith(heard.prompt) and heard.text.startswith(self._prompt)
 
     def _verdict(self, event: ev.Verdict) -> None:
         kept = f"{event.accepted}/{event.of} tokens kept, {event.forwards} forwards, {event.ms:.1f} ms"
