@@ -35,6 +35,11 @@ def model_folder(name: str) -> Path:
     return asset(*MODELS[name])
 
 
+def place(model: str) -> Path:
+    """The folder of a model that ships, or the path that is given, which need not exist."""
+    return model_folder(model) if model in MODELS else Path(model).expanduser()
+
+
 def themes_folder() -> Path:
     """The folder of the shipped themes."""
     return _root() / "themes"

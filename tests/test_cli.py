@@ -17,8 +17,8 @@ import typer
 from predtui.asr.whisper_files import find_model
 from predtui.cli import app
 from predtui.errors import PredtuiError
-from predtui.llm.load import place
 from predtui.settings import AsrSettings
+from predtui.shipped import place
 from tests import tiny_folder
 
 PROMPT = "what is the capital of france"

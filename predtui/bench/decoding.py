@@ -28,9 +28,10 @@ from predtui.decoding.sampler import sampler
 from predtui.errors import PredtuiError
 from predtui.events import Message
 from predtui.llm.base import LoadedModel, common_prefix
-from predtui.llm.load import POCKET, load, place
+from predtui.llm.load import POCKET, load
 from predtui.predgen.prompts import SYSTEM_PROMPT
 from predtui.predgen.window import Window
+from predtui.shipped import place
 
 LENGTHS = (32, 128, 512, 896, 2048)
 """Contexts of figure 1, as far as both models reach."""

@@ -20,12 +20,11 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from predtui.errors import PredtuiError
 from predtui.llm.base import ChatTemplate, LoadedModel, Stale
-from predtui.llm.load import place
 from predtui.llm.templates import JinjaTemplate, PlainTemplate
 from predtui.llm.threads import default_threads
 from predtui.llm.torch import TorchModel
 from predtui.llm.torchtree import TorchTreeModel, takes_trees
-from predtui.shipped import MODELS
+from predtui.shipped import MODELS, place
 
 _CHOOSE = "Choose a folder with config.json, tokenizer.json and *.safetensors with --model."
 _FETCH = "Fetch or copy the folder again, or choose another model with --model."

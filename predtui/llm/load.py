@@ -16,7 +16,7 @@ from predtui.llm.base import LoadedModel, Stale, never
 from predtui.llm.gguf import read_header
 from predtui.llm.repacking import AUTO, untested
 from predtui.llm.threads import default_threads
-from predtui.shipped import MODELS, model_folder
+from predtui.shipped import MODELS, place
 
 ENGINES = {
     "llamacpp": "predtui.llm.load:load_llamacpp",
@@ -125,11 +125,6 @@ def load_llamacpp(model: str, threads: int | None, context: int, stale: Stale, w
     return LoadedModel(
         name, "llama.cpp", device, network.parameters, network, tokenizer, template, None if pad < 0 else pad
     )
-
-
-def place(model: str) -> Path:
-    """The folder of a model that ships, or the path that is given, which need not exist."""
-    return model_folder(model) if model in MODELS else Path(model).expanduser()
 
 
 def file_of(model: str) -> Path:

@@ -16,10 +16,9 @@ from tokenizers import Tokenizer as Fast
 
 from predtui.errors import PredtuiError
 from predtui.llm.base import ChatTemplate, LoadedModel, Stale
-from predtui.llm.load import place
 from predtui.llm.numpy_llama import Array, NumpyLlama, Shape
 from predtui.llm.templates import JinjaTemplate, PlainTemplate
-from predtui.shipped import MODELS
+from predtui.shipped import MODELS, place
 
 _CHOOSE = "The numpy engine reads folders of Llama networks: config.json, model.safetensors, tokenizer.json."
 _LONGEST = 4096
