@@ -258,6 +258,9 @@ class TestChoosing:
             driver.tell(replace(LOADED, message="big · 7.0B · llama.cpp · cpu", time=4.0))
             await settle(pilot)
             assert "big  7.0B" in plain(app, TopBar)
+            driver.tell(ev.StageStatus(stage="llm", state="starting", time=5.0))
+            await settle(pilot)
+            assert "predtui  big" in plain(app, TopBar)
 
     async def test_help_names_every_pane_and_a_pane_explains_itself(self, make_app: MakeApp) -> None:
         app = make_app()

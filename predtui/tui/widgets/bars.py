@@ -47,8 +47,8 @@ class TopBar(Drawn[Heads]):
     """Name, model and verifier on the left; states of the stages, and what is recorded or played, on the right."""
 
     def __init__(self, turn: Turn, model: str, *, read_only: bool = False) -> None:
-        """``model``: what was asked for, shown until one answers."""
-        self._asked = model
+        """``model``: what was asked for, shown until one answers; then, while none does, the last that did."""
+        self._named = Path(model).name
         self.read_only = read_only
         super().__init__(turn, name="top")
 
@@ -57,8 +57,11 @@ class TopBar(Drawn[Heads]):
         shown = None if recording is None else round(recording, 1)
         return Heads(*loaded_model(turn.stages), in_order(turn.stages), turn.verifier, shown, turn.audible)
 
+    def changed(self, values: Heads) -> None:
+        self._named = values.model or self._named
+
     def draw(self, values: Heads, width: int, height: int) -> list[Content]:
-        name = figures.shorten(values.model or Path(self._asked).name, 28)
+        name = figures.shorten(values.model or self._named, 28)
         left = [
             Content.assemble(("predtui", ".strong")),
             Content.assemble((name, ".accent" if values.model else ".dim")),
