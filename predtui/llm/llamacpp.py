@@ -27,7 +27,7 @@ from predtui.llm.base import (
 from predtui.llm.gguf import GgufHeader, read_header
 from predtui.llm.llamabatch import CHUNK, Batch, open_context, output_rows
 from predtui.llm.llamalog import initialise, last_error
-from predtui.llm.repacking import AUTO, REPACKED, SAFEST, may_repack
+from predtui.llm.repacking import AUTO, REPACKED, SAFEST, may_repack, tiles_are_ours
 from predtui.llm.sequences import Sequences
 from predtui.llm.threads import default_threads
 
@@ -204,7 +204,7 @@ class LlamaCppModel:
             raise _too_large(path, header.size, free)
         params = llama_cpp.llama_model_default_params()
         params.use_extra_bufts = weights == REPACKED or (
-            weights == AUTO and may_repack(path, header.weights, self._threads)
+            weights == AUTO and tiles_are_ours() and may_repack(path, header.weights, self._threads)
         )
         if weights == SAFEST:
             _unmap(params)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import hashlib
 import importlib.metadata
 import importlib.util
@@ -74,6 +75,27 @@ def may_repack(path: Path, weights: Collection[Weight], threads: int) -> bool:
     if not concerned(weights):
         return False
     return (remembered(weights, threads) or self_test(path, weights, threads)).repacked
+
+
+def tiles_are_ours() -> bool:
+    """Whether llama.cpp has a processor's AMX tiles to itself in this process; True where there are none.
+
+    It configures them once a thread, and its next product ends the process by SIGILL where something else has used them
+    since. PyTorch does, by oneDNN: where it is loaded, this is False, and where it is not, it will do without them.
+    """
+    if not _has_tiles():
+        return True
+    if "torch" in sys.modules:
+        return False
+    os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
+    return True
+
+
+@functools.cache
+def _has_tiles() -> bool:
+    with contextlib.suppress(OSError):
+        return "amx_tile" in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    return False
 
 
 def untested(weights: Collection[Weight], threads: int) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -300,3 +301,44 @@ def test_a_quantised_file_chooses_at_once_what_it_chooses_token_by_token(
     near = json.loads(done.stdout.splitlines()[-1])["near"]
     record_property("near ties", near)
     assert all(gap < 0.2 for gap in near.values()), near
+
+
+@pytest.mark.parametrize(("tiles", "torch", "ours"), [(False, True, True), (True, True, False), (True, False, True)])
+def test_the_tiles_of_a_processor_are_used_by_one_library_in_a_process(
+    monkeypatch: pytest.MonkeyPatch, tiles: bool, torch: bool, ours: bool
+) -> None:
+    monkeypatch.setattr(repacking, "_has_tiles", lambda: tiles)
+    monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", "")  # so that it is put back as it was
+    monkeypatch.delenv("ONEDNN_MAX_CPU_ISA")
+    if torch:
+        monkeypatch.setitem(sys.modules, "torch", object())
+    else:
+        monkeypatch.delitem(sys.modules, "torch", raising=False)
+    assert repacking.tiles_are_ours() == ours
+    assert ("ONEDNN_MAX_CPU_ISA" in os.environ) == (tiles and ours)
+
+
+SHARING = """
+import sys
+from pathlib import Path
+from predtui.llm.llamacpp import LlamaCppModel
+from predtui.shipped import asset
+def forward():
+    model.forget()
+    return model.logits(list(range(5, 69))).argmax()
+if sys.argv[1] == "first":
+    import torch
+model = LlamaCppModel(asset("cllm", "model.gguf"), 1)
+before = forward()
+import torch
+with torch.no_grad():
+    torch.nn.Linear(512, 512).bfloat16()(torch.randn(512, 512, dtype=torch.bfloat16))
+assert forward() == before
+print("survived")
+"""
+
+
+@pytest.mark.parametrize("torch", ["first", "later"])
+def test_a_quantised_model_and_pytorch_live_in_one_process(torch: str) -> None:
+    done = subprocess.run([sys.executable, "-c", SHARING, torch], capture_output=True, text=True, timeout=200)
+    assert done.stdout.strip() == "survived", done.stderr[-400:]
