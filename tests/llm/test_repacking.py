@@ -213,6 +213,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, bool, bool]]:
         return real(path, params)
 
     monkeypatch.setattr(llama_cpp, "llama_model_load_from_file", spy)
+    monkeypatch.setattr(repacking, "_has_tiles", lambda: False)  # PyTorch may be loaded in this process
     return asked
 
 
