@@ -19,7 +19,7 @@ import tempfile
 import termios
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -85,15 +85,10 @@ class Terminal:
     Raises PredtuiError where it does not open, or does nothing for a minute.
     """
 
-    def __init__(self, scene: Scene, command: Sequence[str] = (), folder: Path | None = None) -> None:
-        """``command``: another app, that of a checkout in ``folder``, say, which has to record in the folder whose path
-        is put behind it."""
+    def __init__(self, scene: Scene) -> None:
         self._home = tempfile.TemporaryDirectory()
         self._session = Path(self._home.name) / "session"
         self._scene = scene
-        own = [sys.executable, "-m", "predtui.bench.keyboard", f"{self._home.name}/scene"]
-        self._command = [*(command or own), str(self._session)]
-        self._folder = folder
         self._lines: TextIO | None = None
         self._state = Turn()
 
@@ -182,9 +177,7 @@ class Terminal:
         pid, pipe = pty.fork()
         if pid == 0:
             os.environ.update(TERM="xterm-256color", COLORTERM="truecolor")
-            if self._folder:
-                os.chdir(self._folder)
-            os.execv(self._command[0], [*self._command])
+            os.execv(sys.executable, [sys.executable, "-m", "predtui.bench.keyboard", str(recipe), str(self._session)])
         fcntl.ioctl(pipe, termios.TIOCSWINSZ, struct.pack("HHHH", *SIZE, 0, 0))
         return pid, pipe
 
