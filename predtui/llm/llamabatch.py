@@ -15,15 +15,20 @@ from predtui.llm.base import Logits
 
 CHUNK = 256
 """Tokens of the largest batch."""
-_FLASH_ATTENTION_OFF = 0
-"""On a CPU its kernels for one token and for many differ by up to 0.15 in logits of deviation 6, the plain ones by 0.01
-(random-weight Llama, 16-bit); what one chooses, the other must not reject."""
+MOST_PADDING = 16
+"""The most tokens that stand beside those of a batch that are of use."""
+_FLASH_ATTENTION, _PLAIN_ATTENTION = 1, 0
+_BF16 = 30
+"""llama.cpp's number of the type."""
 
 
 class Batch:
     """A ``llama_batch`` over numpy arrays, filled anew for each forward."""
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, least: int = 1, padding: int = 0) -> None:
+        """``least``: the fewest tokens, and the fewest rows where any are wanted, of a forward. What is missing stands
+        in sequence ``padding``, which holds nothing else, and is to be cleared after the forward where ``padded``."""
+        self._least, self._padding = least, padding
         self._tokens = np.zeros(size, np.int32)
         self._positions = np.zeros(size, np.int32)
         self._wanted = np.zeros(size, np.int8)
@@ -31,6 +36,7 @@ class Batch:
         self._counts = np.ones(size, np.int32)
         stride = self._sequences.itemsize
         self._pointers = self._sequences.ctypes.data + stride * np.arange(size, dtype=np.uintp)
+        self._first, self._rows, self.padded = 0, 0, 0
         self.struct = llama_cpp.llama_batch(
             n_tokens=0,
             token=self._tokens.ctypes.data_as(ctypes.POINTER(ctypes.c_int32)),
@@ -43,53 +49,69 @@ class Batch:
 
     def fill(self, tokens: Sequence[int], start: int, rows: int) -> None:
         """``tokens`` of sequence 0 from position ``start`` on, with logits for the last ``rows`` of them."""
-        count = len(tokens)
-        self._tokens[:count] = tokens
-        self._positions[:count] = np.arange(start, start + count)
-        self._sequences[:count] = 0
-        self._wanted[: count - rows] = 0
-        self._wanted[count - rows : count] = 1
-        self.struct.n_tokens = count
+        self.put(tokens, range(start, start + len(tokens)), 0, rows)
 
-    def put(self, tokens: Sequence[int], positions: Sequence[int], sequences: Sequence[int], rows: int) -> None:
+    def put(self, tokens: Sequence[int], positions: Sequence[int], sequences: Sequence[int] | int, rows: int) -> None:
         """Each token at its position in its sequence, with logits for the last ``rows`` of them."""
         count = len(tokens)
-        self._tokens[:count] = tokens
-        self._positions[:count] = positions
-        self._sequences[:count] = sequences
-        self._wanted[:count] = np.arange(count) >= count - rows
-        self.struct.n_tokens = count
+        end = max(count, self._least)
+        wanted = max(rows, min(self._least, count)) if rows else 0
+        self._tokens[:count], self._tokens[count:end] = tokens, 0
+        self._positions[:count], self._positions[count:end] = positions, np.arange(end - count)
+        self._sequences[:count], self._sequences[count:end] = sequences, self._padding
+        self._wanted[: count - wanted] = 0
+        self._wanted[count - wanted : end] = bool(rows)
+        self._first, self._rows, self.padded = wanted - rows, rows, end - count
+        self.struct.n_tokens = end
 
-    def fill_branches(self, runs: Sequence[Sequence[int]], start: int) -> None:
-        """Each run in its own sequence from position ``start`` on, with logits for every token."""
-        count = 0
-        for sequence, run in enumerate(runs):
-            end = count + len(run)
-            self._tokens[count:end] = run
-            self._positions[count:end] = np.arange(start, start + len(run))
-            self._sequences[count:end] = sequence
-            count = end
-        self._wanted[:count] = 1
-        self.struct.n_tokens = count
+    def rows(self, context: int, vocab_size: int) -> Logits:
+        """A copy [rows, vocab_size] of what was wanted of the forward that ``context`` has evaluated."""
+        return output_rows(context, self._first + self._rows, vocab_size)[self._first :]
 
 
 def open_context(model: int, cells: int, threads: int, sequences: int) -> int:
-    """llama.cpp's pointer of a context with ``cells`` cache cells that ``sequences`` sequences share; 0 where it
-    cannot be had."""
+    """llama.cpp's pointer of a context with ``cells`` cache cells that ``sequences`` sequences share, and some for
+    padding; 0 where it cannot be had.
+
+    On a CPU, attention goes over the visible cells one by one, in their order, the same way for each token (llama.cpp's
+    flash attention, where keys and values differ in type): what a token sees is summed alike however many are evaluated
+    beside it, and in whatever cells. Where they may not differ (multi-head latent attention), or on a GPU, it is as
+    llama.cpp has it.
+    """
     params = llama_cpp.llama_context_default_params()
-    params.n_ctx = cells
+    params.n_ctx = cells + MOST_PADDING
     params.n_batch = params.n_ubatch = CHUNK
     params.n_seq_max = sequences
     params.n_threads = params.n_threads_batch = threads
-    if not llama_cpp.llama_supports_gpu_offload():
-        params.flash_attn_type = _FLASH_ATTENTION_OFF
     params.kv_unified = params.swa_full = params.no_perf = True
-    return int(llama_cpp.llama_init_from_model(model, params) or 0)
+    if llama_cpp.llama_supports_gpu_offload():
+        return int(llama_cpp.llama_init_from_model(model, params) or 0)
+    plain = params.type_v
+    params.flash_attn_type, params.type_v = _FLASH_ATTENTION, _BF16
+    opened = llama_cpp.llama_init_from_model(model, params)
+    if not opened:
+        params.flash_attn_type, params.type_v = _PLAIN_ATTENTION, plain
+        opened = llama_cpp.llama_init_from_model(model, params)
+    return int(opened or 0)
 
 
 def output_rows(context: int, count: int, vocab_size: int) -> Logits:
-    """A copy [count, vocab_size] of the rows that the last forward of a context was asked for."""
+    """A copy [count, vocab_size] of the first rows that the last forward of a context was asked for."""
     address = ctypes.addressof(llama_cpp.llama_get_logits(context).contents)
     buffer = memoryview((ctypes.c_float * (count * vocab_size)).from_address(address))
     rows: Logits = np.frombuffer(buffer, np.float32).reshape(count, vocab_size).copy()
     return rows
+
+
+class Saved:
+    """What the cache holds of a sequence, to be put into the lowest cells that are free, in the order they had."""
+
+    def __init__(self, context: int, sequence: int) -> None:
+        size = llama_cpp.llama_state_seq_get_size(context, sequence)
+        self._context, self._data = context, (ctypes.c_uint8 * size)()
+        self._size = llama_cpp.llama_state_seq_get_data(context, self._data, size, sequence)
+
+    def restore(self, sequence: int) -> bool:
+        """In place of what ``sequence`` holds. Whether it could be."""
+        done = llama_cpp.llama_state_seq_set_data(self._context, self._data, self._size, sequence)
+        return bool(self._size and done == self._size)

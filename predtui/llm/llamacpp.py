@@ -25,23 +25,23 @@ from predtui.llm.base import (
     never,
 )
 from predtui.llm.gguf import GgufHeader, read_header
-from predtui.llm.llamabatch import CHUNK, Batch, open_context, output_rows
+from predtui.llm.llamabatch import CHUNK, Batch, open_context
 from predtui.llm.llamalog import initialise, last_error
 from predtui.llm.repacking import AUTO, REPACKED, SAFEST, may_repack, tiles_are_ours
 from predtui.llm.sequences import Sequences
 from predtui.llm.threads import default_threads
 
 SEQUENCES = 16
-"""Branches, or leaves of a tree, that one forward can evaluate side by side."""
+"""Leaves of a tree that one forward can evaluate side by side."""
+SPARED, PADDING = SEQUENCES, SEQUENCES + 1
+"""The sequences of what is put aside or moved, and of what stands in a forward for no use of its own."""
 _DEFAULT_CONTEXT = 4096
 _LEAST_CONTEXT = 64
 """What llama.cpp itself does with fewer cells than sequences is to abort."""
-_VECTOR = 64
-"""Elements that llama.cpp's product of two 16-bit vectors takes at once with AVX-512; what is left goes one by one."""
 
 
 class LlamaCppModel:
-    """A GGUF model. One sequence holds the last argument; the others live only within ``branch_logits``."""
+    """A GGUF model. One sequence holds the last argument."""
 
     def __init__(
         self,
@@ -66,8 +66,8 @@ class LlamaCppModel:
         self._context = self._open(path, self._threads, context)
         self._kv = llama_cpp.llama_get_memory(self._context)
         self._vocab_size = int(llama_cpp.llama_vocab_n_tokens(self.vocab))
-        self._in_pairs = self._narrow()
-        self._batch = Batch(CHUNK)
+        self._least = 1 if self.recurrent else 2
+        self._batch = Batch(CHUNK, self._least, PADDING)
 
     @property
     def vocab_size(self) -> int:
@@ -80,6 +80,11 @@ class LlamaCppModel:
     @property
     def parameters(self) -> int:
         return self._parameters
+
+    @property
+    def least(self) -> int:
+        """Tokens that a forward evaluates at least, in rows that it gives as well."""
+        return self._least
 
     @property
     def handle(self) -> int:
@@ -100,9 +105,6 @@ class LlamaCppModel:
         check_request(tokens, last, self._context_size)
         kept = min(common_prefix(self._memory, tokens), len(tokens) - last)
         check_vocabulary(tokens[kept:], self._vocab_size)
-        if self._in_pairs and kept == len(tokens) - 1 > 0:
-            kept -= 1
-            self.counters.tokens -= 1
         kept = self._cut_back(kept)
         self.counters.forwards += 1
         parts: list[Logits] = []
@@ -113,36 +115,11 @@ class LlamaCppModel:
             end = min(start + CHUNK, len(tokens))
             rows = min(end - start, max(0, end - first_row))
             self._batch.fill(tokens[start:end], start, rows)
-            self._decode(self._batch.struct)
+            self._decode(self._batch.struct, self._batch.padded)
             self._memory.extend(tokens[start:end])
             if rows:
-                parts.append(self._rows(rows))
+                parts.append(self._batch.rows(self._context, self._vocab_size))
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
-
-    def branch_logits(self, prefix: Sequence[int], branches: Sequence[Sequence[int]]) -> list[Logits]:
-        """Logits [len(branch) + 1, vocab_size] for each continuation of ``prefix``, from the position of the prefix's
-        last token on, in one forward after the prefix. At most ``SEQUENCES`` branches and 256 tokens in all, the
-        prefix's last token counted once for each. Raises as ``logits`` does; the prefix is what is remembered."""
-        runs = [[*prefix[-1:], *branch] for branch in branches]
-        total = sum(len(run) for run in runs)
-        if not branches or len(branches) > SEQUENCES or total > CHUNK:
-            raise ValueError(f"{len(branches)} branches of {total} tokens; at most {SEQUENCES} of {CHUNK}")
-        check_request([*prefix], 1, self._context_size - total)
-        if len(prefix) > 1:
-            self._remember(prefix[:-1])
-        for run in runs:
-            check_vocabulary(run, self._vocab_size)
-        start = self._cut_back(len(prefix) - 1)
-        for sequence in range(1, len(runs)):
-            llama_cpp.llama_memory_seq_cp(self._kv, 0, sequence, 0, start)
-        self._batch.fill_branches(runs, start)
-        self.counters.forwards += 1
-        self._decode(self._batch.struct)
-        rows = self._rows(total)
-        for sequence in range(1, len(runs)):
-            llama_cpp.llama_memory_seq_rm(self._kv, sequence, -1, -1)
-        llama_cpp.llama_memory_seq_rm(self._kv, 0, start, -1)
-        return np.split(rows, np.cumsum([len(run) for run in runs])[:-1])
 
     def _remember(self, tokens: Sequence[int]) -> None:
         """Evaluate what is not yet remembered of ``tokens``."""
@@ -174,25 +151,16 @@ class LlamaCppModel:
             del self._memory[keep:]
         return keep
 
-    def _decode(self, batch: llama_cpp.llama_batch) -> None:
+    def _decode(self, batch: llama_cpp.llama_batch, padded: int = 0) -> None:
+        """Evaluate a batch, the last ``padded`` tokens of which are of no use."""
         status = llama_cpp.llama_decode(self._context, batch)
         if status != 0:
             llama_cpp.llama_memory_clear(self._kv, False)
             self._memory.clear()
             raise PredtuiError(f"llama.cpp could not evaluate {batch.n_tokens} tokens: {last_error()}.")
-        self.counters.tokens += int(batch.n_tokens)
-
-    def _rows(self, count: int) -> Logits:
-        """A copy [count, vocab_size] of the rows that the last forward was asked for."""
-        return output_rows(self._context, count, self._vocab_size)
-
-    def _narrow(self) -> bool:
-        """Whether a forward over one token takes longer than one over the token before it, too: its attention is a
-        product of vectors for each head, which is slow where heads are narrow; for several tokens it is one of
-        matrices."""
-        if self.recurrent or llama_cpp.llama_supports_gpu_offload():
-            return False
-        return self._head_width() < _VECTOR and b"AVX512 = 1" in llama_cpp.llama_print_system_info()
+        if padded:
+            llama_cpp.llama_memory_seq_rm(self._kv, PADDING, -1, -1)
+        self.counters.tokens += int(batch.n_tokens) - padded
 
     def _head_width(self) -> int:
         heads = int(llama_cpp.llama_model_n_head(self._model)) or 1
@@ -229,7 +197,7 @@ class LlamaCppModel:
         if needed > free:
             self.close()
             raise _too_large(path, needed, free)
-        opened = open_context(self._model, self._context_size, threads, SEQUENCES)
+        opened = open_context(self._model, self._context_size, threads, PADDING + 1)
         if not opened:
             self.close()
             raise PredtuiError(f"llama.cpp cannot run {path}: {last_error()}.", "Try a smaller --llm-context.")

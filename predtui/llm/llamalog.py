@@ -6,6 +6,7 @@ Knows only the library's logging and start-up.
 from __future__ import annotations
 
 import ctypes
+import os
 import functools
 import logging
 from typing import Any
@@ -34,7 +35,9 @@ _callback = llama_cpp.llama_log_callback(_receive)
 
 @functools.cache
 def initialise() -> None:
-    """Start the library, once a process, with its log turned to ours."""
+    """Start the library, once a process, with its log turned to ours, and products of K-quantised weights computed
+    alike for few tokens and for many: its kernel for many sums in another order."""
+    os.environ.setdefault("GGML_CPU_TILED_MM", "0")
     llama_cpp.llama_log_set(_callback, ctypes.c_void_p(0))
     llama_cpp.llama_backend_init()
 

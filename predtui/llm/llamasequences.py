@@ -11,10 +11,13 @@ import llama_cpp
 
 from predtui.errors import PredtuiError
 from predtui.llm.base import Logits, check_request, check_vocabulary, common_prefix
-from predtui.llm.llamabatch import CHUNK, Batch, open_context, output_rows
+from predtui.llm.llamabatch import CHUNK, Batch, Saved, open_context
 from predtui.llm.llamacpp import LlamaCppModel
 from predtui.llm.llamalog import last_error
 from predtui.llm.sequences import SEQUENCES
+
+_SPARED, _PADDING = 2 * SEQUENCES, 2 * SEQUENCES + 1
+"""Sequences of what is moved, and of what stands in a forward for no use of its own."""
 
 
 class LlamaCppSequences:
@@ -25,13 +28,13 @@ class LlamaCppSequences:
         """All lists together, what they share counted once, fit into the model's context. Counts into the model's
         counters. Raises PredtuiError where the context cannot be opened."""
         self._model, self._vocab_size, self._context_size = model, model.vocab_size, model.context_size
-        self._context = open_context(model.handle, model.context_size, threads, 2 * SEQUENCES)
+        self._context = open_context(model.handle, model.context_size, threads, _PADDING + 1)
         if not self._context:
             raise PredtuiError(
                 f"llama.cpp cannot open a second context: {last_error()}.", "Try a smaller --llm-context."
             )
         self._kv = llama_cpp.llama_get_memory(self._context)
-        self._batch = Batch(CHUNK)
+        self._batch = Batch(CHUNK, model.least, _PADDING)
         self._memory: list[list[int]] = []
         self._first_id = 0
 
@@ -49,7 +52,7 @@ class LlamaCppSequences:
         self._evaluate([c[-1] for c in wanted], [len(c) - 1 for c in wanted], ids, len(wanted))
         self._memory = wanted
         self._model.counters.forwards += 1
-        return output_rows(self._context, len(wanted), self._vocab_size)
+        return self._batch.rows(self._context, self._vocab_size)
 
     def close(self) -> None:
         if self._context:
@@ -68,7 +71,27 @@ class LlamaCppSequences:
             kept.append(context[:keep])
         for number in range(len(self._memory)):
             llama_cpp.llama_memory_seq_rm(self._kv, old + number, -1, -1)
+        if any(known not in (context[: len(known)] for context in kept) for known in self._memory):
+            self._close_ranks(kept)
         self._memory = kept
+
+    def _close_ranks(self, kept: list[list[int]]) -> None:
+        """Move what was not common to all lists, and so stands above them in the cache, to the lowest cells: what follows
+        must come after it, as attention goes by the order of the cells, not where something else was forgotten."""
+        shared = min(common_prefix(kept[0], context) for context in [*kept, *self._memory])
+        saved: list[Saved | None] = []
+        for number, context in enumerate(kept):
+            self._copy(self._first_id + number, _SPARED, shared, len(context))
+            saved.append(Saved(self._context, _SPARED) if len(context) > shared else None)
+            llama_cpp.llama_memory_seq_rm(self._kv, _SPARED, -1, -1)
+        for number in range(len(kept)):
+            llama_cpp.llama_memory_seq_rm(self._kv, self._first_id + number, shared, -1)
+        for number, (context, rest) in enumerate(zip(kept, saved, strict=True)):
+            if rest and rest.restore(_SPARED):
+                self._copy(_SPARED, self._first_id + number, shared, len(context))
+                llama_cpp.llama_memory_seq_rm(self._kv, _SPARED, -1, -1)
+            else:
+                del context[shared:]
 
     def _catch_up(self, number: int, context: list[int]) -> None:
         """Bring a list to all but its last token: out of one before it, and by evaluation."""
@@ -92,4 +115,6 @@ class LlamaCppSequences:
             llama_cpp.llama_memory_clear(self._kv, False)
             self._memory = []
             raise PredtuiError(f"llama.cpp could not evaluate {len(tokens)} tokens: {last_error()}.")
+        if self._batch.padded:
+            llama_cpp.llama_memory_seq_rm(self._kv, _PADDING, -1, -1)
         self._model.counters.tokens += len(tokens)

@@ -15,13 +15,10 @@ import llama_cpp
 import numpy as np
 
 from predtui.errors import PredtuiError
-from predtui.llm.base import Logits, Stale, check_request, check_vocabulary
-from predtui.llm.llamabatch import CHUNK
-from predtui.llm.llamacpp import SEQUENCES, LlamaCppModel
+from predtui.llm.base import Logits, Stale, check_request, check_vocabulary, common_prefix
+from predtui.llm.llamabatch import CHUNK, Saved, output_rows
+from predtui.llm.llamacpp import PADDING, SEQUENCES, SPARED, LlamaCppModel
 from predtui.llm.repacking import AUTO
-
-_SPARED = SEQUENCES - 1
-"""The sequence that holds what is put aside; trees and branches, which may need it, are not evaluated meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +51,6 @@ class LlamaTreeModel(LlamaCppModel):
         self._settle(tokens)
         return super().logits(tokens, last)
 
-    def branch_logits(self, prefix: Sequence[int], branches: Sequence[Sequence[int]]) -> list[Logits]:
-        self._settle(prefix)
-        return super().branch_logits(prefix, branches)
-
     def forget(self, keep: int = 0) -> None:
         self._settle(())
         super().forget(keep)
@@ -70,7 +63,7 @@ class LlamaTreeModel(LlamaCppModel):
         if len(kept) + room > self._context_size:
             yield
             return
-        llama_cpp.llama_memory_seq_cp(self._kv, 0, _SPARED, 0, -1)
+        llama_cpp.llama_memory_seq_cp(self._kv, 0, SPARED, 0, -1)
         try:
             yield
         except PredtuiError:  # a forward that failed has cleared the whole cache
@@ -78,8 +71,8 @@ class LlamaTreeModel(LlamaCppModel):
             raise
         finally:
             llama_cpp.llama_memory_seq_rm(self._kv, 0, -1, -1)
-            llama_cpp.llama_memory_seq_cp(self._kv, _SPARED, 0, 0, len(kept))
-            llama_cpp.llama_memory_seq_rm(self._kv, _SPARED, -1, -1)
+            llama_cpp.llama_memory_seq_cp(self._kv, SPARED, 0, 0, len(kept))
+            llama_cpp.llama_memory_seq_rm(self._kv, SPARED, -1, -1)
             self._memory = kept
 
     def tree_logits(self, tokens: Sequence[int], tree: Sequence[int], parents: Sequence[int]) -> Logits:
@@ -97,26 +90,43 @@ class LlamaTreeModel(LlamaCppModel):
         start = self._cut_back(len(tokens) - 1)
         for sequence in range(1, sequences):
             llama_cpp.llama_memory_seq_cp(self._kv, 0, sequence, 0, start)
-        batch = _TreeBatch([tokens[-1], *tree], _depths(parents, start), [tuple(range(sequences)), *homes])
-        self._decode(batch.struct)
+        padded = max(0, self._least - 1 - len(tree))
+        batch = _TreeBatch(
+            [tokens[-1], *tree, *[0] * padded],
+            [*_depths(parents, start), *range(padded)],
+            [tuple(range(sequences)), *homes, *[(PADDING,)] * padded],
+        )
+        self._decode(batch.struct, padded)
         self.counters.forwards = forwards + 1  # what is evaluated of the prompt is a chunk of the same forward
         self._memory.append(tokens[-1])
         self._tree = _Tree(tuple(tree), tuple(parents), homes, sequences)
-        return self._rows(1 + len(tree))
+        return output_rows(self._context, 1 + len(tree), self._vocab_size)
 
     def _settle(self, tokens: Sequence[int]) -> None:
-        """Of the last tree, keep the branch down which ``tokens`` go."""
+        """Of the last tree, keep the branch down which ``tokens`` go, moved to where it had been alone: what follows
+        must come after it in the cache, as attention goes by the order of the cells."""
         tree, self._tree = self._tree, None
         if tree is None:
             return
         start = len(self._memory)
         path = tree.path(tokens[start:]) if list(tokens[:start]) == self._memory else []
+        shared = start + common_prefix(path, range(len(path)))
+        end = start + len(path)
         if path and (home := tree.homes[path[-1]][0]):
-            llama_cpp.llama_memory_seq_rm(self._kv, 0, start, -1)
-            llama_cpp.llama_memory_seq_cp(self._kv, home, 0, start, start + len(path))
+            llama_cpp.llama_memory_seq_cp(self._kv, home, 0, start, shared)
+        moved = None
+        if shared < end:
+            llama_cpp.llama_memory_seq_cp(self._kv, tree.homes[path[-1]][0], SPARED, shared, end)
+            moved = Saved(self._context, SPARED)
+        llama_cpp.llama_memory_seq_rm(self._kv, 0, shared, -1)
         for sequence in range(1, tree.sequences):
             llama_cpp.llama_memory_seq_rm(self._kv, sequence, -1, -1)
-        llama_cpp.llama_memory_seq_rm(self._kv, 0, start + len(path), -1)
+        if moved:
+            if moved.restore(SPARED):
+                llama_cpp.llama_memory_seq_cp(self._kv, SPARED, 0, shared, end)
+            else:
+                del path[shared - start :]
+            llama_cpp.llama_memory_seq_rm(self._kv, SPARED, -1, -1)
         self._memory += [tree.tokens[node] for node in path]
 
 
