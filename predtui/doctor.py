@@ -34,12 +34,14 @@ class Finding:
 
 def examine(settings: Settings, testing: bool = False) -> Iterator[Finding]:
     """All findings, in the order a turn passes through them. ``testing``: llama.cpp is tested on the model's weights,
-    in a process of its own, instead of telling what an earlier test has found."""
+    in a process of its own, instead of telling what an earlier test has found; and whether the model is exact."""
     for check in CHECKS:
         try:
             yield from check(settings)
             if check is _language_model:
                 yield from _repacking(settings, testing)
+                if testing:
+                    yield from _exactness(settings)
         except Exception as error:  # a check that fails must not hide the others
             yield Finding(check.__name__.removeprefix("_"), "broken", f"{type(error).__name__}: {error}")
 
@@ -122,6 +124,25 @@ def _repacking(settings: Settings, testing: bool) -> Iterator[Finding]:
     detail = f"{'on' if verdict.repacked else 'off'} for {', '.join(kinds)}: {verdict.found} ({verdict.tested})"
     broken = bool(verdict.remedy)
     yield Finding("weight repacking", "broken" if broken else "found", detail, verdict.remedy, needed=broken)
+
+
+def _exactness(settings: Settings) -> Iterator[Finding]:
+    """Whether logits depend on how many tokens are evaluated at once, and what it costs that they do not."""
+    from predtui.llm.exactness import UNPADDED, Exactness, cost, measure
+    from predtui.llm.load import load
+
+    llm = settings.llm
+    try:
+        model = load(llm.model, llm.engine, llm.threads or None, llm.context, weights=llm.weights).model
+    except PredtuiError:
+        return  # a line above has said so
+    exactness: Exactness = getattr(model, "exactness", None) or measure(model)
+    detail = str(exactness)
+    if exactness.padding != UNPADDED:
+        padded, alone = cost(model, exactness.padding)
+        detail += f"; plain decoding takes {padded:.1f} ms a token, {alone:.1f} ms if it need not be exact"
+    model.close()
+    yield Finding("exactness", "found", detail)
 
 
 def _llama_cpp(settings: Settings) -> Finding:

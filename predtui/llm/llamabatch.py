@@ -12,6 +12,7 @@ import llama_cpp
 import numpy as np
 
 from predtui.llm.base import Logits
+from predtui.llm.exactness import UNPADDED
 
 CHUNK = 256
 """Tokens of the largest batch."""
@@ -25,10 +26,10 @@ _BF16 = 30
 class Batch:
     """A ``llama_batch`` over numpy arrays, filled anew for each forward."""
 
-    def __init__(self, size: int, least: int = 1, padding: int = 0) -> None:
-        """``least``: the fewest tokens, and the fewest rows where any are wanted, of a forward. What is missing stands
-        in sequence ``padding``, which holds nothing else, and is to be cleared after the forward where ``padded``."""
-        self._least, self._padding = least, padding
+    def __init__(self, size: int, spare: int) -> None:
+        """``spare``: a sequence that holds nothing else, for padding, to be cleared after a forward that is ``padded``
+        with so many tokens."""
+        self._spare, self.padding = spare, UNPADDED
         self._tokens = np.zeros(size, np.int32)
         self._positions = np.zeros(size, np.int32)
         self._wanted = np.zeros(size, np.int8)
@@ -54,13 +55,14 @@ class Batch:
     def put(self, tokens: Sequence[int], positions: Sequence[int], sequences: Sequence[int] | int, rows: int) -> None:
         """Each token at its position in its sequence, with logits for the last ``rows`` of them."""
         count = len(tokens)
-        end = max(count, self._least)
-        wanted = max(rows, min(self._least, count)) if rows else 0
+        end, outputs = self.padding.of(count), self.padding.of(rows) if rows else 0
+        beside = min(end - count, outputs - rows)
+        wanted = outputs - beside
         self._tokens[:count], self._tokens[count:end] = tokens, 0
         self._positions[:count], self._positions[count:end] = positions, np.arange(end - count)
-        self._sequences[:count], self._sequences[count:end] = sequences, self._padding
-        self._wanted[: count - wanted] = 0
-        self._wanted[count - wanted : end] = bool(rows)
+        self._sequences[:count], self._sequences[count:end] = sequences, self._spare
+        self._wanted[:end] = 0
+        self._wanted[count - wanted : count + beside] = 1
         self._first, self._rows, self.padded = wanted - rows, rows, end - count
         self.struct.n_tokens = end
 

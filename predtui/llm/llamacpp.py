@@ -24,6 +24,7 @@ from predtui.llm.base import (
     common_prefix,
     never,
 )
+from predtui.llm.exactness import UNTESTED, Padding, found
 from predtui.llm.gguf import GgufHeader, read_header
 from predtui.llm.llamabatch import CHUNK, Batch, open_context
 from predtui.llm.llamalog import initialise, last_error
@@ -66,8 +67,10 @@ class LlamaCppModel:
         self._context = self._open(path, self._threads, context)
         self._kv = llama_cpp.llama_get_memory(self._context)
         self._vocab_size = int(llama_cpp.llama_vocab_n_tokens(self.vocab))
-        self._least = 1 if self.recurrent else 2
-        self._batch = Batch(CHUNK, self._least, PADDING)
+        self._batch = Batch(CHUNK, PADDING)
+        repacked = "repacked" if self._repacked else "stored"
+        self.exactness = UNTESTED if self.recurrent else found(self, header.weights, self._threads, repacked)
+        self.counters = Counters()
 
     @property
     def vocab_size(self) -> int:
@@ -82,9 +85,13 @@ class LlamaCppModel:
         return self._parameters
 
     @property
-    def least(self) -> int:
-        """Tokens that a forward evaluates at least, in rows that it gives as well."""
-        return self._least
+    def padding(self) -> Padding:
+        return self._batch.padding
+
+    def pad(self, padding: Padding) -> None:
+        """As ``PaddedModel`` says."""
+        self.forget()
+        self._batch.padding = padding
 
     @property
     def handle(self) -> int:
@@ -171,9 +178,10 @@ class LlamaCppModel:
         if header.size > free:
             raise _too_large(path, header.size, free)
         params = llama_cpp.llama_model_default_params()
-        params.use_extra_bufts = weights == REPACKED or (
+        self._repacked = weights == REPACKED or (
             weights == AUTO and tiles_are_ours() and may_repack(path, header.weights, self._threads)
         )
+        params.use_extra_bufts = self._repacked
         if weights == SAFEST:
             _unmap(params)
         model = llama_cpp.llama_model_load_from_file(str(path).encode(), params)

@@ -6,9 +6,9 @@ Knows only the library's logging and start-up.
 from __future__ import annotations
 
 import ctypes
-import os
 import functools
 import logging
+import os
 from typing import Any
 
 import llama_cpp

@@ -34,9 +34,12 @@ class LlamaCppSequences:
                 f"llama.cpp cannot open a second context: {last_error()}.", "Try a smaller --llm-context."
             )
         self._kv = llama_cpp.llama_get_memory(self._context)
-        self._batch = Batch(CHUNK, model.least, _PADDING)
+        self._batch = Batch(CHUNK, _PADDING)
+        self._batch.padding = model.padding
         self._memory: list[list[int]] = []
         self._first_id = 0
+        self._ground = 0
+        """Tokens at the beginning of all lists that are known to stand in the lowest cells, one after the other."""
 
     def next_logits(self, contexts: Sequence[Sequence[int]]) -> Logits:
         if not 1 <= len(contexts) <= SEQUENCES:
@@ -76,22 +79,27 @@ class LlamaCppSequences:
         self._memory = kept
 
     def _close_ranks(self, kept: list[list[int]]) -> None:
-        """Move what was not common to all lists, and so stands above them in the cache, to the lowest cells: what follows
-        must come after it, as attention goes by the order of the cells, not where something else was forgotten."""
-        shared = min(common_prefix(kept[0], context) for context in [*kept, *self._memory])
-        saved: list[Saved | None] = []
+        """Move what is above the ground to the lowest cells: what follows must come after it in the cache, as attention
+        goes by the order of the cells, and not where something else was forgotten."""
+        ground = min(self._ground, *(common_prefix(kept[0], context) for context in kept))
+        saved: list[tuple[int, int, Saved]] = []
         for number, context in enumerate(kept):
-            self._copy(self._first_id + number, _SPARED, shared, len(context))
-            saved.append(Saved(self._context, _SPARED) if len(context) > shared else None)
+            shared = [common_prefix(earlier, context) for earlier in kept[:number]]
+            start = max(ground, *shared) if shared else ground
+            self._copy(self._first_id + number, _SPARED, start, len(context))
+            saved.append((start, shared.index(start) if start in shared else 0, Saved(self._context, _SPARED)))
             llama_cpp.llama_memory_seq_rm(self._kv, _SPARED, -1, -1)
         for number in range(len(kept)):
-            llama_cpp.llama_memory_seq_rm(self._kv, self._first_id + number, shared, -1)
-        for number, (context, rest) in enumerate(zip(kept, saved, strict=True)):
-            if rest and rest.restore(_SPARED):
-                self._copy(_SPARED, self._first_id + number, shared, len(context))
+            llama_cpp.llama_memory_seq_rm(self._kv, self._first_id + number, ground, -1)
+        for number, (context, (start, source, rest)) in enumerate(zip(kept, saved, strict=True)):
+            start = min(start, max(ground, len(kept[source])))
+            self._copy(self._first_id + source, self._first_id + number, ground, start)
+            if start < len(context) and rest.restore(_SPARED):
+                self._copy(_SPARED, self._first_id + number, start, len(context))
                 llama_cpp.llama_memory_seq_rm(self._kv, _SPARED, -1, -1)
             else:
-                del context[shared:]
+                del context[start:]
+        self._ground = min(common_prefix(kept[0], context) for context in kept)
 
     def _catch_up(self, number: int, context: list[int]) -> None:
         """Bring a list to all but its last token: out of one before it, and by evaluation."""
@@ -113,7 +121,7 @@ class LlamaCppSequences:
         self._batch.put(tokens, positions, ids, rows)
         if llama_cpp.llama_decode(self._context, self._batch.struct) != 0:
             llama_cpp.llama_memory_clear(self._kv, False)
-            self._memory = []
+            self._memory, self._ground = [], 0
             raise PredtuiError(f"llama.cpp could not evaluate {len(tokens)} tokens: {last_error()}.")
         if self._batch.padded:
             llama_cpp.llama_memory_seq_rm(self._kv, _PADDING, -1, -1)

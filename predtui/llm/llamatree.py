@@ -90,7 +90,7 @@ class LlamaTreeModel(LlamaCppModel):
         start = self._cut_back(len(tokens) - 1)
         for sequence in range(1, sequences):
             llama_cpp.llama_memory_seq_cp(self._kv, 0, sequence, 0, start)
-        padded = max(0, self._least - 1 - len(tree))
+        padded = self.padding.of(1 + len(tree)) - 1 - len(tree)
         batch = _TreeBatch(
             [tokens[-1], *tree, *[0] * padded],
             [*_depths(parents, start), *range(padded)],

@@ -12,13 +12,9 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
-import hashlib
-import importlib.metadata
-import importlib.util
 import json
 import logging
 import os
-import platform
 import subprocess
 import sys
 import tempfile
@@ -31,6 +27,7 @@ from typing import Any
 from predtui.exits import FAULTS, FOREIGN, ending, signal_name
 from predtui.llm import build
 from predtui.llm.excerpt import write_excerpt
+from predtui.llm.findings import Findings, digest, key_of, llama_build, processor
 from predtui.llm.gguf import Weight
 from predtui.settings import cache_folder
 
@@ -45,7 +42,7 @@ _PATIENCE_S, _READ_BYTES_S = 60.0, 30e6
 """The child may take so long, and a second more for so many bytes of its file."""
 _SMALL = 2**30
 """Bytes of a file that is tested as it is; of a larger one, the first layers."""
-_MOST_REMEMBERED = 100
+_FINDINGS = Findings("repacking.json")
 _CHILD = "from predtui.llm.selftest import main; main()"
 _log = logging.getLogger("predtui.selftest")
 
@@ -105,7 +102,7 @@ def untested(weights: Collection[Weight], threads: int) -> bool:
 
 def remembered(weights: Collection[Weight], threads: int) -> Verdict | None:
     """What the self-test found for such weights, with this llama.cpp on this processor; None: not tested yet."""
-    entry = _read().get(_key(_circumstances(weights, threads)))
+    entry = _FINDINGS.read().get(key_of(_circumstances(weights, threads)))
     try:
         verdict = Verdict(**entry["verdict"]) if entry else None
     except (TypeError, KeyError):
@@ -120,7 +117,7 @@ def self_test(path: Path, weights: Collection[Weight], threads: int) -> Verdict:
     verdict = dataclasses.replace(_tried(path, threads), tested=datetime.now().isoformat(" ", "minutes"))
     _log.info("weights are %s: %s", "repacked" if verdict.repacked else "left as stored", verdict.found)
     if verdict.lasting:
-        _write({**now, "verdict": dataclasses.asdict(verdict)})
+        _FINDINGS.write({**now, "verdict": dataclasses.asdict(verdict)})
     return verdict
 
 
@@ -209,79 +206,18 @@ def _lines(output: bytes) -> dict[str, Any]:
 
 def _circumstances(weights: Collection[Weight], threads: int) -> dict[str, str]:
     return {
-        "llama.cpp": _build(),
-        "processor": _processor(),
+        "llama.cpp": llama_build(),
+        "processor": processor(),
         "threads": str(threads),
-        "weights": _digest(repr(sorted(weight for weight in weights if weight[0] not in _NEVER_REPACKED))),
+        "weights": digest(repr(sorted(weight for weight in weights if weight[0] not in _NEVER_REPACKED))),
         "types": ", ".join(concerned(weights)),
     }
 
 
-def _build() -> str:
-    """Version of the bindings, and size and time of each library."""
-    spec = importlib.util.find_spec("llama_cpp")
-    if spec is None or spec.origin is None:
-        return "none"
-    folder = Path(os.environ.get("LLAMA_CPP_LIB_PATH") or Path(spec.origin).parent / "lib")
-    files = sorted(path for path in folder.glob("*") if path.is_file()) if folder.is_dir() else []
-    state = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in files]
-    return f"{importlib.metadata.version('llama-cpp-python')} {_digest(repr((str(folder), state)))}"
-
-
-def _processor() -> str:
-    """Its name, and a digest of what it can do, which virtual machines tell apart where names do not."""
-    stable = ("vendor_id", "cpu family", "model", "stepping", "flags", "Features", "isa", "uarch", "CPU ")
-    try:
-        first = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").split("\n\n")[0]
-    except OSError:
-        return f"{platform.machine()} {platform.processor()}"
-    lines = [line for line in first.splitlines() if line.startswith(stable)]
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return f"{(names or [platform.machine()])[0]} {_digest(repr(lines))}"
-
-
 def _reason(now: dict[str, str]) -> str:
     """Why it has to be tested (again): what has changed since such weights were tested last."""
-    for entry in reversed(list(_read().values())):
+    for entry in reversed(list(_FINDINGS.read().values())):
         if entry.get("weights") == now["weights"]:
             changed = [name for name in ("llama.cpp", "processor", "threads") if entry.get(name) != now[name]]
             return f"again, for another {' and '.join(changed)}" if changed else "again, as asked"
     return "such weights were not tested before"
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def _key(circumstances: dict[str, str]) -> str:
-    return _digest(json.dumps(circumstances, sort_keys=True))
-
-
-def _file() -> Path:
-    return cache_folder() / "repacking.json"
-
-
-def _read() -> dict[str, Any]:
-    """Circumstances' key: circumstances and verdict, oldest first. Nothing where the file cannot be made sense of."""
-    try:
-        entries = json.loads(_file().read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    if not isinstance(entries, dict):
-        return {}
-    return {key: entry for key, entry in entries.items() if isinstance(entry, dict)}
-
-
-def _write(entry: dict[str, Any]) -> None:
-    """Add an entry, replacing the file at once. Where that cannot be done, it is tested again the next time."""
-    key = _key({name: value for name, value in entry.items() if name != "verdict"})
-    others = [(other, held) for other, held in _read().items() if other != key]
-    path = _file()
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".repacking")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(dict([*others[1 - _MOST_REMEMBERED :], (key, entry)]), file, indent=1)
-        os.replace(temporary, path)
-    except OSError as error:
-        _log.warning("%s cannot be written, so the self-test is not remembered: %s", path, error)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from predtui.llm.base import Logits
 from predtui.llm.llamatree import LlamaTreeModel
-from predtui.llm.repacking import REPACKED, STORED
+from predtui.llm.repacking import AUTO, STORED
 from predtui.llm.sequences import SEQUENCES
 from predtui.shipped import asset
 from tests.llm.test_trees import path_to, trees
@@ -24,10 +24,17 @@ SHIPPED = {"pocket": ("pocket", "target"), "pocket-draft": ("pocket", "draft"), 
 FILES = [*QUANTISED, *SHIPPED]
 
 
-@pytest.fixture(scope="module", params=[(name, STORED) for name in FILES], ids=lambda way: "-".join(way))
+# Those of several kinds of kernel are evaluated on two threads and with repacked weights, too.
+WAYS = [(name, STORED, 1) for name in FILES] + [("BF16", STORED, 2), ("Q4_1", STORED, 2)]
+REPACKABLE = [(name, AUTO, 1) for name in ("Q8_0", "Q4_0", "Q4_K", "pocket-cllm")]
+
+
+@pytest.fixture(scope="module", params=WAYS + REPACKABLE, ids=lambda way: "-".join(map(str, way)))
 def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LlamaTreeModel]:
-    name, weights = request.param
-    opened = LlamaTreeModel(file_of(name, tmp_path_factory), threads=1, context=512, weights=weights)
+    """``AUTO``: repacked where the self-test has survived it."""
+    name, weights, threads = request.param
+    opened = LlamaTreeModel(file_of(name, tmp_path_factory), threads, context=512, weights=weights)
+    assert opened.exactness.exact
     yield opened
     opened.close()
 
@@ -54,7 +61,7 @@ def rows(model: LlamaTreeModel, text: list[int]) -> Logits:
 
 
 ENDS = st.lists(st.integers(1, LENGTH), min_size=1, max_size=6)
-settled = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+settled = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @given(ends=ENDS, data=st.data())

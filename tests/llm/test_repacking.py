@@ -120,7 +120,7 @@ def test_a_child_that_hangs_is_ended(child: Any, file: Path, monkeypatch: pytest
     assert verdict.stored_ms == {"1": 2.0, "64": 8.0}
 
 
-@pytest.mark.parametrize("what", ["_build", "_processor"])
+@pytest.mark.parametrize("what", ["llama_build", "processor"])
 def test_another_build_or_processor_is_tested_again_and_the_log_says_so(
     child: Any, file: Path, what: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -130,7 +130,7 @@ def test_another_build_or_processor_is_tested_again_and_the_log_says_so(
     assert "not tested before" in caplog.text
     monkeypatch.setattr(repacking, what, lambda: "another")
     assert decide(file)
-    assert f"again, for another {'llama.cpp' if what == '_build' else 'processor'}" in caplog.text
+    assert f"again, for another {'llama.cpp' if what == 'llama_build' else 'processor'}" in caplog.text
     assert decide(file, threads=2)
     assert "again, for another threads" in caplog.text
     assert runs() == 3
@@ -154,7 +154,7 @@ def test_another_build_or_processor_is_tested_again_and_the_log_says_so(
 )
 def test_a_damaged_memory_is_harmless(child: Any, file: Path, cache: Path, content: bytes) -> None:
     runs = child(STORED, FASTER)
-    key = repacking._key(repacking._circumstances(read_header(file).weights, 1))
+    key = repacking.key_of(repacking._circumstances(read_header(file).weights, 1))
     cache.mkdir()
     (cache / "repacking.json").write_bytes(content.replace(b"KEY", key.encode()))
     assert decide(file)
@@ -172,7 +172,7 @@ def test_a_memory_that_cannot_be_written_is_harmless(child: Any, file: Path, cac
 
 def test_the_memory_stays_small(child: Any, file: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(120):
-        repacking._write({"weights": str(number), "verdict": {}})
+        repacking._FINDINGS.write({"weights": str(number), "verdict": {}})
     child(STORED, FASTER)
     assert decide(file)
     assert len(json.loads((cache / "repacking.json").read_text())) <= 100
