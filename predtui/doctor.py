@@ -128,7 +128,7 @@ def _repacking(settings: Settings, testing: bool) -> Iterator[Finding]:
 
 def _exactness(settings: Settings) -> Iterator[Finding]:
     """Whether logits depend on how many tokens are evaluated at once, and what it costs that they do not."""
-    from predtui.llm.exactness import UNPADDED, Exactness, cost, measure
+    from predtui.llm.exactness import UNPADDED, cost, exactness_of
     from predtui.llm.load import load
 
     llm = settings.llm
@@ -136,7 +136,7 @@ def _exactness(settings: Settings) -> Iterator[Finding]:
         model = load(llm.model, llm.engine, llm.threads or None, llm.context, weights=llm.weights).model
     except PredtuiError:
         return  # a line above has said so
-    exactness: Exactness = getattr(model, "exactness", None) or measure(model)
+    exactness = exactness_of(model)
     detail = str(exactness)
     if exactness.padding != UNPADDED:
         padded, alone = cost(model, exactness.padding)

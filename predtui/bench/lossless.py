@@ -14,6 +14,8 @@ from typing import Any
 from predtui.bench.report import command, console, machine, write
 from predtui.clock import RealClock
 from predtui.events import Baseline, Event, MeasureBaseline, Message, ReplyFinished, Transcript, TurnStarted
+from predtui.llm.exactness import cost, exactness_of
+from predtui.llm.load import load
 from predtui.predgen.options import SpeculationOptions
 from predtui.predgen.stage import SpeculationStage
 from predtui.stage import StageContext
@@ -25,6 +27,7 @@ def run(limit: int, seed: int, model: str = "pocket") -> dict[str, Any]:
     and without speculation; and every divergence with its logit gap."""
     stage = SpeculationStage(SpeculationOptions(model=model))
     list(stage.open(StageContext(RealClock(), lambda: False, logging.getLogger("predtui.bench"))))
+    exactness = _exactness(model)
     same: Counter[bool] = Counter()
     forwards: list[tuple[int, int]] = []
     diverged: list[dict[str, Any]] = []
@@ -43,8 +46,19 @@ def run(limit: int, seed: int, model: str = "pocket") -> dict[str, Any]:
         "nfetfs": sum(ours for ours, _ in forwards) / count,
         "baseline_nfetfs": sum(plain for _, plain in forwards) / count,
         "nfetfs_1_share": sum(ours <= 1 for ours, _ in forwards) / count,
+        **exactness,
     }
     return {"command": command(), "machine": machine(), "models": [model], "rows": [row], "diverged": diverged}
+
+
+def _exactness(name: str) -> dict[str, Any]:
+    """Whether the model's logits depend on how many tokens are evaluated at once, and what a token of plain decoding
+    takes with what is done about it, and without, in ms."""
+    model = load(name).model
+    exactness = exactness_of(model)
+    exact_ms, fastest_ms = cost(model, exactness.padding)
+    model.close()
+    return {"exactness": str(exactness), "plain_ms": exact_ms, "plain_inexact_ms": fastest_ms}
 
 
 def _dialogues(limit: int, seed: int) -> Iterator[tuple[tuple[Message, ...], str]]:
@@ -75,6 +89,10 @@ def main(limit: int = 200, seed: int = 1, model: str = "pocket", json_path: Path
     screen.print(f"identical to plain greedy decoding  {row['identical_share']:.1%}")
     screen.print(f"forwards to the first sentence      {row['nfetfs']:.1f} (without: {row['baseline_nfetfs']:.1f})")
     screen.print(f"at most one forward                 {row['nfetfs_1_share']:.1%}")
+    screen.print(
+        f"a token of plain decoding           {row['plain_ms']:.1f} ms ({row['plain_inexact_ms']:.1f} inexactly)"
+    )
+    screen.print(row["exactness"])
     for case in result["diverged"]:
         screen.print(f"diverged at token {case['token']} (logit gap {case['logit_gap']:.4f}): {case['prompt']}")
     write(result, json_path)

@@ -103,6 +103,12 @@ def found(model: LanguageModel, weights: Collection[Weight], threads: int, held:
     return exactness
 
 
+def exactness_of(model: LanguageModel) -> Exactness:
+    """What its engine found when it was opened; else it is measured."""
+    known = getattr(model, "exactness", None)
+    return known if isinstance(known, Exactness) else measure(model)
+
+
 def cost(model: LanguageModel, padding: Padding) -> tuple[float, float]:
     """Milliseconds of a token of plain decoding with that padding, and without any: the fastest of a few."""
     text = [(7919 * number + 13) % model.vocab_size for number in range(2 * _LENGTH)]
@@ -170,9 +176,9 @@ def _differences(model: LanguageModel) -> Iterator[float]:
 def _of_trees(model: TreeModel, text: list[int], whole: Logits) -> Iterator[float]:
     """A wrong branch and one that the text goes down, then what follows that one."""
     start, wrong = 12, (text[12] + 1) % model.vocab_size
-    tree, parents = [wrong, text[12], wrong, text[13], text[14]], [-1, -1, 0, 1, 3]
+    tree, parents = [text[12], wrong, text[13], wrong, text[14]], [-1, 0, 0, 1, 2]
     rows = model.tree_logits(text[:start], tree, parents)
-    yield _difference(rows[[0, 2, 4, 5]], whole[start - 1 : start + 3])
+    yield _difference(rows[[0, 1, 3, 5]], whole[start - 1 : start + 3])
     yield _difference(model.logits(text, 5), whole[-5:])
 
 

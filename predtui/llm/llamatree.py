@@ -113,6 +113,7 @@ class LlamaTreeModel(LlamaCppModel):
         shared = start + common_prefix(path, range(len(path)))
         end = start + len(path)
         if path and (home := tree.homes[path[-1]][0]):
+            llama_cpp.llama_memory_seq_rm(self._kv, 0, start, -1)
             llama_cpp.llama_memory_seq_cp(self._kv, home, 0, start, shared)
         moved = None
         if shared < end:

@@ -89,16 +89,27 @@ def test_in_trees_and_after_them(
         np.testing.assert_array_equal(got[node + 1], model.logits([*text[:start], *path])[0])
     np.testing.assert_array_equal(got[0], rows[start - 1])
     going = text[start : start + data.draw(st.integers(1, 6))]
-    wrong = [(token + 1) % 250 for token in going]
-    mixed, above = [wrong[0], going[0], wrong[0]], [-1, -1, 0]
-    for depth in range(1, len(going)):
-        mixed, above = [*mixed, going[depth], wrong[depth]], [*above, 1 if depth == 1 else len(mixed) - 2, 0]
+    mixed, above = braided(going, [(token + 1) % 250 for token in going], data.draw(st.integers(0, 6)))
     model.tree_logits(text[:start], mixed, above)
     before = model.counters.tokens
     end = start + len(going) + 1
     np.testing.assert_array_equal(model.logits(text[:end])[0], rows[end - 1])
     assert model.counters.tokens - before == 1
     np.testing.assert_array_equal(model.logits(text[: end + 5], 5), rows[end : end + 5])
+
+
+def braided(going: list[int], wrong: list[int], first: int) -> tuple[list[int], list[int]]:
+    """Tokens and parents of a tree of both, ``first`` nodes of what goes on before they take turns."""
+    tokens: list[int] = []
+    parents: list[int] = []
+    last, astray = -1, -1
+    for depth, token in enumerate(going):
+        if depth >= first:
+            tokens, parents = [*tokens, wrong[depth]], [*parents, last if depth == first else astray]
+            astray = len(tokens) - 1
+        tokens, parents = [*tokens, token], [*parents, last]
+        last = len(tokens) - 1
+    return tokens, parents
 
 
 @given(kept=st.integers(1, LENGTH), ends=ENDS)
