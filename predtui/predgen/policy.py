@@ -78,13 +78,17 @@ class Payoff:
         self._rests = 0 if looked else self._rests + 1
 
 
-def worth(chances: Sequence[float], before: int, costs: Curve) -> int:
+def worth(chances: Sequence[float], before: int, costs: Curve, spare: float = math.inf) -> int:
     """How many tokens, in the order of their falling ``chances`` to hold, one forward should verify beside the
-    ``before`` that it evaluates anyway: as many as save the most time, each that holds saving a forward of its own."""
+    ``before`` that it evaluates anyway: as many as save the most time, each that holds saving a forward of its own, and
+    no more than take ``spare`` seconds where none of them does."""
     one, base = costs.seconds(1), costs.seconds(before)
     saved, best, count = 0.0, 0.0, 0
     for number, chance in enumerate(chances, 1):
+        lost = costs.seconds(before + number) - base
+        if lost > spare:
+            break
         saved += chance * one
-        if (gain := saved - (costs.seconds(before + number) - base)) >= best:
+        if (gain := saved - lost) >= best:
             best, count = gain, number
     return count
