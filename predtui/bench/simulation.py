@@ -111,7 +111,7 @@ def _first_sentence(method: Method, stream: Stream, forward_ms: float, further: 
     host.start()
     host.run()
     start = clock.now()
-    inputs = streams.events(stream, (), method.speculates, method.pause(forward_s=forward_ms / 1000))
+    inputs = streams.events(stream, (), method.speculates, method.pause_s)
     events = [replace(event, time=start + event.time) for event in inputs]
     rig._play(host, clock, events, lambda event: None)
     host.stop()

@@ -35,6 +35,10 @@ class LookAhead:
         self.answering = ""
         """The prompt that is being answered ahead."""
 
+    def read(self, prompt: Sequence[int]) -> int:
+        """How many tokens of ``prompt`` this has left in the model's memory, at least."""
+        return min(self._completer.read(prompt), self._speculator.read(prompt))
+
     def work(self, history: Sequence[Message], heard: Transcript, stale: Stale) -> Steps:
         """What there is to do once ``heard`` has come. Raises Preempted as the model does."""
         self.answering = ""

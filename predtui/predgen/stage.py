@@ -230,8 +230,9 @@ class SpeculationStage:
         stale = self._context.stale if self._options.preempts or final else never
         tokens = self._window.tokens(self._history, prompt)
         self._payoff.observe(self._looked, len(self._speculator.held(tokens)))
+        spare = self._spare(heard, tokens)
         self._looked = False
-        for progress in self._speculator.advance(tokens, stale, spare=self._spare(heard, tokens)):
+        for progress in self._speculator.advance(tokens, stale, spare=spare):
             if stale():
                 return
             if final:
@@ -253,7 +254,7 @@ class SpeculationStage:
         if not heard.final or self._costs is None:
             return math.inf
         known = common_prefix(prompt, self._window.tokens(self._history, ""))
-        read = max(known, self._speculator.read(prompt))
+        read = max(known, (self._lookahead if self._looked else self._speculator).read(prompt))
         saved = self._costs.seconds(len(prompt) - known) - self._costs.seconds(len(prompt) - read)
         return saved + self._costs.seconds(1) - (self._context.clock.now() - heard.time)
 

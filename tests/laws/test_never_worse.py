@@ -13,7 +13,7 @@ from predtui.bench.simulation import run, simulated
 ROUNDING = 1e-3
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10**9))
 def test_a_turn_is_never_later_by_more_than_a_forward(seed: int) -> None:
     turn = simulated(random.Random(seed), METHODS["greedy"])
