@@ -241,7 +241,7 @@ class SpeculationStage:
             yield from revision.tell(progress)
             yield from self._decoded()
             self._ahead = revision.ahead
-            if not final and self._enough(revision, progress):
+            if not final and not progress.verifying and self._enough(revision, progress):
                 break
         if progress is not None and not stale():
             self._unfinished = None
