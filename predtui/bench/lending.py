@@ -113,7 +113,7 @@ class Lender:
         self._drafts: dict[str, LoadedModel] = {}
         threads = options.threads or None
         self.loaded = load(options.model, options.engine, threads, options.context, lambda: self._stale())
-        self.costs = costs_of(profile) if profile else measured(self.loaded.model, self._prompt(), RealClock())
+        self.costs = costs_of(profile) if profile else self._measured()
 
     def stage(self, options: SpeculationOptions, clock: Clock) -> SpeculationStage:
         """A stage that borrows the models when it is opened, and finds nothing in their memory."""
@@ -129,8 +129,10 @@ class Lender:
 
         return SpeculationStage(options, lend, self.costs, lend_draft)
 
-    def _prompt(self) -> list[int]:
-        return self.loaded.prompt_tokens([Message("user", "how long does one word take")])
+    def _measured(self) -> Curve:
+        prompt = self.loaded.prompt_tokens([Message("user", "how long does one word take")])
+        self.loaded.model.logits(prompt)
+        return measured(self.loaded.model, prompt, RealClock())
 
     def close(self) -> None:
         for loaded in (self.loaded, *self._drafts.values()):
