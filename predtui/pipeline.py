@@ -69,7 +69,7 @@ class Pipeline:
         self._hands_free = hands_free
         self._pause_s, self._rhythm = pause_s, Rhythm(pause_s)
         self._background = background
-        self._idle_s = idle_s
+        self._idle_s, self._idle_from = idle_s, 0.0
         self._dispatcher = Dispatcher(self._clock)
         self._listeners: list[Listener] = []
         self._memory = Memory()
@@ -278,9 +278,9 @@ class Pipeline:
             case ev.ReplyFinished(prompt=prompt, text=text):
                 if prompt and not text.strip():
                     self._notice("The model has nothing to say to that. Put it in other words.", "warning")
-                self._dispatcher.after(self._idle_s, self._measure)
+                self._measure_later()
             case ev.Playback(state="finished"):
-                self._dispatcher.after(self._idle_s, self._measure)
+                self._measure_later()
         if self._backlog and not self._state.busy:
             self._dispatcher.post(self._next_line)
 
@@ -311,8 +311,15 @@ class Pipeline:
         self._notice(f"The recogniser {why}; the words so far are taken.", "warning")
         self._publish(ev.Transcript(stable=state.transcript.text, unfinished=False, final=True), bump=1)
 
+    def _measure_later(self) -> None:
+        """Measure once nothing more has happened for a while."""
+        self._idle_from = self._clock.now() + self._idle_s
+        self._dispatcher.after(self._idle_s, self._measure)
+
     def _measure(self) -> None:
         """Ask for the baseline of the current turn, once, when nothing of it is under way."""
+        if self._clock.now() < self._idle_from:
+            return
         turn = self._state
         reply = turn.reply
         ended = turn.phase == "done" and not turn.interrupted and self._measured != turn.number
@@ -378,7 +385,7 @@ class Pipeline:
         if name == "asr":
             self._give_up_listening(self._state.number, "has failed")
         if name in ("tts", "player"):
-            self._dispatcher.after(self._idle_s, self._measure)
+            self._measure_later()
         if name in self._previous:
             spec = self._previous.pop(name)
             self._notice(f"{why} The former choice for {name} comes back.", "warning")
