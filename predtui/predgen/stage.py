@@ -204,7 +204,8 @@ class SpeculationStage:
         revision = self._revision(prompt, final)
         self._unfinished = (revision, Progress((), (), (), False, True)) if final else None
         progress: Progress | None = None
-        stale = self._context.stale if self._options.preempts or final else never
+        preempts = self._options.preempts and not self._options.rounds
+        stale = self._context.stale if preempts or final else never
         tokens = self._window.tokens(self._history, prompt)
         self._payoff.observe(self._looked, len(self._speculator.held(tokens)))
         self._looked = False
@@ -256,6 +257,9 @@ class SpeculationStage:
 
     def _enough(self, revision: Revision, progress: Progress) -> bool:
         """Whether the candidate need not grow before the input does."""
+        if rounds := self._options.rounds:
+            begins = not progress.kept and not progress.struck
+            return rounds.ends(len(progress.new), begins) and self._context.stale()
         length, sentence = len(progress.tokens), revision.sentence_tokens
         beyond = sentence and length >= sentence + self._options.beyond_sentence
         return bool(beyond) or length >= self._options.candidate_tokens
