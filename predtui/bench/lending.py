@@ -127,6 +127,13 @@ class Lender:
             loaded.model.close()
 
 
+def forward_seconds(options: SpeculationOptions) -> float:
+    """Of one token on this machine, measured. Raises PredtuiError as ``llm.load.load`` does."""
+    lender = Lender(options)
+    lender.close()
+    return lender.costs.seconds(1)
+
+
 def _lent(loaded: LoadedModel, price: Price | None, clock: Clock) -> LoadedModel:
     loaded.model.forget()
     return replace(loaded, model=priced(loaded.model, price, clock))
