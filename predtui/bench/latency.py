@@ -18,7 +18,7 @@ from typing import Any
 from rich.table import Table
 
 from predtui.bench.keyboard import Scene, Terminal
-from predtui.bench.lending import forward_seconds
+from predtui.bench.lending import forward_ms
 from predtui.bench.paired import Pair, foretold, gains, mean
 from predtui.bench.recording import speak
 from predtui.bench.report import command, console, machine
@@ -92,9 +92,9 @@ def _plain_prompts(limit: int, seed: int) -> list[str]:
 def result(plan: Plan, gather: Gather[Told] = list) -> dict[str, Any]:
     """All that is written as JSON: a row a kind of input, of the turns that are gathered. Raises PredtuiError where the
     app cannot answer."""
-    forward_ms = round(1000 * forward_seconds(plan.options), 4)
+    one = forward_ms(plan.options)
     turns = gather(_turns(plan))
-    rows = [row(kind, [turn for turn in turns if turn["kind"] == kind], forward_ms) for kind in plan.kinds]
+    rows = [row(kind, [turn for turn in turns if turn["kind"] == kind], one) for kind in plan.kinds]
     models = [plan.settings.llm.model]
     return {"command": command(), "machine": machine(), "models": models, "rows": rows, "turns": turns}
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from predtui.bench.keyboard import Asked, Scene, Terminal
-from predtui.bench.lending import forward_seconds
+from predtui.bench.lending import forward_ms
 from predtui.bench.methods import Method
 from predtui.bench.paired import foretold
 from predtui.bench.records import Record
@@ -34,11 +34,11 @@ def run_on_screen(
 
     Raises PredtuiError where the app cannot answer.
     """
-    forward_ms = round(1000 * forward_seconds(options), 4)
+    one = forward_ms(options)
     for number, dialogue in enumerate(dialogues):
         for name, method in methods.items():
             for record in _held(name, method, dialogue, options, speech):
-                yield replace(record, dialogue=number, forward_ms=forward_ms)
+                yield replace(record, dialogue=number, forward_ms=one)
 
 
 def _held(

@@ -53,7 +53,7 @@ def run(
     Raises PredtuiError where the model cannot be loaded or a stage fails.
     """
     lender = Lender(options, profile)
-    forward_s = lender.costs.seconds(1)
+    forward_s, forward_ms = lender.costs.seconds(1), lender.forward_ms()
     play = rig.play_virtual if profile else rig.play_real
     voice = PricedVoice(profile) if profile else Voice(speech)
     try:
@@ -69,7 +69,7 @@ def run(
                         record = replace(record, speech_forwards=None, speech_positions=None)
                     said = Message("user", record.prompt), Message("assistant", record.reply)
                     histories[name] = (*histories[name], *said)
-                    yield replace(record, dialogue=number, forward_ms=round(1000 * forward_s, 4))
+                    yield replace(record, dialogue=number, forward_ms=forward_ms)
     finally:
         lender.close()
 
