@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +71,8 @@ def _turn(
     for count in range(1, len(words)):
         inputs.append(Transcript(turn=number, stable=" ".join(words[:count]), unfinished=False))
     inputs.append(Transcript(turn=number, stable=prompt, unfinished=False, final=True))
-    outputs = [out for event in inputs for out in stage.handle(event)]
+    now = RealClock().now
+    outputs = [out for event in inputs for out in stage.handle(replace(event, time=now()))]
     reply = next(out for out in outputs if isinstance(out, ReplyFinished))
     ask = MeasureBaseline(turn=number, prompt=reply.prompt, reply=reply.text, history=history)
     return reply, next(out for out in stage.handle(ask) if isinstance(out, Baseline))

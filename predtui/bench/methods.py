@@ -9,7 +9,6 @@ from typing import Any
 from predtui.decoding.assembly import DecodingOptions
 from predtui.errors import PredtuiError
 from predtui.predgen.options import SpeculationOptions
-from predtui.predgen.policy import pause_seconds
 from predtui.predgen.rounds import Rounds
 from predtui.predgen.verifiers import VERIFIERS, verifier_named
 from predtui.settings import LlmSettings
@@ -27,10 +26,6 @@ class Method:
     speculates: bool = True
     pause_s: float = PAUSE_S
 
-    def pause(self, forward_s: float) -> float:
-        """Seconds, where a forward takes ``forward_s``."""
-        return pause_seconds(self.pause_s, forward_s if self.options.get("policy", True) else 0.0)
-
     def over(self, base: SpeculationOptions) -> SpeculationOptions:
         return replace(base, **self.options)
 
@@ -41,7 +36,7 @@ METHODS: dict[str, Method] = {
     "jacobi": Method({"decoding": DecodingOptions("jacobi")}),
     "speculative": Method({"decoding": DecodingOptions("speculative", "lookup")}),
     "drafted": Method({"decoding": DecodingOptions("speculative", "model")}),
-    "paper": Method({"rounds": Rounds(), "memory": 1, "futures": 0, "policy": False}, pause_s=0.0),
+    "paper": Method({"preempts": False, "rounds": Rounds(), "memory": 1, "futures": 0, "policy": False}, pause_s=0.0),
     "no-preemption": Method({"preempts": False}),
     "no-memory": Method({"memory": 1}),
     "no-futures": Method({"futures": 0}),

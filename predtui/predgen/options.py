@@ -47,8 +47,8 @@ class SpeculationOptions:
     preempts: bool = True
     """Whether new input stops the work on older input; a reply to the end of input is never waited for."""
     rounds: Rounds | None = None
-    """A candidate grows in rounds while the input stands still, however long; new input, its end too, waits for the
-    end of a round. None: it grows as the limits above say."""
+    """A candidate grows in rounds while the input stands still, however long, and work that new input does not stop
+    ends with a round. None: it grows as the limits above say."""
 
     @classmethod
     def of(cls, settings: LlmSettings) -> SpeculationOptions:
