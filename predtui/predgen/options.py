@@ -38,6 +38,8 @@ class SpeculationOptions:
     futures: int = 2
     """Guesses of what the user is about to say, answered while nothing else is to be done; 0: none, nor the unfinished
     word."""
+    guesses: str = "both"
+    """Who makes them, one of ``lookahead.GUESSES``."""
     policy: bool = True
     """Whether the measured cost of a forward decides how much one verifies, and whether looking ahead goes on."""
     tied: bool = True

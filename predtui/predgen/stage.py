@@ -125,7 +125,12 @@ class SpeculationStage:
             futures=options.futures and options.futures + 1,
         )
         self._lookahead = LookAhead(
-            self._loaded, self._window, self._speculator, options.futures, options.candidate_tokens
+            self._loaded,
+            self._window,
+            self._speculator,
+            options.futures,
+            options.candidate_tokens,
+            options.guesses,
         )
         if isinstance(self._loaded.template, PlainTemplate):
             text = f"{self._loaded.name} has no chat template: it may ramble. A chat model answers better."
