@@ -39,6 +39,7 @@ METHODS: dict[str, Method] = {
     **{name: Method({"verifier": name}) for name in VERIFIERS},
     "jacobi": Method({"decoding": DecodingOptions("jacobi")}),
     "speculative": Method({"decoding": DecodingOptions("speculative", "lookup")}),
+    "copying": Method({"decoding": DecodingOptions("speculative", "suffix")}),
     "drafted": Method({"decoding": DecodingOptions("speculative", "model")}),
     "paper": Method({"preempts": False, "memory": 1, "futures": 0, "candidate_tokens": 10}, pause_s=0.0),
     "no-preemption": Method({"preempts": False}),
@@ -54,11 +55,12 @@ METHODS: dict[str, Method] = {
 """A verifier is a method by its own name, with all else as the app has it; the baseline is the naive cascade; ``paper``
 is greedy verification as PredGen's authors ran it: one candidate, ten tokens ahead, each chunk worked off in full.
 ``no-tie`` draws afresh at each look, which shows at a temperature only. ``speculative`` drafts with the rest of the
-struck candidate and with the prompt; ``drafted`` with the draft model."""
+struck candidate and with the prompt, ``copying`` with all that was said or thought of; ``drafted`` with the draft
+model. ``guesses-model``, ``-user`` and ``-both``: who foresees the user's words."""
 GROUPS = {
     "ablation": (
         *(BASELINE, "paper", "greedy", "no-preemption", "no-memory", "no-futures", "no-tie", "no-pause"),
-        *("speculative", "drafted", "no-policy"),
+        *("speculative", "copying", "drafted", "no-policy"),
     )
 }
 """Lists of methods by a name of their own."""
