@@ -48,6 +48,8 @@ METHODS: dict[str, Method] = {
     "guesses-model": Method({"guesses": "model"}),
     "guesses-user": Method({"guesses": "user"}),
     "guesses-both": Method({"guesses": "both"}),
+    "clause": Method({"clause": True}),
+    "baseline-clause": Method({"clause": True}, speculates=False),
     "no-tie": Method({"tied": False}),
     "no-pause": Method(pause_s=0.0),
     "no-policy": Method({"policy": False}),
@@ -56,7 +58,8 @@ METHODS: dict[str, Method] = {
 is greedy verification as PredGen's authors ran it: one candidate, ten tokens ahead, each chunk worked off in full.
 ``no-tie`` draws afresh at each look, which shows at a temperature only. ``speculative`` drafts with the rest of the
 struck candidate and with the prompt, ``copying`` with all that was said or thought of; ``drafted`` with the draft
-model. ``guesses-model``, ``-user`` and ``-both``: who foresees the user's words."""
+model. ``clause`` speaks the first clause before its sentence is known, and so does ``baseline-clause`` without
+speculation. ``guesses-model``, ``-user`` and ``-both``: who foresees the user's words."""
 GROUPS = {
     "ablation": (
         *(BASELINE, "paper", "greedy", "no-preemption", "no-memory", "no-futures", "no-tie", "no-pause"),

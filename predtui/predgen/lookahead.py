@@ -15,7 +15,7 @@ from predtui.predgen.speculator import Speculator
 from predtui.predgen.userwords import UserWords
 from predtui.predgen.window import Window
 from predtui.predgen.wordprior import shipped_prior
-from predtui.text import first_sentence
+from predtui.text import first_clause, first_sentence
 
 GUESSES = ("model", "user", "both")
 """Who says what comes next: the model, at a forward or more each; what is known of the user's words, at none; or these
@@ -38,15 +38,17 @@ class LookAhead:
         count: int,
         longest: int,
         guesses: str = "both",
+        clause: bool = False,
     ) -> None:
-        """``count``: how many guesses are answered. ``longest``: tokens of a reply, where its first sentence does not
-        end before. ``guesses``: one of ``GUESSES``."""
+        """``count``: how many guesses are answered. ``longest``: tokens of a reply, where its first sentence, or by
+        ``clause`` its first clause, does not end before. ``guesses``: one of ``GUESSES``."""
         self._tokenizer = loaded.tokenizer
         self._window, self._speculator = window, speculator
         self._completer = Completer(loaded, window, count)
         self._user = UserWords(shipped_prior()) if count and guesses != "model" else None
         self._guesses, self._count = guesses, count
         self._longest = longest
+        self._first = first_clause if clause else first_sentence
         self._text = ""
         """What was heard before."""
 
@@ -101,4 +103,4 @@ class LookAhead:
 
     def _sentence(self, reply: Sequence[int]) -> str | None:
         ended = bool(reply) and self._tokenizer.is_end(reply[-1])
-        return first_sentence(self._tokenizer.decode(reply), ended)
+        return self._first(self._tokenizer.decode(reply), ended)

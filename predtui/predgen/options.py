@@ -33,6 +33,8 @@ class SpeculationOptions:
     """A candidate grows no longer while input goes on ..."""
     beyond_sentence: int = 6
     """... or than so many tokens beyond its first sentence, which show that the sentence is over."""
+    clause: bool = False
+    """Whether the first clause of a reply is spoken before its first sentence is known."""
     memory: int = 4
     """Candidates kept, the present one included."""
     futures: int = 2
@@ -59,6 +61,7 @@ class SpeculationOptions:
             verifier=settings.verifier,
             temperature=settings.temperature,
             seed=settings.seed,
+            clause=settings.clause,
             memory=settings.memory,
             futures=settings.futures,
             decoding=DecodingOptions(settings.decoder, settings.drafter, settings.draft, settings.datastore),

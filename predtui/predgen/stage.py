@@ -131,6 +131,7 @@ class SpeculationStage:
             options.futures,
             options.candidate_tokens,
             options.guesses,
+            options.clause,
         )
         if isinstance(self._loaded.template, PlainTemplate):
             text = f"{self._loaded.name} has no chat template: it may ramble. A chat model answers better."
@@ -257,6 +258,7 @@ class SpeculationStage:
             forwards=lambda: counters.forwards - forwards,
             ahead=self._ahead,
             final=final,
+            clause=self._options.clause,
         )
 
     def _enough(self, revision: Revision, progress: Progress) -> bool:
