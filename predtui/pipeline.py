@@ -23,7 +23,7 @@ from predtui.hosts.base import Host, HostFactory
 from predtui.hosts.process import process_host
 from predtui.line import Typed, paused, read, same
 from predtui.monitor import Monitor
-from predtui.predgen.policy import pause_seconds
+from predtui.predgen.policy import Rhythm
 from predtui.recovery import Memory
 from predtui.stage import StageSpec
 from predtui.supervisor import Supervisor, falls_back, given_up
@@ -57,15 +57,14 @@ class Pipeline:
         background: bool = True,
     ) -> None:
         """``make_host`` defaults to a process a stage. Without ``background`` there is no thread: call ``pump``.
-        ``pause_s``: after so long without a change, or longer where the model is slow, the input is speculated on as
-        if it ended there; 0: never."""
+        ``pause_s``: after so long without a change, or longer where keys come slowly, the input is speculated on as if
+        it ended there; 0: never."""
         self._clock: Clock = clock or RealClock()
         self._log_path = log_path
         self._make_host = make_host or process_host(self._clock, log_path)
         self._measure_baseline = measure_baseline
         self._hands_free = hands_free
-        self._pause_s = pause_s
-        self._forward_s = 0.0
+        self._pause_s, self._rhythm = pause_s, Rhythm(pause_s)
         self._background = background
         self._dispatcher = Dispatcher(self._clock)
         self._listeners: list[Listener] = []
@@ -269,10 +268,9 @@ class Pipeline:
             case ev.Transcript(final=True):
                 self._input_ended(event)
             case ev.Transcript(unfinished=True) if self._pause_s:
-                pause = pause_seconds(self._pause_s, self._forward_s)
+                typed = self._state.source == "typed"
+                pause = self._rhythm.pause(event.time) if typed else self._pause_s
                 self._dispatcher.after(pause, partial(self._anticipate, event))
-            case ev.Verdict(forwards=forwards) if forwards:
-                self._forward_s = event.ms / 1000 / forwards
             case ev.ReplyFinished(prompt=prompt, text=text):
                 if prompt and not text.strip():
                     self._notice("The model has nothing to say to that. Put it in other words.", "warning")

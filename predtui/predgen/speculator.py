@@ -6,11 +6,12 @@ text, sentences, events or stages.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from predtui.decoding.base import Decoder, Verifier
-from predtui.llm.base import LoadedModel, Stale, never
+from predtui.llm.base import LoadedModel, Stale, common_prefix, never
 from predtui.predgen.memory import Held, Memory
 
 
@@ -63,6 +64,7 @@ class Speculator:
     def reset(self) -> None:
         """Forget all candidates: a new turn."""
         self._candidate: list[int] = []
+        self._prompt: Sequence[int] = ()
         self._memory.clear()
         self._futures.clear()
         self._holds_for: list[int] | None = None
@@ -84,19 +86,25 @@ class Speculator:
         found = self._memory.get(prompt) or self._futures.get(prompt)
         return found.tokens if found else ()
 
-    def advance(self, prompt: Sequence[int], stale: Stale = never, ahead: bool = False) -> Iterator[Progress]:
+    def read(self, prompt: Sequence[int]) -> int:
+        """How many tokens of ``prompt`` are those of the one that was worked on last."""
+        return common_prefix(self._prompt, prompt)
+
+    def advance(
+        self, prompt: Sequence[int], stale: Stale = never, ahead: bool = False, spare: float = math.inf
+    ) -> Iterator[Progress]:
         """Once after the verification, then after each new token, until the reply ends or the work is stale.
 
         A prompt equal to one of the last few costs no verification, since each token of its candidate was chosen for
         it: then even zero forwards may bring the first sentence. Any other is verified against all candidates, and the
-        one of which most holds is gone on with. ``ahead``: the prompt has not come, but may. It is shorter than the
-        model's context. Raises Preempted as the model does, with the candidate as it was.
-        """
+        one of which most holds is gone on with. ``ahead``: the prompt has not come, but may. ``spare``: the seconds
+        that the verification may take for nothing. The prompt is shorter than the model's context. Raises Preempted as
+        the model does, with the candidate as it was."""
         if stale():
             return
         limit = min(self._reply_limit, self._model.context_size - len(prompt))
-        kept, struck = (len(self._candidate), ()) if self._recall(prompt) else self._verify(prompt, limit)
-        self._ahead = ahead
+        kept, struck = (len(self._candidate), ()) if self._recall(prompt) else self._verify(prompt, limit, spare)
+        self._ahead, self._prompt = ahead, prompt
         yield self._progress(kept, struck, limit)
         context = [*prompt, *self._candidate]
         position = len(self._candidate)
@@ -124,12 +132,12 @@ class Speculator:
             memory = self._futures if self._ahead else self._memory
             memory.keep(self._holds_for, Held(self.candidate, self._lossless))
 
-    def _verify(self, prompt: Sequence[int], limit: int) -> tuple[int, tuple[int, ...]]:
+    def _verify(self, prompt: Sequence[int], limit: int, spare: float) -> tuple[int, tuple[int, ...]]:
         """Go on with what holds of one of the candidates and the token after it: how many tokens were kept, and what
         fell of that candidate."""
         known = (self._candidate, *self._memory.candidates(), *self._futures.candidates())
         candidates = [tuple(tokens[:limit]) for tokens in known]
-        verification = self._verifier.verify(prompt, candidates[0], candidates[1:])
+        verification = self._verifier.verify(prompt, candidates[0], candidates[1:], spare)
         self._remember()
         held = len(verification.accepted)
         source = next((one for one in candidates if one[:held] == verification.accepted), candidates[0])
