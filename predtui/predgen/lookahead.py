@@ -77,9 +77,10 @@ class LookAhead:
         answered: set[str] = set()
         for word in self._known(history, said, heard.begun):
             yield from self._guess(history, f"{said} {word}".lstrip(), stale, spelled, answered)
-        if said and self._guesses != "user":
+        if said and self._guesses != "user" and len(answered) < self._count:
             for word in (yield from self._completer.words(history, said, heard.begun)):
-                yield from self._guess(history, f"{said} {word}", stale, spelled, answered)
+                if len(answered) < self._count:
+                    yield from self._guess(history, f"{said} {word}", stale, spelled, answered)
         yield from self._guess(history, heard.text, stale, spelled, answered)
 
     def _known(self, history: Sequence[Message], said: str, begun: str) -> list[str]:
