@@ -6,6 +6,7 @@ Must not know what is evaluated, or why.
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Sequence
 
 import llama_cpp
@@ -13,9 +14,12 @@ import numpy as np
 
 from predtui.llm.base import Logits
 from predtui.llm.exactness import UNPADDED
+from predtui.llm.halt import Halt
 
 CHUNK = 256
 """Tokens of the largest batch."""
+HALTED = 2
+"""Status of a forward that was ended while it was under way; the cache is as it was before."""
 MOST_PADDING = 16
 """The most tokens that stand beside those of a batch that are of use."""
 _FLASH_ATTENTION, _PLAIN_ATTENTION = 1, 0
@@ -95,6 +99,17 @@ def open_context(model: int, cells: int, threads: int, sequences: int) -> int:
         params.flash_attn_type, params.type_v = _PLAIN_ATTENTION, plain
         opened = llama_cpp.llama_init_from_model(model, params)
     return int(opened or 0)
+
+
+def stop_at(context: int, halt: Halt) -> None:
+    """End the context's forwards, between two operations of the network, as soon as ``halt`` is set.
+
+    llama.cpp asks a C function of a pointer each time. The length of the string that the halt's byte begins is such a
+    function, and costs no call into Python.
+    """
+    library = ctypes.CDLL("msvcrt" if os.name == "nt" else None)
+    asked = ctypes.cast(library.strlen, llama_cpp.ggml_abort_callback)
+    llama_cpp.llama_set_abort_callback(context, asked, ctypes.c_void_p(halt.address))
 
 
 def output_rows(context: int, count: int, vocab_size: int) -> Logits:

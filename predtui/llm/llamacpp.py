@@ -26,7 +26,8 @@ from predtui.llm.base import (
 )
 from predtui.llm.exactness import UNTESTED, Padding, found
 from predtui.llm.gguf import GgufHeader, read_header
-from predtui.llm.llamabatch import CHUNK, Batch, open_context
+from predtui.llm.halt import Halt
+from predtui.llm.llamabatch import CHUNK, HALTED, Batch, open_context, stop_at
 from predtui.llm.llamalog import initialise, last_error
 from predtui.llm.repacking import AUTO, REPACKED, SAFEST, may_repack, tiles_are_ours
 from predtui.llm.sequences import Sequences
@@ -53,8 +54,9 @@ class LlamaCppModel:
         weights: str = AUTO,
     ) -> None:
         """``context`` in tokens, 0 for the model's own up to 4096; ``stale`` is asked between the chunks of a long
-        evaluation, which then raises Preempted; ``weights``: how they are held, as in ``repacking``, whose self-test
-        decides where nothing else is said. Raises PredtuiError for a file that cannot be loaded."""
+        evaluation, and a Halt within them, too, which then raises Preempted; ``weights``: how they are held, as in
+        ``repacking``, whose self-test decides where nothing else is said. Raises PredtuiError for a file that cannot be
+        loaded."""
         initialise()
         header = read_header(path)
         self.counters = Counters()
@@ -71,6 +73,8 @@ class LlamaCppModel:
         repacked = "repacked" if self._repacked else "stored"
         self.exactness = UNTESTED if self.recurrent else found(self, header.weights, self._threads, repacked)
         self.counters = Counters()
+        if isinstance(stale, Halt):
+            stop_at(self._context, stale)
 
     @property
     def vocab_size(self) -> int:
@@ -158,15 +162,20 @@ class LlamaCppModel:
             del self._memory[keep:]
         return keep
 
-    def _decode(self, batch: llama_cpp.llama_batch, padded: int = 0) -> None:
-        """Evaluate a batch, the last ``padded`` tokens of which are of no use."""
+    def _decode(self, batch: llama_cpp.llama_batch, padded: int, sequences: int = 1) -> None:
+        """Evaluate ``batch``, whose tokens belong to so many sequences, but for the last ``padded``, of no use.
+        Raises Preempted where it was halted: then sequence 0 is as it was before, and the others hold nothing."""
         status = llama_cpp.llama_decode(self._context, batch)
+        if padded:
+            llama_cpp.llama_memory_seq_rm(self._kv, PADDING, -1, -1)
+        if status == HALTED:
+            for sequence in range(1, sequences):
+                llama_cpp.llama_memory_seq_rm(self._kv, sequence, -1, -1)
+            raise Preempted
         if status != 0:
             llama_cpp.llama_memory_clear(self._kv, False)
             self._memory.clear()
             raise PredtuiError(f"llama.cpp could not evaluate {batch.n_tokens} tokens: {last_error()}.")
-        if padded:
-            llama_cpp.llama_memory_seq_rm(self._kv, PADDING, -1, -1)
         self.counters.tokens += int(batch.n_tokens) - padded
 
     def _head_width(self) -> int:

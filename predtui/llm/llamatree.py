@@ -96,7 +96,7 @@ class LlamaTreeModel(LlamaCppModel):
             [*_depths(parents, start), *range(padded)],
             [tuple(range(sequences)), *homes, *[(PADDING,)] * padded],
         )
-        self._decode(batch.struct, padded)
+        self._decode(batch.struct, padded, sequences)
         self.counters.forwards = forwards + 1  # what is evaluated of the prompt is a chunk of the same forward
         self._memory.append(tokens[-1])
         self._tree = _Tree(tuple(tree), tuple(parents), homes, sequences)
