@@ -25,7 +25,7 @@ from predtui.bench.report import command, console, machine
 from predtui.bench.streams import POCKET, Dialogue, dialogues, typed
 from predtui.bench.watch import Gather, Watch
 from predtui.events import Event
-from predtui.headless import until_over, until_ready
+from predtui.headless import AT_ONCE_S, until_over, until_ready
 from predtui.pipeline import STAGES
 from predtui.predgen.options import SpeculationOptions
 from predtui.settings import Settings
@@ -123,7 +123,7 @@ def _typed(plan: Plan, dialogue: Dialogue) -> Iterator[Told]:
 
 def _spoken(plan: Plan, dialogue: Dialogue, folder: Path) -> Iterator[Told]:
     inbox: queue.SimpleQueue[Event] = queue.SimpleQueue()
-    pipeline = make_pipeline(plan.settings, instead=plan.stages)
+    pipeline = make_pipeline(plan.settings, instead=plan.stages, idle_s=AT_ONCE_S)
     pipeline.subscribe(inbox.put)
     pipeline.start()
     try:

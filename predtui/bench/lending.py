@@ -116,7 +116,7 @@ class Lender:
         self._drafts: dict[str, LoadedModel] = {}
         threads = options.threads or None
         self.loaded = load(options.model, options.engine, threads, options.context, lambda: self._stale())
-        self.costs = costs_of(profile) if profile else measured(self.loaded.model, self._prompt(), RealClock())
+        self.costs = costs_of(profile) if profile else self._measured()
 
     def stage(self, options: SpeculationOptions, clock: Clock) -> SpeculationStage:
         """A stage that borrows the models when it is opened, and finds nothing in their memory."""
@@ -139,8 +139,10 @@ class Lender:
         known = min(TYPICAL_CONTEXT, self.loaded.model.context_size - 1)
         return round(1000 * calibrate.forward(self.loaded.model, 1, known, FORWARDS), 4)
 
-    def _prompt(self) -> list[int]:
-        return self.loaded.prompt_tokens([Message("user", "how long does one word take")])
+    def _measured(self) -> Curve:
+        prompt = self.loaded.prompt_tokens([Message("user", "how long does one word take")])
+        self.loaded.model.logits(prompt)
+        return measured(self.loaded.model, prompt, RealClock())
 
     def close(self) -> None:
         for loaded in (self.loaded, *self._drafts.values()):
