@@ -106,6 +106,8 @@ class LookAhead:
         if sentence is None:
             for progress in self._speculator.advance(tokens, stale, ahead=True):
                 yield None
+                if progress.verifying:
+                    continue
                 sentence = self._sentence(progress.tokens)
                 if sentence is not None or len(progress.tokens) >= self._longest:
                     break

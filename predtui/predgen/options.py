@@ -8,6 +8,7 @@ from predtui.decoding.assembly import DecodingOptions
 from predtui.llm.load import POCKET
 from predtui.llm.repacking import AUTO
 from predtui.predgen.prompts import SYSTEM_PROMPT
+from predtui.predgen.rounds import Rounds
 from predtui.settings import LlmSettings
 
 
@@ -49,6 +50,9 @@ class SpeculationOptions:
     sampling says; only a bench wants it otherwise."""
     preempts: bool = True
     """Whether new input stops the work on older input; a reply to the end of input is never waited for."""
+    rounds: Rounds | None = None
+    """A candidate grows in rounds while the input stands still, however long, and work that new input does not stop
+    ends with a round. None: it grows as the limits above say."""
 
     @classmethod
     def of(cls, settings: LlmSettings) -> SpeculationOptions:

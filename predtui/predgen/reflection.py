@@ -38,15 +38,17 @@ class ReflectionVerifier:
         candidate: Sequence[int],
         others: Sequence[Sequence[int]] = (),
         spare: float = math.inf,
-    ) -> Verification:
+    ) -> Iterator[Verification]:
         judged = self._first_sentence(candidate)
         asked = [*prompt, *judged, *self._question]
         if not judged or len(asked) > self._model.context_size:
-            return self._otherwise.verify(prompt, candidate, others, spare)
+            yield from self._otherwise.verify(prompt, candidate, others, spare)
+            return
         rows = self._model.logits(asked, last=len(self._question) + 1)
         if rows[-1][self._yes].max() <= rows[-1][self._no].max():
-            return self._otherwise.verify(prompt, candidate, others, spare)
-        return Verification(tuple(judged), self._sampler.choose(rows[0], len(judged)), lossless=False)
+            yield from self._otherwise.verify(prompt, candidate, others, spare)
+            return
+        yield Verification(tuple(judged), self._sampler.choose(rows[0], len(judged)), lossless=False)
 
     def _first_sentence(self, candidate: Sequence[int]) -> list[int]:
         """The tokens up to the end of the first sentence; all, but for an end token, where it has none yet."""

@@ -39,7 +39,7 @@ from predtui.llm.halt import Halt
 from predtui.llm.load import Loader, announced, load, stands_in
 from predtui.llm.templates import PlainTemplate
 from predtui.predgen.baseline import measure
-from predtui.predgen.costs import measured
+from predtui.predgen.costs import measured, observed
 from predtui.predgen.lookahead import LookAhead, Steps
 from predtui.predgen.options import SpeculationOptions
 from predtui.predgen.policy import Payoff
@@ -238,7 +238,7 @@ class SpeculationStage:
         self._payoff.observe(self._looked, len(self._speculator.held(tokens)))
         spare = self._spare(heard, tokens)
         self._looked = False
-        for progress in self._speculator.advance(tokens, stale, spare=spare):
+        for progress in self._timed(self._speculator.advance(tokens, stale, spare=spare)):
             if stale():
                 return
             if final:
@@ -247,12 +247,18 @@ class SpeculationStage:
             yield from revision.tell(progress)
             yield from self._decoded()
             self._ahead = revision.ahead
-            if not final and self._enough(revision, progress):
+            if not final and not progress.verifying and self._enough(revision, progress):
                 break
         if progress is not None and not stale():
             self._unfinished = None
             yield from revision.finish(progress)
         yield from self._decoded(over=True)
+
+    def _timed(self, steps: Iterator[Progress]) -> Iterator[Progress]:
+        """``steps``, whose forwards tell what forwards cost by now."""
+        if self._costs is None:
+            return steps
+        return observed(steps, self._loaded.model, self._context.clock, self._costs)
 
     def _spare(self, heard: Transcript, prompt: Sequence[int]) -> float:
         """Seconds that the verification for ``prompt`` may lose and still be no later, by more than a forward, than
@@ -297,6 +303,9 @@ class SpeculationStage:
 
     def _enough(self, revision: Revision, progress: Progress) -> bool:
         """Whether the candidate need not grow before the input does."""
+        if rounds := self._options.rounds:
+            begins = not progress.kept and not progress.struck
+            return rounds.ends(len(progress.new), begins) and self._context.stale()
         length, sentence = len(progress.tokens), revision.sentence_tokens
         beyond = sentence and length >= sentence + self._options.beyond_sentence
         return bool(beyond) or length >= self._options.candidate_tokens

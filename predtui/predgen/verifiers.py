@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from predtui.decoding.base import Sampler, Verification, Verifier
@@ -45,18 +45,18 @@ class GreedyVerifier:
         candidate: Sequence[int],
         others: Sequence[Sequence[int]] = (),
         spare: float = math.inf,
-    ) -> Verification:
+    ) -> Iterator[Verification]:
         trees = isinstance(self._model, TreeModel)
         candidates = [tuple(candidate), *(map(tuple, others) if trees else ())]
         new, self._prompt = len(prompt) - common_prefix(self._prompt, prompt), prompt
         held: tuple[int, ...] = ()
         lossless, live = True, candidates
+        choice: int | None = None
         while True:
             taken, evaluated, exact, row = self._forward([*prompt, *held], live, len(held), max(1, new), spare)
             held, lossless = held + taken, lossless and exact
             spare = self._left(spare, new, evaluated, taken)
             if row is None:
-                choice = None
                 break
             choice = self._sampler.choose(row, len(held))
             live = [rest[len(taken) :] for rest in live if rest[: len(taken)] == taken and len(rest) > len(taken)]
@@ -64,13 +64,13 @@ class GreedyVerifier:
             if not live:
                 break
             token, new = live[0][0], 1
-            held, lossless = (*held, token), lossless and token == choice
+            held, lossless, choice = (*held, token), lossless and token == choice, None
             live = [rest[1:] for rest in live if rest[0] == token]
             if self._is_end(token) and not any(live):  # a candidate that the tree had no room for ends here
-                choice = None
                 break
+            yield Verification(held, None, lossless, more=True)
         self._learn(candidates, held)
-        return Verification(held, choice, lossless)
+        yield Verification(held, choice, lossless)
 
     def _forward(
         self, context: list[int], candidates: Sequence[tuple[int, ...]], position: int, new: int, spare: float
