@@ -27,16 +27,16 @@ from predtui.decoding.jacobi import Jacobi
 from predtui.decoding.sampler import Greedy, Seeded
 from predtui.decoding.speculative import Speculative
 from predtui.llm.base import LanguageModel, LoadedModel, common_prefix
+from predtui.llm.exactness import known_exact
 from predtui.llm.load import load
 
 LIMIT = 24
 """Tokens of a reply."""
 NEAR_TIE = 0.3
-"""Logits differ by as much between kernels for one token and for many (pocket model in bfloat16, deviation 5): a choice
-that this turns may go either way."""
+"""Of an engine that is not exact, logits may differ by as much with the tokens of a forward (logits of deviation 5): a
+choice that this turns may go either way."""
 WRONG = 0.5
-"""A memory is wrong where logits after it differ by more from those of an empty one: token by token and all at once,
-plain decoding's own differ by up to 0.1 (pocket model, logits of deviation 4)."""
+"""A memory is wrong where logits after it differ by more from those of an empty one; of an exact engine, at all."""
 _CONTEXT = 8
 """Tokens of a random prompt."""
 _LEAVES = 6
@@ -151,15 +151,15 @@ def _difference(
     model: LanguageModel, sampler: Sampler, prompt: list[int], plain: list[int], reply: list[int]
 ) -> tuple[int, bool] | None:
     """Where the reply differs, and whether by a near tie; of an equal one, whether the memory is wrong."""
-    shared = common_prefix(plain, reply)
+    shared, exact = common_prefix(plain, reply), known_exact(model)
     whole = [*prompt, *plain[:shared]]
     remembered = model.logits(whole)[-1]
     model.forget()
     fresh = model.logits(whole)[-1]
     if shared == len(plain):
-        wrong = bool(np.abs(fresh - remembered).max() > WRONG)
+        wrong = bool(np.abs(fresh - remembered).max() > (0 if exact else WRONG))
         return (shared, False) if wrong else None
-    if shared < len(reply):
+    if shared < len(reply) and not exact:
         fresh[reply[shared]] += NEAR_TIE
         return shared, sampler.choose(fresh, shared) == reply[shared]
     return shared, False

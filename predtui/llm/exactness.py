@@ -109,6 +109,12 @@ def exactness_of(model: LanguageModel) -> Exactness:
     return known if isinstance(known, Exactness) else measure(model)
 
 
+def known_exact(model: LanguageModel) -> bool:
+    """Whether its engine found that it is."""
+    known = getattr(model, "exactness", None)
+    return isinstance(known, Exactness) and known.exact
+
+
 def cost(model: LanguageModel, padding: Padding) -> tuple[float, float]:
     """Milliseconds of a token of plain decoding with that padding, and without any: the fastest of a few."""
     text = [(7919 * number + 13) % model.vocab_size for number in range(2 * _LENGTH)]

@@ -27,8 +27,7 @@ def test_caches_of_llama_cpp_are_right_after_every_pattern(tmp_path: Path) -> No
     cases = fuzz_decoding.run(100, 3, *models)
     for loaded in models:
         loaded.model.close()
-    assert all(case.near_tie for case in cases)
-    assert len(cases) <= 3
+    assert cases == []
 
 
 def test_a_rule_that_lets_everything_pass_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ from predtui.decoding.base import Decoder, Sampler
 from predtui.decoding.jacobi import Jacobi
 from predtui.decoding.sampler import Greedy, Seeded
 from predtui.llm.base import LoadedModel
-from predtui.llm.exactness import exactness_of
+from predtui.llm.exactness import known_exact
 from predtui.llm.load import load
 from predtui.predgen.speculator import Progress, Speculator
 from predtui.predgen.verifiers import make_verifier
@@ -191,7 +191,7 @@ def differs_by_near_tie(
 
 def exact(loaded: LoadedModel) -> bool:
     """Whether its engine says that it gives the same logits however many tokens are evaluated at once."""
-    return loaded.engine == "llama.cpp" and exactness_of(loaded.model).exact
+    return known_exact(loaded.model)
 
 
 def test_jacobi_decoding_on_real_kernels(real: LoadedModel) -> None:
