@@ -195,7 +195,7 @@ def row(name: str, recordings: Sequence[Recording], outcomes: Sequence[Outcome])
 
 def run(plan: Plan) -> dict[str, Any]:
     """All methods over all recordings."""
-    folder = find_model(AsrSettings(model="" if str(plan.model) == "pocket" else str(plan.model)))
+    folder = find_model(AsrSettings(model=str(plan.model)))
     model, hush = WhisperModel(folder, plan.threads, device="cpu"), find_hush(folder)
     plan = replace(plan, model=folder)
     recordings = (

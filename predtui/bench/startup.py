@@ -29,13 +29,16 @@ PAINTED = b"CONVERSATION"
 PATIENCE_S = 30.0
 
 
-def first_frame() -> tuple[float, float]:
+def first_frame(settings: Settings) -> tuple[float, float]:
     """Seconds from the command to the first painted frame, and the peak MB of the screen's process."""
     start = time.monotonic()
     pid, terminal = pty.fork()
     if pid == 0:
         os.environ.update(TERM="xterm-256color", COLORTERM="truecolor")
-        os.execv(sys.executable, [sys.executable, "-m", "predtui"])
+        os.execv(
+            sys.executable,
+            [sys.executable, "-m", "predtui", "--model", settings.llm.model, "--asr-model", settings.asr.model],
+        )
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 36, 120, 0, 0))
     seen = b""
     while PAINTED not in seen and time.monotonic() - start < PATIENCE_S:
@@ -80,7 +83,7 @@ def peak_mb(pid: int) -> float:
 
 def main(settings: Settings, repeats: int = 5, json_path: Path | None = None) -> None:
     """Measure, print, write."""
-    frames = [first_frame() for _ in range(repeats)]
+    frames = [first_frame(settings) for _ in range(repeats)]
     times, memory = ready(settings)
     memory = {"screen": max(peak for _, peak in frames), **memory}
     row = {"first_frame_s": median(elapsed for elapsed, _ in frames), "ready_s": times, "peak_mb": memory}

@@ -1,4 +1,5 @@
-"""``predtui bench``: each command imports its measurement when it runs."""
+"""``predtui bench``: each command imports its measurement when it runs. Where no model is named, what ships is
+measured, whatever else is installed."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ import typer
 
 from predtui.commands.outputs import writable
 from predtui.commands.with_settings import Commands, with_settings
+from predtui.real import resolved
 from predtui.settings import Settings, load
 from predtui.shipped import output
 
@@ -36,7 +38,7 @@ def bench_pocket(
 def bench_lossless(
     limit: Annotated[int, typer.Option(help="Prompts.", min=1)] = 200,
     seed: Annotated[int, typer.Option(help="Seed of the held-out prompts.")] = 1,
-    model: Annotated[str, typer.Option(help="pocket, or the path of a GGUF file.")] = "pocket",
+    model: Annotated[str, typer.Option(help="pocket, smollm2, or the path of a GGUF file.")] = "pocket",
     json: Json = None,
 ) -> None:
     """Whether speculation commits what plain greedy decoding gives."""
@@ -57,7 +59,7 @@ def bench_latency(
     """Audio latency with and without speculation, typed and spoken, on the real clock."""
     from predtui.bench.latency import main as measure
 
-    measure(settings, limit, prompts_seed, cps, json)
+    measure(resolved(settings, embedded=True), limit, prompts_seed, cps, json)
 
 
 @bench.command("startup")
@@ -70,12 +72,14 @@ def bench_startup(
     """Time to the first frame and to ready, and the peak memory of each process."""
     from predtui.bench.startup import main as measure
 
-    measure(settings, repeats, json)
+    measure(resolved(settings, embedded=True), repeats, json)
 
 
 @bench.command("jacobi")
 def bench_jacobi(
-    model: Annotated[list[str] | None, typer.Option(help="pocket, or a path; may be given several times.")] = None,
+    model: Annotated[
+        list[str] | None, typer.Option(help="pocket, smollm2, or a path; may be given several times.")
+    ] = None,
     engine: Annotated[str, typer.Option(help="What runs the models.")] = "llamacpp",
     blocks: Annotated[str, typer.Option(help="Tokens of a block, separated by commas.")] = "8,16,32",
     limit: Annotated[int, typer.Option(help="Prompts.", min=1)] = 100,
@@ -101,7 +105,9 @@ def bench_predgen(
     limit: Annotated[int, typer.Option(help="Dialogues; 0 takes all of a file.", min=0)] = 20,
     prompts_seed: Annotated[int, typer.Option(help="Seed of the held-out pocket dialogues.")] = 1,
     rate: Annotated[float, typer.Option(help="Characters a minute of typed prompts.", min=1)] = 600.0,
-    model: Annotated[list[str] | None, typer.Option(help="pocket, or a path; may be given several times.")] = None,
+    model: Annotated[
+        list[str] | None, typer.Option(help="pocket, smollm2, or a path; may be given several times.")
+    ] = None,
     engine: Annotated[str, typer.Option(help="What runs the model.")] = "llamacpp",
     threads: Annotated[int, typer.Option(help="CPU threads of the model; 0 suits its size.", min=0)] = 0,
     clock: Annotated[Literal["real", "virtual"], typer.Option(help="This machine's time, or a profile's.")] = "real",
@@ -162,7 +168,9 @@ def bench_fuzz_typing(
 def bench_fuzz_decoding(
     patterns: Annotated[int, typer.Option(help="Random patterns of acceptance.", min=1)] = 10_000,
     seed: Annotated[int, typer.Option(help="Seed of the patterns.")] = 0,
-    model: Annotated[str, typer.Option(help="pocket, or a GGUF file: real caches. Empty: a scripted model.")] = "",
+    model: Annotated[
+        str, typer.Option(help="pocket, smollm2, or a GGUF file: real caches. Empty: a scripted model.")
+    ] = "",
     json: Json = None,
 ) -> None:
     """Is the reply plain decoding's, and the cache right, whatever a draft gets right and wrong?"""
@@ -181,7 +189,7 @@ def bench_decoding(
     ] = None,
     limit: Annotated[int, typer.Option(help="Dialogues a task; 0 takes all of a file.", min=0)] = 40,
     prompts_seed: Annotated[int, typer.Option(help="Seed of the held-out pocket dialogues.")] = 1,
-    target: Annotated[str, typer.Option(help="pocket, or a path.")] = "pocket",
+    target: Annotated[str, typer.Option(help="pocket, smollm2, or a path.")] = "pocket",
     draft: Annotated[str, typer.Option(help="pocket-draft, or the path of a GGUF file.")] = "pocket-draft",
     target_engine: Annotated[Literal["llamacpp", "torch"], typer.Option(help="What runs the target.")] = "llamacpp",
     threads: Annotated[int, typer.Option(help="CPU threads of each model; 0 suits its size.", min=0)] = 0,
@@ -219,7 +227,9 @@ def bench_asr(
     manifest: Annotated[
         Path | None, typer.Option(help="wav<TAB>transcript lines; none: held-out pocket speech.")
     ] = None,
-    model: Annotated[Path, typer.Option(help="pocket, or the folder of a Whisper checkpoint.")] = Path("pocket"),
+    model: Annotated[Path, typer.Option(help="pocket, tiny.en, or the folder of a Whisper checkpoint.")] = Path(
+        "pocket"
+    ),
     limit: Annotated[int, typer.Option(help="Utterances.", min=0)] = 200,
     long: Annotated[int, typer.Option(help="Long recordings beside them.", min=0)] = 10,
     minutes: Annotated[float, typer.Option(help="Minutes of a long recording.", min=0.1)] = 2.0,
@@ -283,4 +293,4 @@ def bench_record(
     """What the recogniser takes spoken pocket prompts for, as they are spoken: streams for bench predgen."""
     from predtui.bench.recording import main as record_streams
 
-    record_streams(out, limit, prompts_seed, settings.asr)
+    record_streams(out, limit, prompts_seed, resolved(settings, embedded=True).asr)

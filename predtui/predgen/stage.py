@@ -41,6 +41,7 @@ from predtui.predgen.costs import measured
 from predtui.predgen.lookahead import LookAhead, Steps
 from predtui.predgen.options import SpeculationOptions
 from predtui.predgen.policy import Payoff
+from predtui.predgen.prompts import system_prompt
 from predtui.predgen.revision import Revision
 from predtui.predgen.speculator import Progress, Speculator
 from predtui.predgen.verifiers import make_verifier
@@ -106,7 +107,9 @@ class SpeculationStage:
             options.model, options.engine, options.threads or None, options.context, context.stale
         )
         self._opened.callback(self._loaded.model.close)
-        self._window = Window(self._loaded, options.system, options.reply_tokens)
+        self._window = Window(
+            self._loaded, options.system or system_prompt(self._loaded.parameters), options.reply_tokens
+        )
         self._decoding = assemble(
             options.decoding, self._loaded, self._sampler, context.clock, context.stale, self._load_draft
         )
