@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from predtui.errors import PredtuiError
-from predtui.real import RealModel, missing
+from predtui.real import RealModel, find
 
 LOOK_S = 0.2
 """Between two looks at how far it is."""
@@ -74,7 +74,7 @@ class Fetch:
             tell(Progress(self._total, self._total))
             wheels = [str(path) for path in sorted((folder / "wheels").glob("*.whl"))]
             _succeed(_pip(folder, "install", *_QUIET, "--no-index", *wheels), folder)
-        if missing():
+        if any(find(model) is None for model in self._models):
             raise PredtuiError(
                 "The real models are installed, but not where this Python looks.", "Start predtui again."
             )

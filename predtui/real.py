@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -93,8 +94,9 @@ def megabytes(models: Iterable[RealModel] = REAL) -> int:
 
 
 def how() -> str:
-    """The command that gets them: make's, in a checkout."""
-    return "make real" if (Path(__file__).resolve().parent.parent / "Makefile").is_file() else "predtui real"
+    """The command that gets them: make's, in the environment that make has made."""
+    made = Path(__file__).resolve().parent.parent / ".venv"
+    return "make real" if Path(sys.prefix).resolve() == made else "predtui real"
 
 
 def language_model(asked: str, engine: str, embedded: bool = False) -> str:

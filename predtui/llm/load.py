@@ -48,8 +48,7 @@ def load(
     """
     if engine not in ENGINES:
         raise PredtuiError(f"There is no engine {engine!r}.", f"Choose one of {', '.join(sorted(ENGINES))}.")
-    if engine == "torch":
-        _need_torch()
+    _suits(model, engine)
     if engine == "llamacpp" and not build.available():
         engine = _stand_in(model)
     module, function = ENGINES[engine].split(":")
@@ -61,8 +60,8 @@ def load(
 
 def inspect(model: str = POCKET, engine: str = "llamacpp") -> str:
     """A line on a model's file or folder, without its weights. Raises PredtuiError for one that cannot be loaded."""
+    _suits(model, engine)
     if engine == "torch":
-        _need_torch()
         from predtui.llm.huggingface import describe
 
         return describe(model)
@@ -101,8 +100,13 @@ def _stand_in(model: str) -> str:
     )
 
 
-def _need_torch() -> None:
-    if importlib.util.find_spec("torch") is None:
+def _suits(model: str, engine: str) -> None:
+    """Raises PredtuiError for an engine that is not there, or does not read what the model is."""
+    if engine in ("torch", "numpy") and model == SMOLLM2.name:
+        raise PredtuiError(
+            f"{model} is a GGUF file, which the {engine} engine does not read.", "Choose --engine llamacpp."
+        )
+    if engine == "torch" and importlib.util.find_spec("torch") is None:
         raise PredtuiError("The torch engine needs PyTorch.", "Install it: pip install 'predtui[torch]'")
 
 

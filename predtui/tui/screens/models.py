@@ -14,7 +14,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from predtui.real import SMOLLM2, find, megabytes
+from predtui.real import SMOLLM2, find
 from predtui.shipped import MODELS, model_folder
 from predtui.tui import figures
 
@@ -39,7 +39,7 @@ def named() -> list[Choice]:
     """The models that have names: those that come with predtui, and the real one, installed or not."""
     known = [Choice(name, name, model_folder(name) / "model.gguf", HINTS.get(name, "")) for name in MODELS]
     file = find(SMOLLM2)
-    hint = "real: talks about anything" if file else f"talks about anything; F5 gets it, {megabytes()} MB with its ears"
+    hint = "real: talks about anything" if file else "talks about anything: F5 gets it"
     return [*known, Choice(SMOLLM2.name, SMOLLM2.name, file or Path(SMOLLM2.file), hint)]
 
 

@@ -14,12 +14,12 @@ from predtui.tui.messages import FetchGoesOn, FetchOver, RealModelsHere, Told
 from predtui.tui.widgets.pane import Drawn
 from predtui.turn import Turn
 
-State = Literal["", "offering", "fetching"]
+State = Literal["", "offering", "fetching", "installing"]
 KEYS = {"offering": (("F5", "get"), ("Esc", "no")), "fetching": (("F5", "cancel"),)}
 OFFERS = (
-    "real models: it hears people and talks about anything · {} MB, fetched once",
-    "real models: hears people, talks about anything · {} MB",
-    "hears people, any topic: {} MB",
+    "real models hear people and talk about anything: {} MB, fetched once",
+    "real models hear people and talk about anything: {} MB",
+    "hears people: {} MB",
 )
 """The widest that fits is shown."""
 
@@ -75,7 +75,7 @@ class RealBar(Drawn[tuple[State, str]]):
     def on_fetch_goes_on(self, message: FetchGoesOn) -> None:
         message.stop()
         if self._fetch is not None:
-            self._show("fetching", str(message.progress))
+            self._show("installing" if message.progress.fetched else "fetching", str(message.progress))
 
     def on_fetch_over(self, message: FetchOver) -> None:
         message.stop()
@@ -112,4 +112,4 @@ class RealBar(Drawn[tuple[State, str]]):
 def _line(text: str, keys: tuple[tuple[str, str], ...]) -> Content:
     """All of it, however wide."""
     parts = (Content.assemble((key, ".key"), f" {word}") for key, word in keys)
-    return figures.row([Content.assemble(("+ ", ".accent"), text), *parts], width=len(text) + 100, gap=3)
+    return figures.row([Content.assemble(("+ ", ".accent"), text), *parts], width=len(text) + 100, gap=2)
