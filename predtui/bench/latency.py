@@ -19,7 +19,7 @@ from rich.table import Table
 from predtui.bench.keyboard import Scene, Terminal
 from predtui.bench.report import command, console, machine, write
 from predtui.events import Event
-from predtui.headless import until_over, until_ready
+from predtui.headless import AT_ONCE_S, until_over, until_ready
 from predtui.pipeline import STAGES
 from predtui.settings import Settings
 from predtui.training.corpus import compose
@@ -76,7 +76,7 @@ def _typed(settings: Settings, prompt: str, cps: float) -> dict[str, Any]:
 
 def _heard(settings: Settings, wav: Path) -> dict[str, Any]:
     inbox: queue.SimpleQueue[Event] = queue.SimpleQueue()
-    pipeline = make_pipeline(settings)
+    pipeline = make_pipeline(settings, idle_s=AT_ONCE_S)
     pipeline.subscribe(inbox.put)
     pipeline.start()
     try:

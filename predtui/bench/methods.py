@@ -9,7 +9,6 @@ from typing import Any
 from predtui.decoding.assembly import DecodingOptions
 from predtui.errors import PredtuiError
 from predtui.predgen.options import SpeculationOptions
-from predtui.predgen.policy import pause_seconds
 from predtui.predgen.verifiers import VERIFIERS, verifier_named
 from predtui.settings import LlmSettings
 
@@ -25,10 +24,6 @@ class Method:
     options: Mapping[str, Any] = field(default_factory=dict)
     speculates: bool = True
     pause_s: float = PAUSE_S
-
-    def pause(self, forward_s: float) -> float:
-        """Seconds, where a forward takes ``forward_s``."""
-        return pause_seconds(self.pause_s, forward_s if self.options.get("policy", True) else 0.0)
 
     def over(self, base: SpeculationOptions) -> SpeculationOptions:
         return replace(base, **self.options)

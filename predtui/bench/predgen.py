@@ -54,7 +54,6 @@ def run(
     Raises PredtuiError where the model cannot be loaded or a stage fails.
     """
     lender = Lender(options, profile)
-    forward_s = lender.costs.seconds(1)
     play = rig.play_virtual if profile else rig.play_real
     voice = PricedVoice(profile) if profile else Voice(speech)
     records: list[Record] = []
@@ -65,7 +64,7 @@ def run(
                 for name, method in methods.items():
                     cast = rig.Cast(partial(lender.stage, method.over(options)), voice.stage)
                     counted = lender.loaded.model.counters, voice.counters or Counters()
-                    inputs = streams.events(stream, histories[name], method.speculates, method.pause(forward_s))
+                    inputs = streams.events(stream, histories[name], method.speculates, method.pause_s)
                     record = _turn(name, options, stream, inputs, cast, play, counted)
                     if voice.counters is None:
                         record = replace(record, speech_forwards=None, speech_positions=None)

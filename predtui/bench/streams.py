@@ -18,6 +18,7 @@ from predtui.admission import admit
 from predtui.errors import PredtuiError
 from predtui.events import Event, Message, Transcript, TurnStarted
 from predtui.line import Typed, paused, read
+from predtui.predgen.policy import Rhythm
 from predtui.turn import Turn, reduce
 
 CHARACTERS_A_MINUTE = 600.0
@@ -124,11 +125,13 @@ def _partial(text: Any, seconds: Any) -> tuple[float, str]:
 def events(stream: Stream, history: Sequence[Message], speculates: bool = True, pause_s: float = 0.0) -> list[Event]:
     """The stream as the "llm" stage receives it, times in seconds from its beginning; without speculation, of all the
     transcripts the final one only. Numbered and sifted as in the app: what leaves the prompt as it was is no new
-    revision, and a pause of ``pause_s`` (0: none) makes the unfinished word count."""
+    revision, and a pause of ``pause_s`` (0: none), longer where keys come slowly, makes the unfinished word count."""
     started = TurnStarted(turn=1, history=tuple(history))
     turn = reduce(Turn(), started)
     sifted: list[Event] = [started]
-    for event in _paused(_transcripts(stream), pause_s) if speculates else [*_transcripts(stream)][-1:]:
+    for event in (
+        _paused(_transcripts(stream), pause_s, bool(stream.delay)) if speculates else [*_transcripts(stream)][-1:]
+    ):
         admitted = admit(turn, event)
         if admitted is not None:
             sifted.append(admitted)
@@ -142,15 +145,17 @@ def _transcripts(stream: Stream) -> Iterator[Transcript]:
         yield replace(read(Typed(text, final=index == last, time=seconds)), turn=1)
 
 
-def _paused(heard: Iterator[Transcript], pause_s: float) -> Iterator[Transcript]:
+def _paused(heard: Iterator[Transcript], pause_s: float, typed: bool) -> Iterator[Transcript]:
     """``heard`` with what is anticipated wherever nothing comes for so long."""
+    rhythm = Rhythm(pause_s)
     for event, following in itertools.pairwise([*heard, None]):
         if event is None:
             return
         yield event
-        whole = paused(event) if pause_s else None
-        if whole is not None and following is not None and following.time > event.time + pause_s:
-            yield replace(whole, time=event.time + pause_s)
+        pause = rhythm.pause(event.time) if typed else pause_s
+        whole = paused(event) if pause else None
+        if whole is not None and following is not None and following.time > event.time + pause:
+            yield replace(whole, time=event.time + pause)
 
 
 def _dialogue(line: str, rate: float, where: str) -> Dialogue:

@@ -32,9 +32,20 @@ class LookAhead:
         self._longest = longest
         self._text = ""
         """What was heard before."""
+        self.answering = ""
+        """The prompt that is being answered ahead."""
+
+    def read(self, prompt: Sequence[int]) -> int:
+        """How many tokens of ``prompt`` this has left in the model's memory, at least."""
+        return min(self._completer.read(prompt), self._speculator.read(prompt))
 
     def work(self, history: Sequence[Message], heard: Transcript, stale: Stale) -> Steps:
-        """Steps of about one forward, each with what is to be told of it. Raises Preempted as the model does.
+        """What there is to do once ``heard`` has come. Raises Preempted as the model does."""
+        self.answering = ""
+        return self._steps(history, heard, stale)
+
+    def _steps(self, history: Sequence[Message], heard: Transcript, stale: Stale) -> Steps:
+        """Steps of about one forward, each with what is to be told of it.
 
         A word that comes at once, as a recogniser writes it, is likely whole, and is answered so before anything else.
         One that is being spelled is a guess like any other, at its place if the model takes it for whole, or the last.
@@ -52,11 +63,14 @@ class LookAhead:
 
     def _answer(self, history: Sequence[Message], prompt: str, stale: Stale, speaks: bool) -> Steps:
         """The first sentence of the reply to ``prompt``, to be spoken ahead where it ``speaks``."""
+        self.answering = prompt
         tokens = self._window.tokens(history, prompt)
         sentence = self._sentence(self._speculator.held(tokens))
         if sentence is None:
             for progress in self._speculator.advance(tokens, stale, ahead=True):
                 yield None
+                if progress.verifying:
+                    continue
                 sentence = self._sentence(progress.tokens)
                 if sentence is not None or len(progress.tokens) >= self._longest:
                     break

@@ -50,9 +50,10 @@ class Revision:
     def tell(self, progress: Progress) -> Iterator[Event]:
         """What this step of the work brings; call it for each, in order."""
         text = self._tokenizer.decode(progress.tokens)
-        if self._outcome is None:
+        stands = progress.ended or first_sentence(text) is not None
+        if self._outcome is None and (stands or not progress.verifying):
             self._outcome = self._judge(progress, text)
-        if not self.sentence_tokens and (progress.ended or first_sentence(text) is not None):
+        if not self.sentence_tokens and stands:
             yield from self._first_sentence(progress, text)
         elif self._due(progress):
             yield self._candidate(progress, text)
