@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
+from predtui.bench import calibrate
 from predtui.bench.virtual import Timetable
 from predtui.clock import Clock, RealClock
 from predtui.decoding.scheduler import Curve
@@ -19,6 +20,8 @@ from predtui.profile import HardwareProfile
 
 TYPICAL_CONTEXT = 200
 """Tokens before those whose forward is the measure of a machine."""
+FORWARDS = 9
+"""That this measure is the median of."""
 
 
 Price = Callable[[int, int], float]
@@ -129,6 +132,13 @@ class Lender:
 
         return SpeculationStage(options, lend, self.costs, lend_draft)
 
+    def forward_ms(self) -> float:
+        """Milliseconds of a forward over one token: on this machine the median of a few, amid a conversation."""
+        if self._price:
+            return round(1000 * self.costs.seconds(1), 4)
+        known = min(TYPICAL_CONTEXT, self.loaded.model.context_size - 1)
+        return round(1000 * calibrate.forward(self.loaded.model, 1, known, FORWARDS), 4)
+
     def _measured(self) -> Curve:
         prompt = self.loaded.prompt_tokens([Message("user", "how long does one word take")])
         self.loaded.model.logits(prompt)
@@ -137,6 +147,15 @@ class Lender:
     def close(self) -> None:
         for loaded in (self.loaded, *self._drafts.values()):
             loaded.model.close()
+
+
+def forward_ms(options: SpeculationOptions) -> float:
+    """Milliseconds of a forward over one token on this machine. Raises PredtuiError as ``llm.load.load`` does."""
+    lender = Lender(options)
+    try:
+        return lender.forward_ms()
+    finally:
+        lender.close()
 
 
 def _lent(loaded: LoadedModel, price: Price | None, clock: Clock, stale: Stale = never) -> LoadedModel:

@@ -9,6 +9,7 @@ from typing import Any
 from predtui.decoding.assembly import DecodingOptions
 from predtui.errors import PredtuiError
 from predtui.predgen.options import SpeculationOptions
+from predtui.predgen.rounds import Rounds
 from predtui.predgen.verifiers import VERIFIERS, verifier_named
 from predtui.settings import LlmSettings
 
@@ -35,7 +36,7 @@ METHODS: dict[str, Method] = {
     "jacobi": Method({"decoding": DecodingOptions("jacobi")}),
     "speculative": Method({"decoding": DecodingOptions("speculative", "lookup")}),
     "drafted": Method({"decoding": DecodingOptions("speculative", "model")}),
-    "paper": Method({"preempts": False, "memory": 1, "futures": 0, "candidate_tokens": 10}, pause_s=0.0),
+    "paper": Method({"preempts": False, "rounds": Rounds(), "memory": 1, "futures": 0, "policy": False}, pause_s=0.0),
     "no-preemption": Method({"preempts": False}),
     "no-memory": Method({"memory": 1}),
     "no-futures": Method({"futures": 0}),
@@ -44,7 +45,7 @@ METHODS: dict[str, Method] = {
     "no-policy": Method({"policy": False}),
 }
 """A verifier is a method by its own name, with all else as the app has it; the baseline is the naive cascade; ``paper``
-is greedy verification as PredGen's authors ran it: one candidate, ten tokens ahead, each chunk worked off in full.
+is greedy verification as PredGen's authors run it: one candidate, grown in rounds between which input is looked at.
 ``no-tie`` draws afresh at each look, which shows at a temperature only. ``speculative`` drafts with the rest of the
 struck candidate and with the prompt; ``drafted`` with the draft model."""
 GROUPS = {

@@ -19,11 +19,13 @@ from predtui.errors import PredtuiError
 from predtui.events import Event, Message, Transcript, TurnStarted
 from predtui.line import Typed, paused, read
 from predtui.predgen.policy import Rhythm
+from predtui.shipped import asset
 from predtui.turn import Turn, reduce
 
-CHARACTERS_A_MINUTE = 600.0
-"""120 words a minute (PredGen, section 5.1)."""
-POCKET = "pocket"
+CHARACTERS_A_WORD = 5
+CHARACTERS_A_MINUTE = 120.0 * CHARACTERS_A_WORD
+"""120 words a minute (PredGen, section 3)."""
+POCKET, EVERYDAY = "pocket", "everyday"
 _DAY_S = 86_400
 
 Right = Callable[[str], bool]
@@ -62,18 +64,33 @@ def typed(text: str, rate: float = CHARACTERS_A_MINUTE, right: Right | None = No
     return Stream((*keys, ((len(text) + 1) * 60 / rate, text)), right, 60 / rate)
 
 
-def dialogues(source: str, recording: Path | None, limit: int, seed: int, rate: float) -> list[Dialogue]:
-    """Recorded ones, where there is a ``recording``; else those of the corpus for ``pocket``, else those of the file
-    ``source``. Raises PredtuiError where that leaves nothing."""
+def dialogues(
+    source: str,
+    limit: int,
+    seed: int,
+    rate: float = CHARACTERS_A_MINUTE,
+    recording: Path | None = None,
+    together: int = 1,
+) -> list[Dialogue]:
+    """Recorded ones, where there is a ``recording``; else those of the corpus for ``pocket``, the shipped questions for
+    ``everyday``, or those of the file ``source``. ``together``: so many of them become one conversation, one after
+    another. Raises PredtuiError where that leaves nothing."""
     if recording is not None:
         found = recorded(recording, limit)
     elif source == POCKET:
         found = pocket(limit, seed, rate)
     else:
-        found = prompts(Path(source).expanduser(), limit, rate)
+        path = asset("prompts", "everyday.txt") if source == EVERYDAY else Path(source).expanduser()
+        found = prompts(path, limit, rate)
+    found = [_joined(found[start : start + together]) for start in range(0, len(found), together)]
     if not found:
         raise PredtuiError("There is nothing to say.", "Give a file with prompts, or a --limit above 0.")
     return found
+
+
+def _joined(parts: Sequence[Dialogue]) -> Dialogue:
+    """One after another, on top of what stands before the first."""
+    return Dialogue(tuple(turn for part in parts for turn in part.turns), parts[0].history)
 
 
 def pocket(limit: int, seed: int, rate: float = CHARACTERS_A_MINUTE) -> list[Dialogue]:
@@ -90,12 +107,15 @@ def pocket(limit: int, seed: int, rate: float = CHARACTERS_A_MINUTE) -> list[Dia
 
 
 def prompts(path: Path, limit: int, rate: float = CHARACTERS_A_MINUTE) -> list[Dialogue]:
-    """The first ``limit`` (0: all) lines of a JSONL file with ``{"turns": [..]}`` or ``{"prompt": ..}`` each.
+    """The first ``limit`` (0: all) lines of a file with a prompt each; of one that ends in .jsonl, with
+    ``{"turns": [..]}`` or ``{"prompt": ..}`` each.
 
     A ``reference`` (one answer a turn, or a single one) lets the last number in a reply, or else its text, be
     compared. Raises PredtuiError with file and line.
     """
     lines = [(n, line) for n, line in enumerate(_read(path).splitlines(), 1) if line.strip()]
+    if path.suffix != ".jsonl":
+        return [Dialogue((typed(line, rate),)) for _, line in lines[: limit or None]]
     return [_dialogue(line, rate, f"{path}, line {n}") for n, line in lines[: limit or None]]
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from predtui.decoding.assembly import DecodingOptions
 from predtui.llm.repacking import AUTO
+from predtui.predgen.rounds import Rounds
 from predtui.real import language_model
 from predtui.settings import LlmSettings
 from predtui.shipped import POCKET
@@ -46,6 +47,9 @@ class SpeculationOptions:
     sampling says; only a bench wants it otherwise."""
     preempts: bool = True
     """Whether new input stops the work on older input; a reply to the end of input is never waited for."""
+    rounds: Rounds | None = None
+    """A candidate grows in rounds while the input stands still, however long, and work that new input does not stop
+    ends with a round. None: it grows as the limits above say."""
 
     @classmethod
     def of(cls, settings: LlmSettings) -> SpeculationOptions:

@@ -299,6 +299,9 @@ class SpeculationStage:
 
     def _enough(self, revision: Revision, progress: Progress) -> bool:
         """Whether the candidate need not grow before the input does."""
+        if rounds := self._options.rounds:
+            begins = not progress.kept and not progress.struck
+            return rounds.ends(len(progress.new), begins) and self._context.stale()
         length, sentence = len(progress.tokens), revision.sentence_tokens
         beyond = sentence and length >= sentence + self._options.beyond_sentence
         return bool(beyond) or length >= self._options.candidate_tokens
