@@ -25,6 +25,7 @@ FIGURES = {
     "foretold_share": ("answered before last word", "{:.0%}"),
     "identical_share": ("identical to plain", "{:.1%}"),
     "input_forwards": ("forwards before the end", "{:.1f}"),
+    "foreseen_share": ("prompt answered ahead", "{:.0%}"),
     "wasted_token_share": ("tokens wasted", "{:.0%}"),
     "accuracy": ("replies right", "{:.1%}"),
     "speech_forwards": ("synthesis forwards", "{:.1f}"),

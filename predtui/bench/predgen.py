@@ -26,11 +26,13 @@ from predtui.bench.watch import Gather, Watch
 from predtui.events import (
     Baseline,
     Event,
+    Future,
     Message,
     ReplyCommitted,
     ReplyFinished,
     SpeechChunk,
     Synthesis,
+    Transcript,
     TurnStarted,
 )
 from predtui.llm.base import Counters
@@ -107,6 +109,7 @@ def _turn(
         logit_gap=round(plain.logit_gap, 4),
         right=stream.right(reply.text) if stream.right else None,
         input_forwards=after - before,
+        foreseen=_foreseen(outs, [event for event, *_ in arrivals], reply.prompt),
         tokens=reply.tokens,
         generated=reply.generated,
         speech_forwards=sounding.forwards - spoken.forwards,
@@ -120,6 +123,15 @@ def _round(inputs: Sequence[Event]) -> int:
     """Which turn of its dialogue it is, from 1."""
     started = next(event for event in inputs if isinstance(event, TurnStarted))
     return 1 + sum(message.role == "user" for message in started.history)
+
+
+def _foreseen(outs: Sequence[Event], heard: Sequence[Event], prompt: str) -> bool | None:
+    """Whether ``prompt`` was answered before all of it was ``heard``; None where it was heard at once."""
+    spoken = [event for event in heard if isinstance(event, Transcript)]
+    complete = next((event.time for event in spoken if event.text == prompt), None)
+    if len(spoken) < 2 or complete is None:
+        return None
+    return any(isinstance(out, Future) and out.prompt == prompt and out.time < complete for out in outs)
 
 
 def _at_first_sound(outs: Sequence[Event]) -> Synthesis:

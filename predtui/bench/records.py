@@ -42,6 +42,8 @@ class Record:
     logit_gap: float
     right: bool | None
     input_forwards: int | None
+    foreseen: bool | None
+    """Whether the prompt was answered before its last letter came; None where nothing was to be seen before."""
     tokens: int
     generated: int
     speech_forwards: int | None
@@ -102,6 +104,7 @@ def _row(model: str, method: str, group: Sequence[Record], plain: Mapping[Any, f
         "identical_share": _mean([record.identical for record in group]),
         "largest_gap": max(record.logit_gap for record in group),
         "input_forwards": _mean([record.input_forwards for record in group if record.input_forwards is not None]),
+        "foreseen_share": _mean([record.foreseen for record in group if record.foreseen is not None]),
         "wasted_token_share": round(1 - sum(r.tokens for r in group) / generated, 4) if generated else None,
         "accuracy": _mean(known),
         "speech_forwards": _mean([record.speech_forwards for record in group if record.speech_forwards is not None]),

@@ -35,11 +35,15 @@ class SpeculationOptions:
     """A candidate grows no longer while input goes on ..."""
     beyond_sentence: int = 6
     """... or than so many tokens beyond its first sentence, which show that the sentence is over."""
+    clause: bool = False
+    """Whether the first clause of a reply is spoken before its first sentence is known."""
     memory: int = 4
     """Candidates kept, the present one included."""
     futures: int = 2
     """Guesses of what the user is about to say, answered while nothing else is to be done; 0: none, nor the unfinished
     word."""
+    guesses: str = "both"
+    """Who makes them, one of ``lookahead.GUESSES``."""
     policy: bool = True
     """Whether the measured cost of a forward decides how much one verifies, and whether looking ahead goes on."""
     tied: bool = True
@@ -62,6 +66,7 @@ class SpeculationOptions:
             verifier=settings.verifier,
             temperature=settings.temperature,
             seed=settings.seed,
+            clause=settings.clause,
             memory=settings.memory,
             futures=settings.futures,
             decoding=DecodingOptions(settings.decoder, settings.drafter, settings.draft, settings.datastore),

@@ -135,7 +135,13 @@ class SpeculationStage:
             futures=options.futures and options.futures + 1,
         )
         self._lookahead = LookAhead(
-            self._loaded, self._window, self._speculator, options.futures, options.candidate_tokens
+            self._loaded,
+            self._window,
+            self._speculator,
+            options.futures,
+            options.candidate_tokens,
+            options.guesses,
+            options.clause,
         )
         if isinstance(self._loaded.template, PlainTemplate):
             text = f"{self._loaded.name} has no chat template: it may ramble. A chat model answers better."
@@ -295,6 +301,7 @@ class SpeculationStage:
             forwards=lambda: counters.forwards - forwards,
             ahead=self._ahead,
             final=final,
+            clause=self._options.clause,
         )
 
     def _enough(self, revision: Revision, progress: Progress) -> bool:

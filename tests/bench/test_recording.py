@@ -37,3 +37,13 @@ def test_the_shipped_streams_hold_real_revisions() -> None:
         assert told[-1].final
         revised += any(not after.prompt.startswith(before.prompt) for before, after in itertools.pairwise(told))
     assert revised > len(shipped) / 2
+
+
+def test_dialogues_can_be_said_to_the_recogniser() -> None:
+    written = streams.Dialogue((streams.typed("what is the capital of france", right=str.isupper),) * 2)
+    (heard,) = recording.spoken([written], 1, AsrSettings())
+    assert len(heard.turns) == 2
+    for turn in heard.turns:
+        assert turn.right is str.isupper
+        assert turn.text
+        assert len(turn.partials) > 2
