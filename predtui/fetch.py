@@ -128,7 +128,7 @@ def _succeed(child: subprocess.Popen[bytes], folder: Path) -> None:
     """Waits for pip. Raises PredtuiError, with why, where it fails."""
     if child.wait():
         said = (folder / "pip.log").read_text(encoding="utf-8", errors="replace").splitlines()
-        raise PredtuiError(f"The real models could not be fetched: {_reason(said)}.", "What is there goes on.")
+        raise PredtuiError(f"The real models could not be fetched: {_reason(said)}.", "Nothing was changed.")
 
 
 def _reason(said: Sequence[str]) -> str:
