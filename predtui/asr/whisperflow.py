@@ -31,7 +31,7 @@ SETTLED_SECONDS = 0.4
 at once."""
 AGREEING_ROUNDS = 3
 """How many have to agree: two of them, so close to each other, agree on a phrase written twice as well."""
-HOLD_SECONDS = 1.5
+HOLD_SECONDS = 3.0
 """What a large model wrote of the newest sound it often writes otherwise once more is said, and in agreement with
 itself until then: it knows many words, and guesses."""
 SHARE = 0.5
