@@ -253,7 +253,8 @@ class Decoding(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentenceAhead(Event):
-    """Synthesise this first sentence of a candidate and keep it: it is released by ``ReplyCommitted`` only."""
+    """Synthesise this first sentence of a candidate, or its first clause where that is spoken alone, and keep it: it is
+    released by ``ReplyCommitted`` only."""
 
     text: str = ""
 
@@ -297,7 +298,8 @@ class Synthesis(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplyCommitted(Event):
-    """Sentence ``index`` (from 0) of the reply to the final prompt: verified, to be spoken and remembered."""
+    """Sentence ``index`` (from 0) of the reply to the final prompt: verified, to be spoken and remembered. Its first
+    clause counts as a sentence where that is spoken alone."""
 
     index: int = 0
     text: str = ""

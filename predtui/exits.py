@@ -1,8 +1,11 @@
-"""What ended a process, told by its exit status. Knows no process in particular."""
+"""What ended a process, told by its exit status, and how to end with what is done so far. Knows no process in
+particular."""
 
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 FAULTS = ("SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE", "SIGABRT")
 """Signals that a process brings upon itself; others are sent by somebody, and say nothing of what it does."""
@@ -24,3 +27,22 @@ def signal_name(returncode: int) -> str:
 def ending(returncode: int) -> str:
     """A process that ends so "was killed by SIGSEGV", or "ended with exit status 1"."""
     return f"was killed by {name}" if (name := signal_name(returncode)) else f"ended with exit status {returncode}"
+
+
+@contextmanager
+def terminate_as_interrupt() -> Iterator[None]:
+    """Inside, SIGTERM is a KeyboardInterrupt with its number, so that a polite kill saves as Ctrl-C does. Main thread
+    only."""
+
+    def interrupt(number: int, _frame: object) -> None:
+        raise KeyboardInterrupt(number)
+
+    try:
+        previous = signal.signal(signal.SIGTERM, interrupt)
+    except ValueError:  # not in the main thread: signals are somebody else's
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, previous)

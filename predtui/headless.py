@@ -22,6 +22,8 @@ from predtui.turn import Turn, reduce, summary
 from predtui.wiring import make_pipeline
 
 EXAMPLE = "what is the capital of france"
+AT_ONCE_S = 0.3
+"""After the only turn there is, before its baseline is measured."""
 PATIENCE_S = 120.0
 """A turn in which nothing happens for so long is given up, with a message."""
 Inbox = queue.SimpleQueue[ev.Event]
@@ -57,7 +59,7 @@ def run_turn(
     needed = {"llm", "tts", "player"} | ({"mic", "asr"} if wav else set())
     printer = JsonPrinter(sys.stdout) if as_json else LinePrinter(sys.stdout)
     inbox: Inbox = queue.SimpleQueue()
-    pipeline = make_pipeline(settings, only=needed)
+    pipeline = make_pipeline(settings, only=needed, idle_s=AT_ONCE_S)
     pipeline.subscribe(inbox.put)
     recorder = Recorder(record, pipeline.publish) if record else None
     if recorder:

@@ -23,7 +23,7 @@ from predtui.hosts.base import Host, HostFactory
 from predtui.hosts.process import process_host
 from predtui.line import Typed, paused, read, same
 from predtui.monitor import Monitor
-from predtui.predgen.policy import pause_seconds
+from predtui.predgen.policy import Rhythm
 from predtui.recovery import Memory
 from predtui.stage import StageSpec
 from predtui.supervisor import Supervisor, falls_back, given_up
@@ -34,8 +34,10 @@ STAGES = ("mic", "asr", "llm", "tts", "player")
 """The names by which the pipeline knows the stages; any may be missing."""
 RECOGNISER_PATIENCE_S = 10.0
 """How long the last words of an utterance are waited for."""
-IDLE_S = 0.3
-"""After a reply that cannot be heard, before the baseline is measured."""
+IDLE_S = 2.0
+"""After a reply, without a key or a word, before the baseline is measured: it takes as long as plain decoding does."""
+_SOON_S = 0.3
+"""Until a stage that is to be renewed is looked at again."""
 
 Listener = Callable[[ev.Event], None]
 
@@ -55,18 +57,19 @@ class Pipeline:
         pause_s: float = 0.0,
         monitored: bool = True,
         background: bool = True,
+        idle_s: float = IDLE_S,
     ) -> None:
         """``make_host`` defaults to a process a stage. Without ``background`` there is no thread: call ``pump``.
-        ``pause_s``: after so long without a change, or longer where the model is slow, the input is speculated on as
-        if it ended there; 0: never."""
+        ``pause_s``: after so long without a change, or longer where keys come slowly, the input is speculated on as if
+        it ended there; 0: never. ``idle_s``: after so long without input the baseline is measured."""
         self._clock: Clock = clock or RealClock()
         self._log_path = log_path
         self._make_host = make_host or process_host(self._clock, log_path)
         self._measure_baseline = measure_baseline
         self._hands_free = hands_free
-        self._pause_s = pause_s
-        self._forward_s = 0.0
+        self._pause_s, self._rhythm = pause_s, Rhythm(pause_s)
         self._background = background
+        self._idle_s, self._idle_from = idle_s, 0.0
         self._dispatcher = Dispatcher(self._clock)
         self._listeners: list[Listener] = []
         self._memory = Memory()
@@ -269,16 +272,15 @@ class Pipeline:
             case ev.Transcript(final=True):
                 self._input_ended(event)
             case ev.Transcript(unfinished=True) if self._pause_s:
-                pause = pause_seconds(self._pause_s, self._forward_s)
+                typed = self._state.source == "typed"
+                pause = self._rhythm.pause(event.time) if typed else self._pause_s
                 self._dispatcher.after(pause, partial(self._anticipate, event))
-            case ev.Verdict(forwards=forwards) if forwards:
-                self._forward_s = event.ms / 1000 / forwards
             case ev.ReplyFinished(prompt=prompt, text=text):
                 if prompt and not text.strip():
                     self._notice("The model has nothing to say to that. Put it in other words.", "warning")
-                self._dispatcher.after(IDLE_S, self._measure)
+                self._measure_later()
             case ev.Playback(state="finished"):
-                self._measure()
+                self._measure_later()
         if self._backlog and not self._state.busy:
             self._dispatcher.post(self._next_line)
 
@@ -309,8 +311,15 @@ class Pipeline:
         self._notice(f"The recogniser {why}; the words so far are taken.", "warning")
         self._publish(ev.Transcript(stable=state.transcript.text, unfinished=False, final=True), bump=1)
 
+    def _measure_later(self) -> None:
+        """Measure once nothing more has happened for a while."""
+        self._idle_from = self._clock.now() + self._idle_s
+        self._dispatcher.after(self._idle_s, self._measure)
+
     def _measure(self) -> None:
         """Ask for the baseline of the current turn, once, when nothing of it is under way."""
+        if self._clock.now() < self._idle_from:
+            return
         turn = self._state
         reply = turn.reply
         ended = turn.phase == "done" and not turn.interrupted and self._measured != turn.number
@@ -376,7 +385,7 @@ class Pipeline:
         if name == "asr":
             self._give_up_listening(self._state.number, "has failed")
         if name in ("tts", "player"):
-            self._dispatcher.after(IDLE_S, self._measure)
+            self._measure_later()
         if name in self._previous:
             spec = self._previous.pop(name)
             self._notice(f"{why} The former choice for {name} comes back.", "warning")
@@ -395,7 +404,7 @@ class Pipeline:
 
     def _renew_stage(self, name: str) -> None:
         if self._state.busy:
-            self._dispatcher.after(IDLE_S, partial(self._renew_stage, name))
+            self._dispatcher.after(_SOON_S, partial(self._renew_stage, name))
         elif name in self._hosts and self._usable(name):
             self._swap(name, self._hosts[name].spec)
 

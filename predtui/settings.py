@@ -64,6 +64,7 @@ class LlmSettings:
         ("greedy", "reflection", "topN"),
         flag="verifier",
     )
+    clause: bool = option(False, "whether a reply's first clause is spoken before its first sentence is known")
     memory: int = option(4, "how many candidates are kept, for words that flip back and forth", least=1)
     futures: int = option(
         2, "how many ends of the user's sentence are guessed and answered ahead, in idle time; 0: none", least=0

@@ -13,15 +13,23 @@ from typing import Any, Protocol
 from predtui.clock import Clock
 from predtui.events import Event
 
+Listener = Callable[[Event], None]
+
+
+def unwatched(listener: Listener) -> None:
+    """Nothing arrives while a stage without a host works."""
+
 
 @dataclass(frozen=True, slots=True)
 class StageContext:
     """What a host lends to its stage. ``stale()`` is true once an event of a newer generation has arrived for it:
-    ask it between forwards, between chunks, and stop (return) when it says so."""
+    ask it between forwards, between chunks, and stop (return) when it says so. ``watch(listener)``: have each event
+    told as it arrives, in the host's thread and before it is handled, to a stage that cannot ask so often."""
 
     clock: Clock
     stale: Callable[[], bool]
     log: logging.Logger
+    watch: Callable[[Listener], None] = unwatched
 
 
 class Stage(Protocol):

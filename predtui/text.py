@@ -30,6 +30,9 @@ _BEFORE_NUMBERS = _set("no nos fig figs vol p pp ch sec art")
 """Abbreviations where a number follows, words where none does."""
 _MAY_END = _set("a.m p.m etc inc ltd co corp jr sr ph.d m.d b.a m.a b.c a.d d.c")
 """Abbreviations that end a sentence where the next word is capitalised."""
+_PAUSE = re.compile(r"""(?:[,;:]["'”’»)\]*_]*|(?<=\s)-|[–—])(?P<gap>\s+)(?=\S)""")
+CLAUSE_WORDS = 3
+"""Of the shortest clause that is spoken alone: what follows a shorter one may not be ready when that is over."""
 
 
 _CONTROLS = dict.fromkeys((*range(32), *range(127, 160)), " ")
@@ -78,6 +81,17 @@ def sentence_end(text: str, start: int = 0, complete: bool = False) -> int:
     return len(text) if complete and text[start:].strip() else -1
 
 
+def clause_end(text: str, start: int = 0, complete: bool = False) -> int:
+    """Index just after the clause that begins at ``start``, or -1 while it is unfinished: at a comma, semicolon, colon
+    or dash with a gap behind it, not between numbers, or where the sentence ends."""
+    sentence = sentence_end(text, start, complete)
+    for match in _PAUSE.finditer(text, start, sentence if sentence >= 0 else len(text)):
+        apart = not (text[match.start() - 1].isdigit() and text[match.end()].isdigit())
+        if apart and len(text[start : match.start()].split()) >= CLAUSE_WORDS:
+            return match.start("gap")
+    return sentence
+
+
 def sentences(text: str, complete: bool = False) -> Iterator[str]:
     """The finished sentences of ``text`` in order; each carries the space before it, so that they join to the text."""
     start = 0
@@ -88,7 +102,15 @@ def sentences(text: str, complete: bool = False) -> Iterator[str]:
 
 def first_sentence(text: str, complete: bool = False) -> str | None:
     """The first sentence of ``text`` without the space around it, or None while it is unfinished."""
-    end = sentence_end(text, 0, complete)
+    return _first(text, sentence_end(text, 0, complete))
+
+
+def first_clause(text: str, complete: bool = False) -> str | None:
+    """The first clause of ``text`` without the space around it, or None while it is unfinished."""
+    return _first(text, clause_end(text, 0, complete))
+
+
+def _first(text: str, end: int) -> str | None:
     return text[:end].strip() if end >= 0 else None
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from predtui.llm.build import RECOMPILE
-from predtui.pipeline import STAGES, Pipeline
+from predtui.pipeline import IDLE_S, STAGES, Pipeline
 from predtui.settings import Settings, safest_model, state_folder
 from predtui.stage import Fallback, StageSpec
 
@@ -30,9 +30,11 @@ def stage_specs(settings: Settings) -> list[StageSpec]:
     ]
 
 
-def make_pipeline(settings: Settings, only: Collection[str] = STAGES, instead: Collection[StageSpec] = ()) -> Pipeline:
+def make_pipeline(
+    settings: Settings, only: Collection[str] = STAGES, instead: Collection[StageSpec] = (), idle_s: float = IDLE_S
+) -> Pipeline:
     """The pipeline of these settings, not yet started; ``only`` names the stages it has, those of ``instead`` take the
-    place of their namesakes."""
+    place of their namesakes; ``idle_s`` as the pipeline takes it."""
     chosen = {spec.name: spec for spec in (*stage_specs(settings), *instead)}
     specs = [spec for spec in chosen.values() if spec.name in only]
     return Pipeline(
@@ -41,6 +43,7 @@ def make_pipeline(settings: Settings, only: Collection[str] = STAGES, instead: C
         measure_baseline=settings.llm.baseline,
         hands_free=settings.audio.hands_free,
         pause_s=settings.llm.pause_ms / 1000,
+        idle_s=idle_s,
     )
 
 

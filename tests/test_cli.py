@@ -289,3 +289,9 @@ def test_what_is_trained_is_written_where_it_is_read(command: str, option: str, 
     trainer = dict(leaves(typer.main.get_command(app)))[tuple(command.split())]
     written = next(parameter.default for parameter in trainer.params if parameter.name == option)
     assert Path(written).absolute() == read
+
+
+def test_a_bench_that_is_to_measure_nothing_is_refused(run: Any) -> None:
+    done = run("bench", "latency", "--no-typed", "--no-spoken")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "nothing to measure" in done.stderr

@@ -29,7 +29,12 @@ class Rig:
     """A pipeline with inline hosts: time moves, and stages work, only when told."""
 
     def __init__(
-        self, specs: list[StageSpec], hands_free: bool = False, lagging: bool = False, pause_s: float = 0.0
+        self,
+        specs: list[StageSpec],
+        hands_free: bool = False,
+        lagging: bool = False,
+        pause_s: float = 0.0,
+        idle_s: float = 0.0,
     ) -> None:
         """``lagging``: what stages yield is under way until ``arrive``, as between processes."""
         self.lagging = lagging
@@ -38,7 +43,13 @@ class Rig:
         self.hosts: dict[str, InlineHost] = {}
         self.events: list[ev.Event] = []
         self.pipeline = Pipeline(
-            specs, self.clock, make_host=self._host, hands_free=hands_free, pause_s=pause_s, background=False
+            specs,
+            self.clock,
+            make_host=self._host,
+            hands_free=hands_free,
+            pause_s=pause_s,
+            background=False,
+            idle_s=idle_s,
         )
         self.pipeline.subscribe(self.events.append)
         self.pipeline.start()
@@ -132,6 +143,17 @@ def test_a_typed_turn_is_speculated_answered_spoken_and_measured(rig: Rig) -> No
     assert rig.heard().replace(" ", "") == "Yousaidhelloworld.Over."
     assert rig.turn.baseline_audio_latency_ms == pytest.approx(55.0)
     assert len(rig.of(ev.MeasureBaseline)) == 1
+
+
+def test_the_baseline_is_measured_only_once_nothing_comes_for_a_while() -> None:
+    rig = Rig(cast(Pace()), idle_s=2.0)
+    rig.type("one", final=True)
+    rig.wait(1.9)
+    rig.type("two", final=True)
+    rig.wait(1.9)
+    assert not rig.of(ev.MeasureBaseline)
+    rig.wait(0.2)
+    assert [event.turn for event in rig.of(ev.MeasureBaseline)] == [2]
 
 
 def test_revisions_grow_with_each_change_of_the_prompt_and_the_screen_sees_every_letter(rig: Rig) -> None:
@@ -287,7 +309,7 @@ def test_talking_over_typed_text_or_a_reply_interrupts_it(rig: Rig) -> None:
 
 
 def test_missing_stages_are_told_and_the_rest_works() -> None:
-    rig = Rig(cast(Pace(), "llm"))
+    rig = Rig(cast(Pace(), "llm"), idle_s=0.3)
     assert {n: s.state for n, s in rig.turn.stages.items()} == {
         "mic": "stopped", "asr": "stopped", "tts": "stopped", "player": "stopped", "llm": "ready",
     }  # fmt: skip

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predtui.text import ASCII, first_sentence, sentence_end, sentences
+from predtui.text import ASCII, CLAUSE_WORDS, clause_end, first_clause, first_sentence, sentence_end, sentences
 
 
 @pytest.mark.parametrize(
@@ -61,6 +61,35 @@ def test_an_end_found_once_stays_however_the_text_goes_on(head: str, tail: str) 
     early = list(sentences(head))
     assert list(sentences(head + tail))[: len(early)] == early
     assert list(sentences(head + tail, complete=True))[: len(early)] == early
+
+
+@pytest.mark.parametrize(
+    ("text", "clause"),
+    [
+        ("The capital is Paris, and it is old.", "The capital is Paris,"),
+        ("Yes, it is, as far as I know.", "Yes, it is,"),
+        ("There are 1,000, or 2, 3 or 4 - of them: all.", "There are 1,000,"),
+        ("I like 10, 20 and 30 of them - so far.", "I like 10, 20 and 30 of them -"),
+        ("It opens at 8:15 and is well-known.", "It opens at 8:15 and is well-known."),
+        ("So it goes. One, two, three, four.", "So it goes."),
+        ('He said "go on," then left.', 'He said "go on,"'),
+    ],
+)
+def test_the_first_clause(text: str, clause: str) -> None:
+    assert first_clause(text, complete=True) == clause
+
+
+clauses = st.text(alphabet='ab ,;:-.1"', max_size=50)
+
+
+@given(clauses, clauses)
+def test_a_clause_ends_once_and_no_later_than_its_sentence(head: str, tail: str) -> None:
+    end, sentence = clause_end(head), sentence_end(head)
+    assert end >= 0 or sentence < 0
+    if end >= 0:
+        assert clause_end(head + tail) == clause_end(head + tail, complete=True) == end
+        assert sentence < 0 or end <= sentence
+        assert end == sentence or len(head[:end].split()) >= CLAUSE_WORDS
 
 
 @given(st.text(), st.sampled_from(["ascii", "latin-1", "utf-8", "cp437"]))

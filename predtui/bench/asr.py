@@ -7,13 +7,12 @@ latency counts from the end of a word in the sound to the moment it is stable. M
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from rich.progress import track
 
 from predtui.asr.agreement import joined
 from predtui.asr.faster_whisper_engine import STEP_SECONDS, Transcribe
@@ -27,6 +26,7 @@ from predtui.bench import asr_figures, report
 from predtui.bench.asr_drive import Outcome, fed, virtual
 from predtui.bench.asr_sounds import Recording, Voices, everyday, listed, noisy, pocket
 from predtui.bench.plots import svg
+from predtui.bench.watch import Watch
 from predtui.errors import PredtuiError
 from predtui.settings import AsrSettings
 
@@ -220,19 +220,34 @@ def row(name: str, recordings: Sequence[Recording], outcomes: Sequence[Outcome])
     }
 
 
-def run(plan: Plan) -> dict[str, Any]:
-    """All methods over all recordings."""
+Played = tuple[Method, Recording, Outcome]
+
+
+def run(plan: Plan, watch: Watch[Played] | None = None) -> dict[str, Any]:
+    """All methods over all recordings, or as far as ``watch`` gathers them."""
     folder = find_model(AsrSettings(model="" if str(plan.model) == "pocket" else str(plan.model)))
     model, hush = WhisperModel(folder, plan.threads, device="cpu"), find_hush(folder)
     plan = replace(plan, model=folder)
     recordings = _recordings(plan, model)
+    longest = {GOLD: model.seconds}
+    work = [
+        (method, [one for one in recordings if one.seconds <= longest.get(method.base, one.seconds)])
+        for method in plan.methods
+    ]
+
+    def played() -> Iterator[Played]:
+        for method, fitting in work:
+            play = player(method, plan, model, hush)
+            yield from ((method, one, play(one)) for one in fitting)
+
+    if watch:
+        watch.total = sum(len(fitting) for _, fitting in work)
+    found = (watch or list)(played())
     rows = []
     for method in plan.methods:
-        play = player(method, plan, model, hush)
-        fitting = [one for one in recordings if method.base != GOLD or one.seconds <= model.seconds]
-        played = [play(one) for one in track(fitting, method.name, transient=True)]
+        heard = [(recording, outcome) for of, recording, outcome in found if of == method]
         step = None if method.base in (GOLD, WHOLE) else 1000 * step_seconds(method, plan)
-        rows.append({**row(method.name, fitting, played), "step_ms": step})
+        rows.append({**row(method.name, [one for one, _ in heard], [out for _, out in heard]), "step_ms": step})
     return {
         "command": report.command(),
         "machine": report.machine(plan.threads),
@@ -254,13 +269,21 @@ def _recordings(plan: Plan, model: WhisperModel) -> list[Recording]:
     return recordings if plan.noise is None else noisy(recordings, plan.noise, plan.seed)
 
 
-def main(plan: Plan, json_path: Path | None, plot: Path | None) -> None:
-    """Measure, print the table, write JSON and figures."""
-    result = run(plan)
+def told(played: Played) -> str:
+    """A recording in a line."""
+    method, recording, outcome = played
+    heard = " ".join(word for word, _ in outcome.words)
+    return f"{method.name:<18} WER {100 * word_error_rate([(recording.text, heard)]):5.1f} %  {heard[:80]}"
+
+
+def main(plan: Plan, json_path: Path | None, plot: Path | None) -> int:
+    """Measure, print the table, write JSON and figures; the exit status."""
+    watch = Watch(0, "recordings", told)
+    result = run(plan, watch)
     report.console().print(asr_figures.table(result))
-    report.write(result, json_path)
     if plot is not None:
         plot.write_text(svg(asr_figures.charts(result)), encoding="utf-8")
+    return watch.leave(result, json_path)
 
 
 def _rounded(values: Any, measure: Callable[[Any], Any]) -> float | None:

@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from rich.progress import Progress
-
 from predtui.bench import calibrate, decoding_figures, streams
 from predtui.bench.decoding_methods import VANILLA, Bench, Runner
 from predtui.bench.plots import svg
-from predtui.bench.report import command, console, machine, write
+from predtui.bench.report import command, console, machine
 from predtui.bench.streams import Dialogue
+from predtui.bench.watch import Gather, Watch
 from predtui.decoding import datastore
 from predtui.decoding.base import DecodingStatistics
 from predtui.decoding.duo import Iteration
@@ -78,9 +77,9 @@ class Record:
 
 
 def tasks(files: Sequence[str], limit: int, seed: int) -> dict[str, list[Dialogue]]:
-    """The dialogues of each file by its stem, or those of the corpus for ``pocket``."""
-    named = ((POCKET if file == POCKET else Path(file).stem, file) for file in files or [POCKET])
-    return {name: streams.dialogues(file, None, limit, seed, streams.CHARACTERS_A_MINUTE) for name, file in named}
+    """The dialogues of each file by its stem, and of what ships by its name."""
+    named = ((Path(file).stem, file) for file in files or [POCKET])
+    return {name: streams.dialogues(file, limit, seed) for name, file in named}
 
 
 class Run:
@@ -111,9 +110,15 @@ class Run:
         )
         self._runners = {name: make(bench, name) for name, make in plan.methods.items()}
 
-    def dialogue(self, task: str, dialogue: Dialogue, shift: int) -> list[Record]:
+    def records(self) -> Iterator[Record]:
+        """Every turn of every task by every method."""
+        for task, dialogues in self.plan.tasks.items():
+            for number, dialogue in enumerate(dialogues):
+                yield from self._dialogue(task, dialogue, number)
+
+    def _dialogue(self, task: str, dialogue: Dialogue, shift: int) -> Iterator[Record]:
         """Every turn by every method, in an order that ``shift`` turns; vanilla's reply becomes history for all."""
-        self._task, history, records = task, dialogue.history, []
+        self._task, history = task, dialogue.history
         for stream in dialogue.turns:
             prompt = self._window.tokens(history, stream.text)
             limit = min(self.plan.max_tokens, self.target.model.context_size - len(prompt))
@@ -124,10 +129,9 @@ class Run:
             for name, (tokens, record) in replies.items():
                 divergence, gap = self._compared(prompt, plain, tokens)
                 record = replace(record, task=task, method=name, prompt=stream.text)
-                records.append(replace(record, divergence=divergence, logit_gap=gap))
+                yield replace(record, divergence=divergence, logit_gap=gap)
             said = Message("user", stream.text), Message("assistant", self.target.tokenizer.decode(plain))
             history = (*history, *said)
-        return records
 
     def figure_1(self) -> dict[str, dict[str, float]]:
         """Milliseconds of drafting and of verifying ``AT_ONCE`` tokens by length of the context."""
@@ -272,16 +276,12 @@ def iterations(seen: Mapping[tuple[str, str], Sequence[Iteration]]) -> list[dict
     return table
 
 
-def result(plan: Plan, tell: Callable[[], None] = lambda: None) -> dict[str, Any]:
-    """All that is written as JSON. ``tell`` hears of each dialogue that is done. Raises PredtuiError as ``Run``."""
+def result(plan: Plan, gather: Gather[Record] = list) -> dict[str, Any]:
+    """All that is written as JSON, of the replies that are gathered. Raises PredtuiError as ``Run``."""
     run = Run(plan)
     try:
         figure_1 = run.figure_1()
-        records: list[Record] = []
-        for task, dialogues in plan.tasks.items():
-            for number, dialogue in enumerate(dialogues):
-                records += run.dialogue(task, dialogue, number)
-                tell()
+        records = _whole(gather(run.records()), len(plan.methods))
         return {
             "command": command(),
             "machine": machine(plan.threads),
@@ -296,17 +296,30 @@ def result(plan: Plan, tell: Callable[[], None] = lambda: None) -> dict[str, Any
         run.close()
 
 
-def main(plan: Plan, json_path: Path | None = None, plot: Path | None = None) -> None:
-    """Measure, print, write the JSON and the charts."""
+def _whole(records: list[Record], methods: int) -> list[Record]:
+    """Without the last turn, where not every method has replied to it."""
+    return records[: len(records) // methods * methods]
+
+
+def told(record: Record) -> str:
+    """A reply in a line."""
+    same = "identical" if record.divergence < 0 else f"differs at {record.divergence} (gap {record.logit_gap})"
+    speed = record.tokens / record.seconds if record.seconds else 0.0
+    made = f"{speed:7.1f} tokens/s, {record.tokens:>3} in {record.forwards} forwards"
+    return f"{record.method:<12} {made}  {same}  {record.prompt[:60]}"
+
+
+def main(plan: Plan, json_path: Path | None = None, plot: Path | None = None) -> int:
+    """Measure, print, write the JSON and the charts; the exit status."""
     screen = console()
-    with Progress(console=screen, transient=True) as progress:
-        task = progress.add_task("dialogues", total=sum(len(dialogues) for dialogues in plan.tasks.values()))
-        found = result(plan, lambda: progress.advance(task))
+    turns = sum(len(dialogue.turns) for dialogues in plan.tasks.values() for dialogue in dialogues)
+    watch = Watch(turns * len(plan.methods), "replies", told)
+    found = result(plan, watch)
     for table in decoding_figures.tables(found):
         screen.print(table)
     for case in found["diverged"]:
         place = f"{case['method']} differs at token {case['divergence']} by a gap of {case['logit_gap']}"
         screen.print(f"{place}: {case['prompt'][:80]}", soft_wrap=True)
-    write(found, json_path)
     if plot is not None:
         plot.write_text(svg(decoding_figures.charts(found)), encoding="utf-8")
+    return watch.leave(found, json_path)

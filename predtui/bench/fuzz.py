@@ -9,14 +9,15 @@ from __future__ import annotations
 import functools
 import gc
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import psutil
 
-from predtui.bench.report import command, console, machine, write
+from predtui.bench.report import command, console, machine
+from predtui.bench.watch import Gather, Watch
 from predtui.decoding.autoregressive import Autoregressive, generate
 from predtui.decoding.base import Decoder, Sampler
 from predtui.decoding.jacobi import Jacobi
@@ -42,20 +43,22 @@ class Failure:
     error: str = ""
 
 
-def run(histories: int, seed: int, tell: Callable[[int], None] = lambda number: None) -> list[Failure]:
-    """What failed of ``histories`` random ones."""
-    failures = []
+def run(histories: int, seed: int, gather: Gather[Failure | None] = list) -> list[Failure]:
+    """What failed of ``histories`` random ones, as far as they are gathered."""
+    return [failure for failure in gather(_played(histories, seed)) if failure]
+
+
+def _played(histories: int, seed: int) -> Iterator[Failure | None]:
     for number in range(histories):
         rng = random.Random(f"fuzz {seed} {number}")
-        prompt = ""
+        prompt, failure = "", None
         try:
             *partials, prompt = _history(rng)
             if not _same(partials, prompt, rng):
-                failures.append(Failure(number, prompt))
+                failure = Failure(number, prompt)
         except Exception as error:
-            failures.append(Failure(number, prompt, repr(error)))
-        tell(number + 1)
-    return failures
+            failure = Failure(number, prompt, repr(error))
+        yield failure
 
 
 def _history(rng: random.Random) -> list[str]:
@@ -119,28 +122,33 @@ def _plain(loaded: LoadedModel, prompt: list[int], sampler: Sampler) -> Iterator
     return generate(loaded.model, prompt, sampler, limit, loaded.tokenizer.is_end)
 
 
+def told(failure: Failure | None) -> str:
+    """A failure in a line."""
+    return f"history {failure.number}: {failure.prompt!r} {failure.error}" if failure else ""
+
+
 def main(histories: int = 10_000, seed: int = 0, json_path: Path | None = None) -> int:
     """Run, print and write what failed. Exit status 1 where anything did."""
     process = psutil.Process()
     memory: list[float] = []
+    watch = Watch(histories, "histories", told)
 
-    def sample(number: int) -> None:
-        if number % max(1, histories // 10) == 0:
-            gc.collect()  # what only waits for the collector would look like a leak
-            memory.append(round(process.memory_info().rss / 2**20, 1))
+    def sampled(played: Iterable[Failure | None]) -> Iterator[Failure | None]:
+        for number, failure in enumerate(played, 1):
+            if number % max(1, histories // 10) == 0:
+                gc.collect()  # what only waits for the collector would look like a leak
+                memory.append(round(process.memory_info().rss / 2**20, 1))
+            yield failure
 
-    failures = run(histories, seed, sample)
+    failures = run(histories, seed, lambda played: watch(sampled(played)))
     screen = console()
-    screen.print(f"{histories - len(failures)} of {histories} histories: the reply is plain decoding's")
+    screen.print(f"{watch.done - len(failures)} of {watch.done} histories: the reply is plain decoding's")
     screen.print(f"memory after each tenth of them, MB: {', '.join(map(str, memory))}")
-    for failure in failures[:20]:
-        screen.print(f"history {failure.number}: {failure.prompt!r} {failure.error}")
     result: dict[str, Any] = {
         "command": command(),
         "machine": machine(1),
         "models": ["scripted"],
-        "rows": [{"histories": histories, "failed": len(failures), "memory_mb": memory}],
+        "rows": [{"histories": watch.done, "failed": len(failures), "memory_mb": memory}],
         "failures": [(failure.number, failure.prompt, failure.error) for failure in failures],
     }
-    write(result, json_path)
-    return 1 if failures else 0
+    return watch.leave(result, json_path) or bool(failures)

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from predtui.bench.report import command, console, machine, write
+from predtui.bench.report import command, console, machine
+from predtui.bench.watch import Gather, Watch
 from predtui.clock import RealClock, VirtualClock
 from predtui.decoding.acceptance import Acceptance, Comparison, Rejection
 from predtui.decoding.autoregressive import generate
@@ -87,23 +88,33 @@ class Oracle:
 
 
 def run(
-    patterns: int, seed: int, target: LoadedModel, draft: LoadedModel, tell: Callable[[], None] = lambda: None
+    patterns: int, seed: int, target: LoadedModel, draft: LoadedModel, gather: Gather[Case | None] = list
 ) -> list[Case]:
-    """What went wrong in ``patterns`` random ones."""
-    cases = []
+    """What went wrong in ``patterns`` random ones, as far as they are gathered."""
+    return [case for case in gather(_played(patterns, seed, target, draft)) if case]
+
+
+def _played(patterns: int, seed: int, target: LoadedModel, draft: LoadedModel) -> Iterator[Case | None]:
     for number in range(patterns):
         rng = random.Random(f"decoding {seed} {number}")
-        name = ""
+        name, case = "", None
         try:
             name, decoder, sampler, prompt, plain, guess = _pattern(rng, target, draft)
             reply = list(decoder.generate(prompt, len(plain), _never_ends, guess=guess))
             decoder.close()
             if difference := _difference(target.model, sampler, prompt, plain, reply):
-                cases.append(Case(number, name, *difference))
+                case = Case(number, name, *difference)
         except Exception as error:
-            cases.append(Case(number, name, error=repr(error)))
-        tell()
-    return cases
+            case = Case(number, name, error=repr(error))
+        yield case
+
+
+def told(case: Case | None) -> str:
+    """What went wrong in a line."""
+    if not case:
+        return ""
+    what = case.error or f"differs at token {case.token}{', by a near tie' if case.near_tie else ''}"
+    return f"pattern {case.number}, {case.decoder}: {what}"
 
 
 def _never_ends(token: int) -> bool:
@@ -160,24 +171,21 @@ def main(patterns: int = 10_000, seed: int = 0, model: str = "", json_path: Path
     engine = "llamacpp" if model else "scripted"
     target, draft = (load(name, engine) for name in names)
     try:
-        cases = run(patterns, seed, target, draft)
+        watch = Watch(patterns, "patterns", told)
+        cases = run(patterns, seed, target, draft, watch)
     finally:
         draft.model.close()
         target.model.close()
     failed = [case for case in cases if not case.near_tie]
     screen = console()
-    screen.print(f"{patterns - len(cases)} of {patterns} patterns: the reply is plain decoding's, the memory right")
+    screen.print(f"{watch.done - len(cases)} of {watch.done} patterns: the reply is plain decoding's, the memory right")
     if cases:
         screen.print(f"{len(cases) - len(failed)} differ by a near tie, {len(failed)} by more")
-    for case in [*failed, *(case for case in cases if case.near_tie)][:20]:
-        what = case.error or f"differs at token {case.token}{', by a near tie' if case.near_tie else ''}"
-        screen.print(f"pattern {case.number}, {case.decoder}: {what}", soft_wrap=True)
     result: dict[str, Any] = {
         "command": command(),
         "machine": machine(1),
         "models": [target.name],
-        "rows": [{"patterns": patterns, "near_ties": len(cases) - len(failed), "failed": len(failed)}],
+        "rows": [{"patterns": watch.done, "near_ties": len(cases) - len(failed), "failed": len(failed)}],
         "diverged": [asdict(case) for case in cases],
     }
-    write(result, json_path)
-    return 1 if failed else 0
+    return watch.leave(result, json_path) or bool(failed)

@@ -10,14 +10,16 @@ from __future__ import annotations
 import asyncio
 import random
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from textual.events import Key, Paste
 
-from predtui.bench.report import command, console, machine, write
+from predtui.bench.report import command, console, machine
+from predtui.bench.watch import Gather, Watch
 from predtui.clock import VirtualClock
 from predtui.events import Event, Transcript
 from predtui.line import Typed
@@ -183,10 +185,17 @@ async def _dealt_with(app: PredtuiApp, prompt: PromptLine) -> None:
     await done.wait()
 
 
-def run(histories: int, seed: int, tell: Callable[[int], None] = lambda number: None) -> dict[str, int]:
-    """Counts of keys, of transcripts, of differences between the two, and of prompts that were ended and did not come
-    out."""
-    counts = dict.fromkeys(("histories", "keys", "transcripts", "prompts", "differences", "lost"), 0)
+def run(histories: int, seed: int, gather: Gather[Counter[str]] = list) -> Counter[str]:
+    """Counts of histories, keys, transcripts, of differences between the two, and of prompts that were ended and did
+    not come out; of as many as are gathered."""
+    counts = Counter(dict.fromkeys(("histories", "keys", "transcripts", "prompts", "differences", "lost"), 0))
+    for some in gather(_compared(histories, seed)):
+        counts.update(some)
+    return counts
+
+
+def _compared(histories: int, seed: int) -> Iterator[Counter[str]]:
+    """``HISTORIES`` at a time."""
     for start in range(0, histories, HISTORIES):
         rng = random.Random(f"typing {seed} {start}")
         count = min(HISTORIES, histories - start)
@@ -194,14 +203,14 @@ def run(histories: int, seed: int, tell: Callable[[int], None] = lambda number: 
         plain, ended = headless(strokes)
         drawn = asyncio.run(on_screen(strokes))
         prompts = [heard.prompt for heard in drawn if heard.final]
-        counts["histories"] += count
-        counts["keys"] += len(strokes)
-        counts["transcripts"] += len(plain)
-        counts["prompts"] += len(ended)
-        counts["differences"] += _differences(plain, drawn)
-        counts["lost"] += _differences(ended, prompts)
-        tell(start + count)
-    return counts
+        yield Counter(
+            histories=count,
+            keys=len(strokes),
+            transcripts=len(plain),
+            prompts=len(ended),
+            differences=_differences(plain, drawn),
+            lost=_differences(ended, prompts),
+        )
 
 
 def _differences(left: Sequence[Any], right: Sequence[Any]) -> int:
@@ -211,15 +220,11 @@ def _differences(left: Sequence[Any], right: Sequence[Any]) -> int:
 
 def main(histories: int = 10_000, seed: int = 0, json_path: Path | None = None) -> int:
     """Type, compare, print, write; exit status 0 where nothing differs and nothing is lost."""
-    from rich.progress import Progress
-
-    screen = console()
-    with Progress(console=screen, transient=True) as progress:
-        task = progress.add_task("histories", total=histories)
-        counts = run(histories, seed, lambda number: progress.update(task, completed=number))
-    screen.print(
+    watch = Watch[Counter[str]](-(-histories // HISTORIES), f"times {HISTORIES} histories")
+    counts = run(histories, seed, watch)
+    console().print(
         f"{counts['histories']} histories, {counts['keys']} keys, {counts['transcripts']} transcripts: "
         f"{counts['differences']} differences; of {counts['prompts']} prompts {counts['lost']} lost"
     )
-    write({"command": command(), "machine": machine(), "rows": [counts]}, json_path)
-    return 1 if counts["differences"] or counts["lost"] else 0
+    result = {"command": command(), "machine": machine(), "rows": [dict(counts)]}
+    return watch.leave(result, json_path) or bool(counts["differences"] or counts["lost"])

@@ -6,7 +6,7 @@ A tuned model and the one it was tuned from go into one table. Must not know how
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import chain
@@ -15,7 +15,8 @@ from typing import Any
 
 from rich.table import Column, Table
 
-from predtui.bench.report import command, console, machine, write
+from predtui.bench.report import command, console, machine
+from predtui.bench.watch import Gather, Watch
 from predtui.decoding.autoregressive import Autoregressive
 from predtui.decoding.base import Decoder
 from predtui.decoding.jacobi import Jacobi
@@ -43,20 +44,27 @@ class Contender:
     replies: list[list[int]] = field(default_factory=list)
     seconds: float = 0.0
 
-    def answer(self, example: Example) -> None:
-        """One more prompt, of which nothing is known yet."""
+    def answer(self, example: Example, limit: int) -> None:
+        """One more prompt, of which nothing is known yet, in at most ``limit`` tokens."""
         loaded, begun = self.loaded, time.perf_counter()
         loaded.model.forget()
         prompt = loaded.prompt_tokens(example.messages[:-1])
-        self.replies.append(list(self.decoder.generate(prompt, REPLY_TOKENS, loaded.tokenizer.is_end)))
+        self.replies.append(list(self.decoder.generate(prompt, limit, loaded.tokenizer.is_end)))
         self.seconds += time.perf_counter() - begun
 
 
 def run(
-    models: Sequence[str], engine: str, blocks: Sequence[int], limit: int, seed: int, threads: int
+    models: Sequence[str],
+    engine: str,
+    blocks: Sequence[int],
+    limit: int,
+    seed: int,
+    threads: int,
+    max_tokens: int = REPLY_TOKENS,
+    gather: Gather[Example] = list,
 ) -> dict[str, Any]:
     """A row a model and decoder, which take turns prompt by prompt; replies are compared with that model's own
-    autoregressive ones, token by token."""
+    autoregressive ones, token by token. Of the prompts that are gathered, each is answered by all."""
     examples = compose.heldout("slots", limit, seed)
     with ExitStack() as stack:
         contenders: list[list[Contender]] = []
@@ -64,11 +72,16 @@ def run(
             loaded = load(model, engine, threads or None)
             stack.callback(loaded.model.close)
             contenders.append(_contenders(model, loaded, blocks))
-        for example in examples:
-            for contender in chain(*contenders):
-                contender.answer(example)
-        rows = [_row(one, same[0], examples) for same in contenders for one in same]
+        done = gather(_answered(list(chain(*contenders)), examples, max_tokens))
+        rows = [_row(one, same[0], done) for same in contenders for one in same] if done else []
     return {"command": command(), "machine": machine(threads), "models": list(models), "rows": rows}
+
+
+def _answered(contenders: Sequence[Contender], examples: Sequence[Example], limit: int) -> Iterator[Example]:
+    for example in examples:
+        for contender in contenders:
+            contender.answer(example, limit)
+        yield example
 
 
 def _contenders(model: str, loaded: LoadedModel, blocks: Sequence[int]) -> list[Contender]:
@@ -80,12 +93,12 @@ def _contenders(model: str, loaded: LoadedModel, blocks: Sequence[int]) -> list[
 
 def _row(one: Contender, plain: Contender, examples: Sequence[Example]) -> dict[str, Any]:
     said = [one.loaded.tokenizer.decode(reply) for reply in one.replies]
-    right = sum(oracle.right(example, text) for example, text in zip(examples, said, strict=True))
+    right = sum(oracle.right(example, text) for example, text in zip(examples, said, strict=False))
     values = (
         one.model,
         one.name,
         round(one.decoder.statistics.tokens_per_forward, 3),
-        sum(a == b for a, b in zip(one.replies, plain.replies, strict=True)) / len(examples),
+        sum(a == b for _, a, b in zip(examples, one.replies, plain.replies, strict=False)) / len(examples),
         right / len(examples),
         round(1000 * one.seconds / one.decoder.statistics.tokens, 3),
         len(examples),
@@ -94,16 +107,24 @@ def _row(one: Contender, plain: Contender, examples: Sequence[Example]) -> dict[
 
 
 def main(
-    models: Sequence[str], engine: str, blocks: str, limit: int, seed: int, threads: int, json_path: Path | None
-) -> None:
-    """Measure, print, write. Raises PredtuiError for blocks that are no numbers."""
+    models: Sequence[str],
+    engine: str,
+    blocks: str,
+    limit: int,
+    seed: int,
+    threads: int,
+    max_tokens: int,
+    json_path: Path | None,
+) -> int:
+    """Measure, print, write; the exit status. Raises PredtuiError for blocks that are no numbers."""
     try:
         sizes = [int(block) for block in blocks.split(",")]
     except ValueError:
         raise PredtuiError(f"--blocks {blocks!r} are no numbers.", "Try: --blocks 8,16,32") from None
     if min(sizes) < 1:
         raise PredtuiError(f"--blocks {blocks!r}: a block has at least one token.")
-    result = run(models, engine, sizes, limit, seed, threads)
+    watch = Watch[Example](limit, "prompts", lambda example: example.messages[-2].content)
+    result = run(models, engine, sizes, limit, seed, threads, max_tokens, watch)
     columns = [Column(name, overflow="fold", no_wrap=name != "model") for name in _HEADINGS]
     table = Table(*columns, title="Jacobi decoding", caption=result["machine"])
     for row in result["rows"]:
@@ -111,4 +132,4 @@ def main(
             *(str(round(row[name], 3)) if isinstance(row[name], float) else str(row[name]) for name in _COLUMNS)
         )
     console().print(table)
-    write(result, json_path)
+    return watch.leave(result, json_path)

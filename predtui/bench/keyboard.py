@@ -116,13 +116,15 @@ class Terminal:
 
     def press(self, keys: str) -> float:
         """Write them at once; when."""
-        now = time.monotonic()
-        os.write(self._pipe, keys.encode())
+        now, rest = time.monotonic(), keys.encode()
+        while rest:
+            rest = rest[os.write(self._pipe, rest) :]
         return now
 
     def ask(self, text: str, delay: float, baseline: bool = True) -> Asked:
-        """Type ``text``, a key every ``delay`` seconds, 0: pasted, and Enter; until the reply has been heard and, with
-        ``baseline``, been compared with plain decoding."""
+        """Type ``text`` in one line, a key every ``delay`` seconds, 0: pasted, and Enter; until the reply has been
+        heard and, with ``baseline``, been compared with plain decoding."""
+        text = " ".join(text.split())
         if delay:
             next_key = time.monotonic()
             for key in text:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import queue
 import random
 import tempfile
-import wave
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -17,36 +18,69 @@ from typing import Any
 from rich.table import Table
 
 from predtui.bench.keyboard import Scene, Terminal
-from predtui.bench.report import command, console, machine, write
+from predtui.bench.lending import forward_ms
+from predtui.bench.paired import Pair, foretold, gains, mean
+from predtui.bench.recording import speak
+from predtui.bench.report import command, console, machine
+from predtui.bench.streams import POCKET, Dialogue, dialogues, typed
+from predtui.bench.watch import Gather, Watch
 from predtui.events import Event
-from predtui.headless import until_over, until_ready
+from predtui.headless import AT_ONCE_S, until_over, until_ready
 from predtui.pipeline import STAGES
+from predtui.predgen.options import SpeculationOptions
 from predtui.settings import Settings
+from predtui.stage import StageSpec
 from predtui.training.corpus import compose
-from predtui.tts.espeak import EspeakSynthesizer
-from predtui.turn import Turn, summary
+from predtui.turn import summary
 from predtui.wiring import make_pipeline
 
 KINDS = ("typed", "spoken")
+VOICE, WORDS_A_MINUTE = "en-us", 150
+"""What speaks, and how fast."""
+_COLUMNS = {
+    "audio_latency_ms": ("mean", "{:.1f} ms"),
+    "baseline_audio_latency_ms": ("without", "{:.1f} ms"),
+    "speedup": ("ratio", "{:.2f}x"),
+    "first_turn_speedup": ("first turns", "{:.2f}x"),
+    "p50_ms": ("median", "{:.1f} ms"),
+    "baseline_p50_ms": ("without", "{:.1f} ms"),
+    "slower_turns": ("slower by a forward", "{}"),
+    "foretold_share": ("answered before last word", "{:.0%}"),
+    "ttfs_ms": ("first sentence", "{:.1f} ms"),
+    "key_ms": ("Enter to engine", "{:.1f} ms"),
+    "identical_share": ("identical", "{:.0%}"),
+}
+
+Told = dict[str, Any]
+"""A turn, ready for JSON."""
 
 
-def run(settings: Settings, limit: int, seed: int, cps: float) -> dict[str, Any]:
-    """A row a kind of input: medians of the audio latency in ms with and without speculation. Each turn is the first of
-    its conversation."""
-    turns: list[dict[str, Any]] = []
-    with tempfile.TemporaryDirectory() as folder:
-        for prompt in _prompts(limit, seed):
-            for kind in KINDS:
-                if kind == "typed":
-                    turn = _typed(settings, prompt, cps)
-                else:
-                    turn = _heard(settings, _spoken(prompt, Path(folder) / "prompt.wav"))
-                turns.append({"kind": kind, "said": prompt, **turn})
-    rows = [_row(kind, [turn for turn in turns if turn["kind"] == kind]) for kind in KINDS]
-    return {"command": command(), "machine": machine(), "models": [settings.llm.model], "rows": rows, "turns": turns}
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to measure: every dialogue in an app of its own, once for each of ``kinds``. ``max_tokens`` of a reply."""
+
+    settings: Settings
+    dialogues: Sequence[Dialogue]
+    kinds: Sequence[str] = KINDS
+    max_tokens: int = SpeculationOptions().reply_tokens
+
+    @property
+    def options(self) -> SpeculationOptions:
+        return replace(SpeculationOptions.of(self.settings.llm), reply_tokens=self.max_tokens)
+
+    @property
+    def stages(self) -> tuple[StageSpec, ...]:
+        return (StageSpec("llm", "predtui.predgen.stage:create", self.options),)
 
 
-def _prompts(limit: int, seed: int) -> list[str]:
+def asked(source: str, limit: int, seed: int, rate: float, together: int) -> list[Dialogue]:
+    """``streams.dialogues``, but of the corpus only what can be typed and spoken alike."""
+    if source != POCKET:
+        return dialogues(source, limit, seed, rate, together=together)
+    return [Dialogue((typed(prompt, rate),)) for prompt in _plain_prompts(limit, seed)]
+
+
+def _plain_prompts(limit: int, seed: int) -> list[str]:
     """Held-out single turns in the words of a recogniser: lower case, no marks."""
     examples = compose.heldout("slots", 20 * limit, seed)
     plain = [e.messages[0].content for e in examples if len(e.messages) == 2 and e.messages[0].content.islower()]
@@ -55,67 +89,97 @@ def _prompts(limit: int, seed: int) -> list[str]:
     )
 
 
-def _spoken(prompt: str, path: Path) -> Path:
-    voice = EspeakSynthesizer(rate=150)
-    with wave.open(str(path), "wb") as file:
-        file.setparams((1, 2, voice.rate, 0, "NONE", ""))
-        file.writeframes(b"".join(voice.synthesize(prompt)))
-    return path
+def result(plan: Plan, gather: Gather[Told] = list) -> dict[str, Any]:
+    """All that is written as JSON: a row a kind of input, of the turns that are gathered. Raises PredtuiError where the
+    app cannot answer."""
+    one = forward_ms(plan.options)
+    turns = gather(_turns(plan))
+    rows = [row(kind, [turn for turn in turns if turn["kind"] == kind], one) for kind in plan.kinds]
+    models = [plan.settings.llm.model]
+    return {"command": command(), "machine": machine(), "models": models, "rows": rows, "turns": turns}
 
 
-def _typed(settings: Settings, prompt: str, cps: float) -> dict[str, Any]:
-    with Terminal(Scene(settings)) as app:
-        asked = app.ask(prompt, 1 / cps)
-    own = {
-        "audio_latency_ms": asked.audio_latency_ms,
-        "baseline_audio_latency_ms": asked.baseline_audio_latency_ms,
-        "key_ms": asked.key_ms,
-    }
-    return {**summary(asked.turn), **own}
+def _turns(plan: Plan) -> Iterator[Told]:
+    with tempfile.TemporaryDirectory() as folder:
+        for dialogue in plan.dialogues:
+            for kind in plan.kinds:
+                held = _typed(plan, dialogue) if kind == "typed" else _spoken(plan, dialogue, Path(folder))
+                for number, (stream, turn) in enumerate(zip(dialogue.turns, held, strict=False), 1):
+                    yield {"kind": kind, "said": stream.text, "round": number, **turn}
 
 
-def _heard(settings: Settings, wav: Path) -> dict[str, Any]:
+def _typed(plan: Plan, dialogue: Dialogue) -> Iterator[Told]:
+    with Terminal(Scene(plan.settings, plan.stages)) as app:
+        for stream in dialogue.turns:
+            turn = app.ask(stream.text, stream.delay)
+            own = {
+                "audio_latency_ms": turn.audio_latency_ms,
+                "baseline_audio_latency_ms": turn.baseline_audio_latency_ms,
+                "key_ms": turn.key_ms,
+                "foretold": foretold(turn.events),
+            }
+            yield {**summary(turn.turn), **own}
+
+
+def _spoken(plan: Plan, dialogue: Dialogue, folder: Path) -> Iterator[Told]:
     inbox: queue.SimpleQueue[Event] = queue.SimpleQueue()
-    pipeline = make_pipeline(settings)
+    pipeline = make_pipeline(plan.settings, instead=plan.stages, idle_s=AT_ONCE_S)
     pipeline.subscribe(inbox.put)
     pipeline.start()
     try:
         until_ready(inbox, lambda event: None, set(STAGES))
-        pipeline.listen_file(wav)
-        until_over(pipeline, inbox, lambda event: None, wants_baseline=True, speaks=True)
-        state: Turn = pipeline.state
-        return summary(state) if state.number else {}
+        for stream in dialogue.turns:
+            wav, events, before = folder / "prompt.wav", list[Event](), pipeline.state.number
+            speak(stream.text, wav, VOICE, WORDS_A_MINUTE)
+            pipeline.listen_file(wav)
+            until_over(pipeline, inbox, events.append, wants_baseline=True, speaks=True)
+            heard = pipeline.state.number > before
+            yield {**summary(pipeline.state), "foretold": foretold(events)} if heard else {}
     finally:
         pipeline.stop()
 
 
-def _row(kind: str, turns: list[dict[str, Any]]) -> dict[str, Any]:
+def row(kind: str, turns: Sequence[Told], forward_ms: float) -> dict[str, Any]:
+    """Means, and medians by name, of the turns that were heard. Latencies count in ms from the end of the input."""
     heard = [turn for turn in turns if turn.get("audio_latency_ms") and turn.get("baseline_audio_latency_ms")]
     ours = [turn["audio_latency_ms"] for turn in heard]
     plain = [turn["baseline_audio_latency_ms"] for turn in heard]
     keys = [turn["key_ms"] for turn in heard if turn.get("key_ms") is not None]
+    pairs = [Pair(a, b, turn["round"] == 1) for a, b, turn in zip(ours, plain, heard, strict=True)]
     return {
         "input": kind,
         "n": len(heard),
         "of": len(turns),
-        "audio_latency_ms": median(ours) if ours else None,
-        "baseline_audio_latency_ms": median(plain) if plain else None,
-        "ttfs_ms": median(turn["ttfs_ms"] for turn in heard) if heard else None,
-        "key_ms": median(keys) if keys else None,
-        "identical": sum(turn["lossless"] is True for turn in heard),
+        "audio_latency_ms": mean(ours),
+        "baseline_audio_latency_ms": mean(plain),
+        "p50_ms": median(ours) if ours else None,
+        "baseline_p50_ms": median(plain) if plain else None,
+        "forward_ms": forward_ms,
+        **gains(pairs, forward_ms),
+        "foretold_share": mean([turn["foretold"] for turn in heard]),
+        "ttfs_ms": mean([turn["ttfs_ms"] for turn in heard]),
+        "key_ms": mean(keys),
+        "identical_share": mean([turn["lossless"] is True for turn in heard]),
     }
 
 
-def main(settings: Settings, limit: int = 10, seed: int = 1, cps: float = 10.0, json_path: Path | None = None) -> None:
-    """Measure, print, write."""
-    result = run(settings, limit, seed, cps)
-    table = Table(
-        *("input", "turns heard", "audio latency", "without", "first sentence", "Enter to engine", "identical"),
-        caption=result["machine"],
-    )
-    for row in result["rows"]:
-        figures = (row[name] for name in ("audio_latency_ms", "baseline_audio_latency_ms", "ttfs_ms", "key_ms"))
-        cells = ["–" if figure is None else f"{figure:.1f} ms" for figure in figures]
-        table.add_row(row["input"], f"{row['n']} of {row['of']}", *cells, str(row["identical"]))
+def told(turn: Told) -> str:
+    """A turn in a line."""
+    ours, plain = (turn.get(name) for name in ("audio_latency_ms", "baseline_audio_latency_ms"))
+    times = ("–" if time is None else f"{time:.0f} ms" for time in (ours, plain))
+    same = "identical" if turn.get("lossless") else "not identical"
+    return "{:<6} {:>8}, without {:>8}  {}  {}".format(turn["kind"], *times, same, turn["said"][:60])
+
+
+def main(plan: Plan, json_path: Path | None = None) -> int:
+    """Measure, print, write; the exit status."""
+    watch = Watch(len(plan.kinds) * sum(len(dialogue.turns) for dialogue in plan.dialogues), "turns", told)
+    found = result(plan, watch)
+    table = Table("audio latency", caption=found["machine"])
+    for one in found["rows"]:
+        table.add_column(one["input"], justify="right")
+    table.add_row("turns heard", *(f"{one['n']} of {one['of']}" for one in found["rows"]))
+    for key, (name, form) in _COLUMNS.items():
+        table.add_row(name, *("–" if one[key] is None else form.format(one[key]) for one in found["rows"]))
     console().print(table)
-    write(result, json_path)
+    return watch.leave(found, json_path)

@@ -6,10 +6,12 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
+from predtui.bench import calibrate
+from predtui.bench.virtual import Timetable
 from predtui.clock import Clock, RealClock
 from predtui.decoding.scheduler import Curve
 from predtui.events import Message
-from predtui.llm.base import LanguageModel, LoadedModel, Logits, Stale, TreeModel, aside, never
+from predtui.llm.base import LanguageModel, LoadedModel, Logits, Preempted, Stale, TreeModel, aside, never
 from predtui.llm.load import load
 from predtui.predgen.costs import measured
 from predtui.predgen.options import SpeculationOptions
@@ -18,6 +20,8 @@ from predtui.profile import HardwareProfile
 
 TYPICAL_CONTEXT = 200
 """Tokens before those whose forward is the measure of a machine."""
+FORWARDS = 9
+"""That this measure is the median of."""
 
 
 Price = Callable[[int, int], float]
@@ -28,7 +32,8 @@ class PricedModel:
     """Another model at a price: each forward lets that much time pass on ``clock``. Closing it leaves the other open.
     Without a price, a forward takes the time it takes."""
 
-    def __init__(self, model: LanguageModel, price: Price | None, clock: Clock) -> None:
+    def __init__(self, model: LanguageModel, price: Price | None, clock: Clock, stale: Stale = never) -> None:
+        self._stale = stale
         self.counters = model.counters
         self._model, self._price, self._clock = model, price, clock
 
@@ -56,17 +61,25 @@ class PricedModel:
         """The model belongs to whoever lends it."""
 
     def _pay(self, before: int, length: int) -> None:
-        """For what was evaluated since the counter stood at ``before``, at the end of so many tokens."""
-        if self._price is not None:
-            new = self.counters.tokens - before
-            self._clock.sleep(self._price(new, length - new))
+        """For what was evaluated since the counter stood at ``before``, at the end of so many tokens. Raises Preempted
+        where the forward became stale meanwhile, and remembers nothing of it."""
+        if self._price is None:
+            return
+        new = self.counters.tokens - before
+        due = self._clock.now() + self._price(new, length - new)
+        while (now := self._clock.now()) < due:
+            if self._stale():
+                self._model.forget(length - new)
+                raise Preempted
+            upcoming = self._clock.next if isinstance(self._clock, Timetable) else None
+            self._clock.sleep(min(due, upcoming or due) - now)
 
 
 class PricedTreeModel(PricedModel):
     """The same of a ``TreeModel``."""
 
-    def __init__(self, model: TreeModel, price: Price | None, clock: Clock) -> None:
-        super().__init__(model, price, clock)
+    def __init__(self, model: TreeModel, price: Price | None, clock: Clock, stale: Stale = never) -> None:
+        super().__init__(model, price, clock, stale)
         self._trees = model
 
     def tree_logits(self, tokens: Sequence[int], tree: Sequence[int], parents: Sequence[int]) -> Logits:
@@ -76,11 +89,11 @@ class PricedTreeModel(PricedModel):
         return rows
 
 
-def priced(model: LanguageModel, price: Price | None, clock: Clock) -> PricedModel:
+def priced(model: LanguageModel, price: Price | None, clock: Clock, stale: Stale = never) -> PricedModel:
     """``model`` at that price, with trees where it evaluates them."""
     if isinstance(model, TreeModel):
-        return PricedTreeModel(model, price, clock)
-    return PricedModel(model, price, clock)
+        return PricedTreeModel(model, price, clock, stale)
+    return PricedModel(model, price, clock, stale)
 
 
 def costs_of(profile: HardwareProfile) -> Curve:
@@ -103,14 +116,14 @@ class Lender:
         self._drafts: dict[str, LoadedModel] = {}
         threads = options.threads or None
         self.loaded = load(options.model, options.engine, threads, options.context, lambda: self._stale())
-        self.costs = costs_of(profile) if profile else measured(self.loaded.model, self._prompt(), RealClock())
+        self.costs = costs_of(profile) if profile else self._measured()
 
     def stage(self, options: SpeculationOptions, clock: Clock) -> SpeculationStage:
         """A stage that borrows the models when it is opened, and finds nothing in their memory."""
 
         def lend(_model: str, _engine: str, _threads: int | None, _context: int, stale: Stale) -> LoadedModel:
             self._stale = stale
-            return _lent(self.loaded, self._price, clock)
+            return _lent(self.loaded, self._price, clock, stale)
 
         def lend_draft(name: str, engine: str, threads: int | None, context: int, _stale: Stale) -> LoadedModel:
             if name not in self._drafts:
@@ -119,14 +132,32 @@ class Lender:
 
         return SpeculationStage(options, lend, self.costs, lend_draft)
 
-    def _prompt(self) -> list[int]:
-        return self.loaded.prompt_tokens([Message("user", "how long does one word take")])
+    def forward_ms(self) -> float:
+        """Milliseconds of a forward over one token: on this machine the median of a few, amid a conversation."""
+        if self._price:
+            return round(1000 * self.costs.seconds(1), 4)
+        known = min(TYPICAL_CONTEXT, self.loaded.model.context_size - 1)
+        return round(1000 * calibrate.forward(self.loaded.model, 1, known, FORWARDS), 4)
+
+    def _measured(self) -> Curve:
+        prompt = self.loaded.prompt_tokens([Message("user", "how long does one word take")])
+        self.loaded.model.logits(prompt)
+        return measured(self.loaded.model, prompt, RealClock())
 
     def close(self) -> None:
         for loaded in (self.loaded, *self._drafts.values()):
             loaded.model.close()
 
 
-def _lent(loaded: LoadedModel, price: Price | None, clock: Clock) -> LoadedModel:
+def forward_ms(options: SpeculationOptions) -> float:
+    """Milliseconds of a forward over one token on this machine. Raises PredtuiError as ``llm.load.load`` does."""
+    lender = Lender(options)
+    try:
+        return lender.forward_ms()
+    finally:
+        lender.close()
+
+
+def _lent(loaded: LoadedModel, price: Price | None, clock: Clock, stale: Stale = never) -> LoadedModel:
     loaded.model.forget()
-    return replace(loaded, model=priced(loaded.model, price, clock))
+    return replace(loaded, model=priced(loaded.model, price, clock, stale))

@@ -6,12 +6,14 @@ Drives the "llm" stage itself, as a host does, without waiting between words. Mu
 from __future__ import annotations
 
 import logging
-from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from predtui.bench.report import command, console, machine, write
+from predtui.bench.paired import mean
+from predtui.bench.report import command, console, machine
+from predtui.bench.watch import Gather, Watch
 from predtui.clock import RealClock
 from predtui.events import Baseline, Event, MeasureBaseline, Message, ReplyFinished, Transcript, TurnStarted
 from predtui.predgen.options import SpeculationOptions
@@ -19,32 +21,41 @@ from predtui.predgen.stage import SpeculationStage
 from predtui.stage import StageContext
 from predtui.training.corpus import compose
 
+REPLY_TOKENS = SpeculationOptions().reply_tokens
+Told = tuple[ReplyFinished, Baseline]
+"""A turn: its reply, and what plain decoding gives."""
 
-def run(limit: int, seed: int, model: str = "pocket") -> dict[str, Any]:
+
+def run(
+    limit: int, seed: int, model: str = "pocket", max_tokens: int = REPLY_TOKENS, gather: Gather[Told] = list
+) -> dict[str, Any]:
     """One row: share of identical replies, of first sentences accepted at once (NFETFS at most 1), mean NFETFS with
     and without speculation; and every divergence with its logit gap."""
-    stage = SpeculationStage(SpeculationOptions(model=model))
-    list(stage.open(StageContext(RealClock(), lambda: False, logging.getLogger("predtui.bench"))))
-    same: Counter[bool] = Counter()
-    forwards: list[tuple[int, int]] = []
-    diverged: list[dict[str, Any]] = []
-    for number, (history, prompt) in enumerate(_dialogues(limit, seed), 1):
-        reply, baseline = _turn(stage, number, history, prompt)
-        same[baseline.identical] += 1
-        forwards.append((reply.nfetfs, baseline.nfetfs))
-        if not baseline.identical:
-            diverged.append({"prompt": prompt, "token": baseline.divergence, "logit_gap": baseline.logit_gap})
-    stage.close()
-    count = len(forwards)
+    turns = gather(_turns(limit, seed, SpeculationOptions(model=model, reply_tokens=max_tokens)))
     row = {
         "method": "greedy",
-        "n": count,
-        "identical_share": same[True] / count,
-        "nfetfs": sum(ours for ours, _ in forwards) / count,
-        "baseline_nfetfs": sum(plain for _, plain in forwards) / count,
-        "nfetfs_1_share": sum(ours <= 1 for ours, _ in forwards) / count,
+        "n": len(turns),
+        "identical_share": mean([plain.identical for _, plain in turns]),
+        "nfetfs": mean([reply.nfetfs for reply, _ in turns]),
+        "baseline_nfetfs": mean([plain.nfetfs for _, plain in turns]),
+        "nfetfs_1_share": mean([reply.nfetfs <= 1 for reply, _ in turns]),
     }
+    diverged = [
+        {"prompt": reply.prompt, "token": plain.divergence, "logit_gap": plain.logit_gap}
+        for reply, plain in turns
+        if not plain.identical
+    ]
     return {"command": command(), "machine": machine(), "models": [model], "rows": [row], "diverged": diverged}
+
+
+def _turns(limit: int, seed: int, options: SpeculationOptions) -> Iterator[Told]:
+    stage = SpeculationStage(options)
+    list(stage.open(StageContext(RealClock(), lambda: False, logging.getLogger("predtui.bench"))))
+    try:
+        for number, (history, prompt) in enumerate(_dialogues(limit, seed), 1):
+            yield _turn(stage, number, history, prompt)
+    finally:
+        stage.close()
 
 
 def _dialogues(limit: int, seed: int) -> Iterator[tuple[tuple[Message, ...], str]]:
@@ -60,21 +71,37 @@ def _turn(
     for count in range(1, len(words)):
         inputs.append(Transcript(turn=number, stable=" ".join(words[:count]), unfinished=False))
     inputs.append(Transcript(turn=number, stable=prompt, unfinished=False, final=True))
-    outputs = [out for event in inputs for out in stage.handle(event)]
+    now = RealClock().now
+    outputs = [out for event in inputs for out in stage.handle(replace(event, time=now()))]
     reply = next(out for out in outputs if isinstance(out, ReplyFinished))
     ask = MeasureBaseline(turn=number, prompt=reply.prompt, reply=reply.text, history=history)
     return reply, next(out for out in stage.handle(ask) if isinstance(out, Baseline))
 
 
-def main(limit: int = 200, seed: int = 1, model: str = "pocket", json_path: Path | None = None) -> None:
-    """Measure, print, write."""
-    result = run(limit, seed, model)
+def told(turn: Told) -> str:
+    """A turn in a line."""
+    reply, plain = turn
+    same = "identical" if plain.identical else f"diverged at token {plain.divergence} (logit gap {plain.logit_gap:.4f})"
+    return f"{reply.nfetfs:>3} forwards, without {plain.nfetfs:>3}  {same}  {reply.prompt[:60]}"
+
+
+def main(
+    limit: int = 200,
+    seed: int = 1,
+    model: str = "pocket",
+    max_tokens: int = REPLY_TOKENS,
+    json_path: Path | None = None,
+) -> int:
+    """Measure, print, write; the exit status."""
+    watch = Watch(limit, "turns", told)
+    result = run(limit, seed, model, max_tokens, watch)
     row = result["rows"][0]
     screen = console()
     screen.print(f"{row['n']} held-out prompts, {result['machine']}")
-    screen.print(f"identical to plain greedy decoding  {row['identical_share']:.1%}")
-    screen.print(f"forwards to the first sentence      {row['nfetfs']:.1f} (without: {row['baseline_nfetfs']:.1f})")
-    screen.print(f"at most one forward                 {row['nfetfs_1_share']:.1%}")
+    if row["n"]:
+        screen.print(f"identical to plain greedy decoding  {row['identical_share']:.1%}")
+        screen.print(f"forwards to the first sentence      {row['nfetfs']:.1f} (without: {row['baseline_nfetfs']:.1f})")
+        screen.print(f"at most one forward                 {row['nfetfs_1_share']:.1%}")
     for case in result["diverged"]:
         screen.print(f"diverged at token {case['token']} (logit gap {case['logit_gap']:.4f}): {case['prompt']}")
-    write(result, json_path)
+    return watch.leave(result, json_path)

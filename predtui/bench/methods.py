@@ -9,7 +9,7 @@ from typing import Any
 from predtui.decoding.assembly import DecodingOptions
 from predtui.errors import PredtuiError
 from predtui.predgen.options import SpeculationOptions
-from predtui.predgen.policy import pause_seconds
+from predtui.predgen.rounds import Rounds
 from predtui.predgen.verifiers import VERIFIERS, verifier_named
 from predtui.settings import LlmSettings
 
@@ -26,10 +26,6 @@ class Method:
     speculates: bool = True
     pause_s: float = PAUSE_S
 
-    def pause(self, forward_s: float) -> float:
-        """Seconds, where a forward takes ``forward_s``."""
-        return pause_seconds(self.pause_s, forward_s if self.options.get("policy", True) else 0.0)
-
     def over(self, base: SpeculationOptions) -> SpeculationOptions:
         return replace(base, **self.options)
 
@@ -39,23 +35,31 @@ METHODS: dict[str, Method] = {
     **{name: Method({"verifier": name}) for name in VERIFIERS},
     "jacobi": Method({"decoding": DecodingOptions("jacobi")}),
     "speculative": Method({"decoding": DecodingOptions("speculative", "lookup")}),
+    "copying": Method({"decoding": DecodingOptions("speculative", "suffix")}),
     "drafted": Method({"decoding": DecodingOptions("speculative", "model")}),
-    "paper": Method({"preempts": False, "memory": 1, "futures": 0, "candidate_tokens": 10}, pause_s=0.0),
+    "paper": Method({"preempts": False, "rounds": Rounds(), "memory": 1, "futures": 0, "policy": False}, pause_s=0.0),
     "no-preemption": Method({"preempts": False}),
     "no-memory": Method({"memory": 1}),
     "no-futures": Method({"futures": 0}),
+    "guesses-model": Method({"guesses": "model"}),
+    "guesses-user": Method({"guesses": "user"}),
+    "guesses-both": Method({"guesses": "both"}),
+    "clause": Method({"clause": True}),
+    "baseline-clause": Method({"clause": True}, speculates=False),
     "no-tie": Method({"tied": False}),
     "no-pause": Method(pause_s=0.0),
     "no-policy": Method({"policy": False}),
 }
 """A verifier is a method by its own name, with all else as the app has it; the baseline is the naive cascade; ``paper``
-is greedy verification as PredGen's authors ran it: one candidate, ten tokens ahead, each chunk worked off in full.
+is greedy verification as PredGen's authors run it: one candidate, grown in rounds between which input is looked at.
 ``no-tie`` draws afresh at each look, which shows at a temperature only. ``speculative`` drafts with the rest of the
-struck candidate and with the prompt; ``drafted`` with the draft model."""
+struck candidate and with the prompt, ``copying`` with all that was said or thought of; ``drafted`` with the draft
+model. ``clause`` speaks the first clause before its sentence is known, and so does ``baseline-clause`` without
+speculation. ``guesses-model``, ``-user`` and ``-both``: who foresees the user's words."""
 GROUPS = {
     "ablation": (
         *(BASELINE, "paper", "greedy", "no-preemption", "no-memory", "no-futures", "no-tie", "no-pause"),
-        *("speculative", "drafted", "no-policy"),
+        *("speculative", "copying", "drafted", "no-policy"),
     )
 }
 """Lists of methods by a name of their own."""

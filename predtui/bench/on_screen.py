@@ -5,11 +5,13 @@ Must not know how a method works, or how a turn is drawn.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from predtui.bench.keyboard import Asked, Scene, Terminal
+from predtui.bench.lending import forward_ms
 from predtui.bench.methods import Method
+from predtui.bench.paired import foretold
 from predtui.bench.records import Record
 from predtui.bench.streams import Dialogue, Stream
 from predtui.events import Baseline, ReplyCommitted, ReplyFinished
@@ -25,21 +27,18 @@ def run_on_screen(
     methods: Mapping[str, Method],
     dialogues: Sequence[Dialogue],
     options: SpeculationOptions,
-    tell: Callable[[Record], None] = lambda record: None,
     speech: TtsSettings | None = None,
-) -> list[Record]:
+) -> Iterator[Record]:
     """Every dialogue by every method, methods interleaved, an app for each dialogue. Without speculation a prompt is
     pasted and ended at once, so that there is nothing to speculate on.
 
     Raises PredtuiError where the app cannot answer.
     """
-    records: list[Record] = []
-    for dialogue in dialogues:
+    one = forward_ms(options)
+    for number, dialogue in enumerate(dialogues):
         for name, method in methods.items():
             for record in _held(name, method, dialogue, options, speech):
-                records.append(record)
-                tell(record)
-    return records
+                yield replace(record, dialogue=number, forward_ms=one)
 
 
 def _held(
@@ -69,6 +68,7 @@ def record(name: str, options: SpeculationOptions, number: int, stream: Stream, 
         method=name,
         model=options.model,
         seed=options.seed,
+        dialogue=0,
         round=number,
         prompt=reply.prompt,
         reply=reply.text,
@@ -80,8 +80,11 @@ def record(name: str, options: SpeculationOptions, number: int, stream: Stream, 
         logit_gap=round(plain.logit_gap, 4),
         right=stream.right(reply.text) if stream.right else None,
         input_forwards=None,
+        foreseen=None,
         tokens=reply.tokens,
         generated=reply.generated,
         speech_forwards=None,
         speech_positions=None,
+        forward_ms=0.0,
+        foretold=foretold(asked.events),
     )

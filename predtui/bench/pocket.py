@@ -9,9 +9,10 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ import numpy as np
 from rich.table import Table
 
 from predtui.bench.report import console, machine
+from predtui.bench.watch import Watch
 from predtui.decoding.autoregressive import generate
 from predtui.decoding.sampler import Greedy
 from predtui.events import Message
@@ -82,6 +84,8 @@ class Speaker:
     """A loaded model that replies greedily, and the time and tokens it took."""
 
     loaded: LoadedModel
+    limit: int = REPLY_TOKENS
+    """Tokens of a reply."""
     seconds: float = 0.0
     tokens: int = 0
 
@@ -90,37 +94,33 @@ class Speaker:
         prompt = self.loaded.prompt_tokens(messages)
         tokenizer = self.loaded.tokenizer
         begun = time.perf_counter()
-        tokens = list(generate(self.loaded.model, prompt, Greedy(), REPLY_TOKENS, tokenizer.is_end))
+        tokens = list(generate(self.loaded.model, prompt, Greedy(), self.limit, tokenizer.is_end))
         self.seconds += time.perf_counter() - begun
         self.tokens += len(tokens)
         return prompt, tokens, tokenizer.decode(tokens)
 
 
 def run(
-    model_dir: Path, draft_dir: Path, limit: int, seed: int, threads: int = 2, source: Source | None = None
+    model_dir: Path,
+    draft_dir: Path,
+    limit: int,
+    seed: int,
+    threads: int = 2,
+    source: Source | None = None,
+    max_tokens: int = REPLY_TOKENS,
+    watch: Watch[Example] | None = None,
 ) -> dict[str, Any]:
-    """Measure both models with ``limit`` prompts a group. The result is ready for JSON; ``rows`` are the table."""
-    source = source or Source()
-    target, draft = (Speaker(load(str(folder / "model.gguf"), threads=threads)) for folder in (model_dir, draft_dir))
+    """Measure both models with ``limit`` prompts a group, or as far as ``watch`` gathers them. The result is ready for
+    JSON; ``rows`` are the table."""
+    target, draft = (
+        Speaker(load(str(folder / "model.gguf"), threads=threads), max_tokens) for folder in (model_dir, draft_dir)
+    )
     tally = Tally()
     agreement: Counter[bool] = Counter()
-    for split in ("slots", "frames"):
-        for example in _balanced(source, split, limit, seed):
-            agreement += _replies(target, draft, example, source, tally)
-    for example in source.conversations(3 * limit, seed):
-        right = source.right(example, target.reply(example.messages[:-1])[2])
-        tally.add("replies right in a conversation", example.split, (_length(example), "all"), right)
-    for example in source.judgements(5 * limit, seed):
-        _judge(target.loaded, example, tally)
-    for example in source.judgements_in_conversations(3 * limit, seed):
-        tally.add(
-            JUDGED_LATER,
-            example.split,
-            (_length(example), "all"),
-            _judged(target.loaded, example) == oracle.expected(example),
-        )
-    for example in _truncated(_balanced(source, "slots", max(1, limit // 4), seed + 1), seed):
-        _truncated_reply(target, example, source, tally)
+    work = _work(target, draft, limit, seed, source or Source(), tally, agreement)
+    if watch:
+        watch.total = len(work)
+    (watch or list)(_done(work))
     rows = tally.rows()
     rows.append(_row("tokens that the draft foretells", "both", "all", _percent(agreement), "%", agreement.total()))
     for name, speaker in (("target", target), ("draft", draft)):
@@ -133,6 +133,45 @@ def run(
         "rows": rows,
         "wrong": tally.wrong,
     }
+
+
+def _work(
+    target: Speaker, draft: Speaker, limit: int, seed: int, source: Source, tally: Tally, agreement: Counter[bool]
+) -> list[tuple[Callable[[Example], None], Example]]:
+    """What is to be done with each example: it counts it in ``tally``, and its tokens that the draft foretells or not
+    in ``agreement``."""
+
+    def reply(example: Example) -> None:
+        agreement.update(_replies(target, draft, example, source, tally))
+
+    def later_reply(example: Example) -> None:
+        right = source.right(example, target.reply(example.messages[:-1])[2])
+        tally.add("replies right in a conversation", example.split, (_length(example), "all"), right)
+
+    def judge(example: Example) -> None:
+        _judge(target.loaded, example, tally)
+
+    def later_judge(example: Example) -> None:
+        right = _judged(target.loaded, example) == oracle.expected(example)
+        tally.add(JUDGED_LATER, example.split, (_length(example), "all"), right)
+
+    def broken_off(example: Example) -> None:
+        _truncated_reply(target, example, source, tally)
+
+    splits: tuple[Split, ...] = ("slots", "frames")
+    return [
+        *((reply, example) for split in splits for example in _balanced(source, split, limit, seed)),
+        *((later_reply, example) for example in source.conversations(3 * limit, seed)),
+        *((judge, example) for example in source.judgements(5 * limit, seed)),
+        *((later_judge, example) for example in source.judgements_in_conversations(3 * limit, seed)),
+        *((broken_off, one) for one in _truncated(_balanced(source, "slots", max(1, limit // 4), seed + 1), seed)),
+    ]
+
+
+def _done(work: Iterable[tuple[Callable[[Example], None], Example]]) -> Iterator[Example]:
+    for count, example in work:
+        count(example)
+        yield example
 
 
 def _balanced(source: Source, split: Split, limit: int, seed: int) -> list[Example]:
@@ -229,20 +268,21 @@ def main(
     models: Path | None = None,
     threads: int = 2,
     save: bool = False,
-) -> None:
-    """Measure, print the table, write the JSON to ``json_path``. ``models`` holds ``target`` and ``draft``; None: the
-    shipped ones. ``save`` puts the rows beside them and writes their cards anew."""
+    max_tokens: int = REPLY_TOKENS,
+) -> int:
+    """Measure, print the table, write the JSON to ``json_path``; the exit status. ``models`` holds ``target`` and
+    ``draft``; None: the shipped ones. ``save`` puts the rows beside them and writes their cards anew."""
     models = models or asset("pocket")
-    result = run(models / "target", models / "draft", limit, seed, threads)
+    watch = Watch[Example](0, "prompts")
+    result = run(models / "target", models / "draft", limit, seed, threads, max_tokens=max_tokens, watch=watch)
     console().print(table(result))
-    if json_path is not None:
-        json_path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    if save:
+    if save and not watch.stopped:
         from predtui.training.pocket.card import write_cards
 
         figures = {name: value for name, value in result.items() if name != "wrong"}
         (models / "bench.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
         write_cards(models)
+    return watch.leave(result, json_path)
 
 
 if __name__ == "__main__":
@@ -253,4 +293,4 @@ if __name__ == "__main__":
     parser.add_argument("--models", type=Path, help="folder that holds target and draft")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--save", action="store_true", help="write bench.json and the cards beside the models")
-    main(**vars(parser.parse_args()))
+    sys.exit(main(**vars(parser.parse_args())))

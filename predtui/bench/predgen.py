@@ -6,31 +6,33 @@ before; the system prompt is in its cache when the turn begins. Must not know ho
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rich.progress import Progress
-
 from predtui.bench import figures, rig, streams
 from predtui.bench.lending import Lender
 from predtui.bench.methods import Method
 from predtui.bench.on_screen import run_on_screen
+from predtui.bench.paired import foretold
 from predtui.bench.plots import svg
 from predtui.bench.records import Record, histograms, rows
-from predtui.bench.report import command, console, machine, write
+from predtui.bench.report import command, console, machine
 from predtui.bench.streams import Dialogue, Stream
 from predtui.bench.voices import PricedVoice, Voice
+from predtui.bench.watch import Gather, Watch
 from predtui.events import (
     Baseline,
     Event,
+    Future,
     Message,
     ReplyCommitted,
     ReplyFinished,
     SpeechChunk,
     Synthesis,
+    Transcript,
     TurnStarted,
 )
 from predtui.llm.base import Counters
@@ -46,36 +48,32 @@ def run(
     dialogues: Sequence[Dialogue],
     options: SpeculationOptions,
     profile: HardwareProfile | None,
-    tell: Callable[[Record], None] = lambda record: None,
     speech: TtsSettings = TTS,
-) -> list[Record]:
+) -> Iterator[Record]:
     """Every dialogue by every method, turn by turn, methods interleaved; on the virtual clock where a profile is given.
 
     Raises PredtuiError where the model cannot be loaded or a stage fails.
     """
     lender = Lender(options, profile)
-    forward_s = lender.costs.seconds(1)
+    forward_ms = lender.forward_ms()
     play = rig.play_virtual if profile else rig.play_real
     voice = PricedVoice(profile) if profile else Voice(speech)
-    records: list[Record] = []
     try:
-        for dialogue in dialogues:
+        for number, dialogue in enumerate(dialogues):
             histories = dict.fromkeys(methods, dialogue.history)
             for stream in dialogue.turns:
                 for name, method in methods.items():
                     cast = rig.Cast(partial(lender.stage, method.over(options)), voice.stage)
                     counted = lender.loaded.model.counters, voice.counters or Counters()
-                    inputs = streams.events(stream, histories[name], method.speculates, method.pause(forward_s))
+                    inputs = streams.events(stream, histories[name], method.speculates, method.pause_s)
                     record = _turn(name, options, stream, inputs, cast, play, counted)
                     if voice.counters is None:
                         record = replace(record, speech_forwards=None, speech_positions=None)
                     said = Message("user", record.prompt), Message("assistant", record.reply)
                     histories[name] = (*histories[name], *said)
-                    records.append(record)
-                    tell(record)
+                    yield replace(record, dialogue=number, forward_ms=forward_ms)
     finally:
         lender.close()
-    return records
 
 
 def _turn(
@@ -99,6 +97,7 @@ def _turn(
         method=name,
         model=options.model,
         seed=options.seed,
+        dialogue=0,
         round=_round(inputs),
         prompt=reply.prompt,
         reply=reply.text,
@@ -110,10 +109,13 @@ def _turn(
         logit_gap=round(plain.logit_gap, 4),
         right=stream.right(reply.text) if stream.right else None,
         input_forwards=after - before,
+        foreseen=_foreseen(outs, [event for event, *_ in arrivals], reply.prompt),
         tokens=reply.tokens,
         generated=reply.generated,
         speech_forwards=sounding.forwards - spoken.forwards,
         speech_positions=sounding.positions - spoken.tokens,
+        forward_ms=0.0,
+        foretold=foretold([*(event for event, _, _ in arrivals), *outs]),
     )
 
 
@@ -121,6 +123,15 @@ def _round(inputs: Sequence[Event]) -> int:
     """Which turn of its dialogue it is, from 1."""
     started = next(event for event in inputs if isinstance(event, TurnStarted))
     return 1 + sum(message.role == "user" for message in started.history)
+
+
+def _foreseen(outs: Sequence[Event], heard: Sequence[Event], prompt: str) -> bool | None:
+    """Whether ``prompt`` was answered before all of it was ``heard``; None where it was heard at once."""
+    spoken = [event for event in heard if isinstance(event, Transcript)]
+    complete = next((event.time for event in spoken if event.text == prompt), None)
+    if len(spoken) < 2 or complete is None:
+        return None
+    return any(isinstance(out, Future) and out.prompt == prompt and out.time < complete for out in outs)
 
 
 def _at_first_sound(outs: Sequence[Event]) -> Synthesis:
@@ -161,14 +172,9 @@ class Plan:
         return [replace(self.options, model=model, seed=seed) for model in self.models for seed in seeds]
 
 
-def result(plan: Plan, tell: Callable[[Record], None] = lambda record: None) -> dict[str, Any]:
-    """All that is written as JSON. Raises PredtuiError as ``run`` does."""
-    records: list[Record] = []
-    for options in plan.runs:
-        if plan.on_screen:
-            records += run_on_screen(plan.methods, plan.dialogues, options, tell, plan.speech)
-        else:
-            records += run(plan.methods, plan.dialogues, options, plan.profile, tell, plan.speech)
+def result(plan: Plan, gather: Gather[Record] = list) -> dict[str, Any]:
+    """All that is written as JSON, of the turns that are gathered. Raises PredtuiError as ``run`` does."""
+    records = gather(_turns(plan))
     where = plan.profile
     return {
         "command": command(),
@@ -182,18 +188,34 @@ def result(plan: Plan, tell: Callable[[Record], None] = lambda record: None) -> 
     }
 
 
-def main(plan: Plan, json_path: Path | None = None, plot: Path | None = None) -> None:
-    """Measure, print, write the JSON and the charts."""
+def _turns(plan: Plan) -> Iterator[Record]:
+    for options in plan.runs:
+        if plan.on_screen:
+            yield from run_on_screen(plan.methods, plan.dialogues, options, plan.speech)
+        else:
+            yield from run(plan.methods, plan.dialogues, options, plan.profile, plan.speech)
+
+
+def told(record: Record) -> str:
+    """A turn in a line."""
+    first = "no sound" if record.audio_latency_ms is None else f"{record.audio_latency_ms:.0f} ms"
+    same = "identical" if record.identical else f"differs (gap {record.logit_gap})"
+    return (
+        f"{record.method:<9} {first:>8}  {record.nfetfs:>3} forwards  {record.outcome:<7}  {same}  {record.prompt[:60]}"
+    )
+
+
+def main(plan: Plan, json_path: Path | None = None, plot: Path | None = None) -> int:
+    """Measure, print, write the JSON and the charts; the exit status."""
     screen = console()
-    with Progress(console=screen, transient=True) as progress:
-        turns = sum(len(dialogue.turns) for dialogue in plan.dialogues)
-        task = progress.add_task("turns", total=len(plan.runs) * len(plan.methods) * turns)
-        found = result(plan, lambda record: progress.advance(task))
+    turns = sum(len(dialogue.turns) for dialogue in plan.dialogues)
+    watch = Watch(len(plan.runs) * len(plan.methods) * turns, "turns", told)
+    found = result(plan, watch)
     screen.print(*figures.latencies(found["rows"], found["machine"]), sep="\n")
     screen.print(figures.rounds(found["histograms"]))
     for turn in found["turns"]:
         if turn["logit_gap"]:
             screen.print(f"{turn['method']} differs by a gap of {turn['logit_gap']}: {turn['prompt']}", soft_wrap=True)
-    write(found, json_path)
     if plot is not None:
         plot.write_text(svg(figures.charts(found["rows"], found["histograms"])), encoding="utf-8")
+    return watch.leave(found, json_path)

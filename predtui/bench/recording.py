@@ -11,14 +11,15 @@ import logging
 import random
 import tempfile
 import wave
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from rich.progress import track
-
 from predtui.asr import stage as asr
 from predtui.audio import stages as audio
+from predtui.bench import report
+from predtui.bench.streams import Dialogue, Stream
+from predtui.bench.watch import Watch
 from predtui.clock import VirtualClock
 from predtui.events import Listen, Transcript, TurnStarted
 from predtui.llm.base import never
@@ -65,23 +66,40 @@ class Listener:
                 yield from (out for out in heard if isinstance(out, Transcript))
 
 
-def record(limit: int, seed: int, settings: AsrSettings) -> Mapping[str, Partials]:
-    """``{prompt: [(partial, seconds), ..]}`` of ``limit`` held-out pocket prompts, each said by one of ``VOICES``;
-    those of which nothing was understood are left out."""
+def record(prompts: Sequence[str], seed: int, settings: AsrSettings) -> Iterator[tuple[str, Partials]]:
+    """Each of ``prompts``, said by one of ``VOICES``, with what it was taken for; those of which nothing was understood
+    are left out."""
     rng = random.Random(f"recording {seed}")
     listener = Listener(settings)
-    streams: dict[str, Partials] = {}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "prompt.wav"
-        for prompt in track(prompts(limit, seed), "listening", transient=True):
-            _speak(prompt, path, rng.choice(VOICES), rng.randint(*WORDS_A_MINUTE))
+        for prompt in prompts:
+            speak(prompt, path, rng.choice(VOICES), rng.randint(*WORDS_A_MINUTE))
             partials = listener.hear(path)
             if partials and partials[-1][0]:
-                streams[prompt] = partials
-    return streams
+                yield prompt, partials
 
 
-def prompts(limit: int, seed: int) -> list[str]:
+def spoken(dialogues: Sequence[Dialogue], seed: int, settings: AsrSettings) -> list[Dialogue]:
+    """The same dialogues as a recogniser hears them; turns of which nothing was understood are left out. Raises
+    PredtuiError where it cannot be loaded."""
+    texts = list(dict.fromkeys(turn.text for dialogue in dialogues for turn in dialogue.turns))
+    watch = Watch[tuple[str, Partials]](len(texts), "prompts heard", _told)
+    heard = dict(watch(record(texts, seed, settings)))
+    if watch.stopped:
+        raise KeyboardInterrupt
+    found = []
+    for dialogue in dialogues:
+        turns = tuple(
+            Stream(tuple((seconds, text) for text, seconds in heard[turn.text]), turn.right)
+            for turn in dialogue.turns
+            if turn.text in heard
+        )
+        found += [Dialogue(turns, dialogue.history)] if turns else []
+    return found
+
+
+def pocket_prompts(limit: int, seed: int) -> list[str]:
     """Different held-out prompts in the words of a recogniser: lower case, no marks, no turn before."""
     examples = compose.heldout("slots", 20 * limit, seed)
     said = [example.messages[0].content for example in examples if len(example.messages) == 2]
@@ -89,18 +107,28 @@ def prompts(limit: int, seed: int) -> list[str]:
     return list(dict.fromkeys(plain))[:limit]
 
 
-def _speak(text: str, path: Path, voice: str, rate: int) -> None:
+def speak(text: str, path: Path, voice: str, rate: int) -> None:
+    """Have eSpeak NG say ``text`` into the WAV file ``path``, in so many words a minute."""
     speaker = EspeakSynthesizer(voice, rate)
     with wave.open(str(path), "wb") as file:
         file.setparams((1, 2, speaker.rate, 0, "NONE", ""))
         file.writeframes(b"".join(speaker.synthesize(text)))
 
 
-def main(out: Path, limit: int, seed: int, settings: AsrSettings) -> None:
-    """Record, write, tell."""
-    streams = record(limit, seed, settings)
-    lines = [f" {json.dumps(prompt)}: {json.dumps(partials)}" for prompt, partials in streams.items()]
+def _told(heard: tuple[str, Partials]) -> str:
+    prompt, partials = heard
+    return f"{prompt} → {partials[-1][0]}"
+
+
+def main(out: Path, prompts: Sequence[str], seed: int, settings: AsrSettings) -> int:
+    """Record, write, tell; the exit status."""
+    watch = Watch[tuple[str, Partials]](len(prompts), "prompts", _told)
+    streams = watch(record(prompts, seed, settings))
+    lines = [f" {json.dumps(prompt)}: {json.dumps(partials)}" for prompt, partials in streams]
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
-    right = sum(prompt == partials[-1][0] for prompt, partials in streams.items())
-    print(f"{len(streams)} streams, {right} of them understood to the letter in the end, written to {out}")
+    right = sum(prompt == partials[-1][0] for prompt, partials in streams)
+    report.console().print(
+        f"{len(streams)} streams, {right} of them understood to the letter in the end, written to {out}", soft_wrap=True
+    )
+    return watch.leave({}, None)

@@ -5,14 +5,16 @@ know how a turn was played.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean, median
+from statistics import median
 from typing import Any, get_args
 
 import numpy as np
 
 from predtui.bench.methods import BASELINE
+from predtui.bench.paired import Pair, gains
+from predtui.bench.paired import mean as _mean
 from predtui.events import Outcome
 
 
@@ -21,11 +23,14 @@ class Record:
     """One turn by one method. Milliseconds count from the arrival of the final prompt, None = never came.
     ``logit_gap``: where the reply is not plain decoding's, how far apart their two tokens are there. The synthesiser's
     forwards, and the positions evaluated in them, are those after the end of the input and before the first sound;
-    None without a network. ``input_forwards``: of the target before the end of the input; None where nobody counted."""
+    None without a network. ``input_forwards``: of the target before the end of the input; None where nobody counted.
+    ``dialogue``, from 0, and ``round`` name the turn for all methods; ``forward_ms``: of one token, on that machine.
+    ``foretold``: whether the whole prompt was answered before its last word was whole."""
 
     method: str
     model: str
     seed: int
+    dialogue: int
     round: int
     prompt: str
     reply: str
@@ -37,10 +42,19 @@ class Record:
     logit_gap: float
     right: bool | None
     input_forwards: int | None
+    foreseen: bool | None
+    """Whether the prompt was answered before its last letter came; None where nothing was to be seen before."""
     tokens: int
     generated: int
     speech_forwards: int | None
     speech_positions: int | None
+    forward_ms: float
+    foretold: bool
+
+    @property
+    def turn(self) -> tuple[str, int, int, int]:
+        """What is the same for all methods of a turn."""
+        return self.model, self.seed, self.dialogue, self.round
 
     @property
     def replied(self) -> bool:
@@ -52,26 +66,28 @@ def rows(records: Sequence[Record]) -> list[dict[str, Any]]:
     """A row for each model and method, in the order of their first turns; means where the name says nothing else, over
     the turns that have the figure: where all was taken back there is no reply, and nothing to wait for.
 
-    ``speedup``: the baseline's mean audio latency over the method's, None without a baseline. ``wasted_token_share``:
-    of all tokens chosen, those that were not committed. ``accuracy``: of the turns with a known answer.
+    ``paired.gains`` hold a method against the baseline, None without one. ``wasted_token_share``: of all tokens chosen,
+    those that were not committed. ``accuracy``: of the turns with a known answer.
     """
+    plain = {record.turn: record.audio_latency_ms for record in records if record.method == BASELINE}
     groups: dict[tuple[str, str], list[Record]] = {}
     for record in records:
         groups.setdefault((record.model, record.method), []).append(record)
-    table = [_row(model, method, group) for (model, method), group in groups.items()]
-    plain = {row["model"]: row["audio_latency_ms"] for row in table if row["method"] == BASELINE}
-    for row in table:
-        base, own = plain.get(row["model"]), row["audio_latency_ms"]
-        row["speedup"] = round(base / own, 3) if base and own else None
-    return table
+    return [_row(model, method, group, plain) for (model, method), group in groups.items()]
 
 
-def _row(model: str, method: str, group: Sequence[Record]) -> dict[str, Any]:
+def _row(model: str, method: str, group: Sequence[Record], plain: Mapping[Any, float | None]) -> dict[str, Any]:
     heard = [record.audio_latency_ms for record in group if record.audio_latency_ms is not None]
     written = [record.ttfs_ms for record in group if record.ttfs_ms is not None]
     forwards = [record.nfetfs for record in group if record.replied]
     known = [record.right for record in group if record.right is not None]
     generated = sum(record.generated for record in group)
+    pairs = [
+        Pair(record.audio_latency_ms, without, record.round == 1)
+        for record in group
+        if record.audio_latency_ms is not None and (without := plain.get(record.turn)) is not None
+    ]
+    forward_ms = max(record.forward_ms for record in group)
     return {
         "model": model,
         "method": method,
@@ -82,9 +98,13 @@ def _row(model: str, method: str, group: Sequence[Record]) -> dict[str, Any]:
         "p50_ms": round(median(heard), 3) if heard else None,
         "p95_ms": round(float(np.percentile(heard, 95)), 3) if heard else None,
         "nfetfs_1_share": _mean([count <= 1 for count in forwards]),
+        "forward_ms": forward_ms,
+        **gains(pairs, forward_ms),
+        "foretold_share": _mean([record.foretold for record in group]),
         "identical_share": _mean([record.identical for record in group]),
         "largest_gap": max(record.logit_gap for record in group),
         "input_forwards": _mean([record.input_forwards for record in group if record.input_forwards is not None]),
+        "foreseen_share": _mean([record.foreseen for record in group if record.foreseen is not None]),
         "wasted_token_share": round(1 - sum(r.tokens for r in group) / generated, 4) if generated else None,
         "accuracy": _mean(known),
         "speech_forwards": _mean([record.speech_forwards for record in group if record.speech_forwards is not None]),
@@ -105,10 +125,6 @@ def _speech_by_outcome(group: Sequence[Record]) -> dict[str, float | None]:
         found[f"speech_forwards_{outcome}"] = _mean(forwards)
         found[f"speech_positions_{outcome}"] = _mean(read)
     return found
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return round(fmean(values), 4) if values else None
 
 
 def histograms(records: Sequence[Record]) -> dict[str, dict[int, dict[int, int]]]:

@@ -16,10 +16,12 @@ import struct
 import sys
 import termios
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
-from predtui.bench.report import command, console, machine, write
+from predtui.bench.report import command, console, machine
+from predtui.bench.watch import Watch
 from predtui.events import Event, StageStatus
 from predtui.pipeline import STAGES
 from predtui.settings import Settings
@@ -78,16 +80,23 @@ def peak_mb(pid: int) -> float:
     return 0.0
 
 
-def main(settings: Settings, repeats: int = 5, json_path: Path | None = None) -> None:
-    """Measure, print, write."""
-    frames = [first_frame() for _ in range(repeats)]
-    times, memory = ready(settings)
-    memory = {"screen": max(peak for _, peak in frames), **memory}
-    row = {"first_frame_s": median(elapsed for elapsed, _ in frames), "ready_s": times, "peak_mb": memory}
+def main(settings: Settings, repeats: int = 5, json_path: Path | None = None) -> int:
+    """Measure, print, write; the exit status."""
+    watch = Watch[tuple[float, float]](repeats, "starts", lambda start: f"{start[0]:.2f} s, {start[1]:.0f} MB")
+    frames = watch(_first_frames(repeats))
+    times, memory = ({}, {}) if watch.stopped else ready(settings)
+    memory = {"screen": max((peak for _, peak in frames), default=0.0), **memory}
+    first = median(elapsed for elapsed, _ in frames) if frames else 0.0
+    row = {"first_frame_s": first, "ready_s": times, "peak_mb": memory}
     result = {"command": command(), "machine": machine(), "models": [settings.llm.model], "rows": [row]}
     screen = console()
-    screen.print(f"first frame  {row['first_frame_s']:.2f} s (median of {repeats}), {result['machine']}")
+    screen.print(f"first frame  {first:.2f} s (median of {len(frames)}), {result['machine']}")
     for name, seconds in times.items():
         screen.print(f"{name:<8} ready after {seconds:.2f} s, {memory.get(name, 0):.0f} MB at most")
     screen.print(f"screen   {memory['screen']:.0f} MB at most")
-    write(result, json_path)
+    return watch.leave(result, json_path)
+
+
+def _first_frames(repeats: int) -> Iterator[tuple[float, float]]:
+    for _ in range(repeats):
+        yield first_frame()

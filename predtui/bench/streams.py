@@ -18,11 +18,14 @@ from predtui.admission import admit
 from predtui.errors import PredtuiError
 from predtui.events import Event, Message, Transcript, TurnStarted
 from predtui.line import Typed, paused, read
+from predtui.predgen.policy import Rhythm
+from predtui.shipped import asset
 from predtui.turn import Turn, reduce
 
-CHARACTERS_A_MINUTE = 600.0
-"""120 words a minute (PredGen, section 5.1)."""
-POCKET = "pocket"
+CHARACTERS_A_WORD = 5
+CHARACTERS_A_MINUTE = 120.0 * CHARACTERS_A_WORD
+"""120 words a minute (PredGen, section 3)."""
+POCKET, EVERYDAY = "pocket", "everyday"
 _DAY_S = 86_400
 
 Right = Callable[[str], bool]
@@ -61,18 +64,33 @@ def typed(text: str, rate: float = CHARACTERS_A_MINUTE, right: Right | None = No
     return Stream((*keys, ((len(text) + 1) * 60 / rate, text)), right, 60 / rate)
 
 
-def dialogues(source: str, recording: Path | None, limit: int, seed: int, rate: float) -> list[Dialogue]:
-    """Recorded ones, where there is a ``recording``; else those of the corpus for ``pocket``, else those of the file
-    ``source``. Raises PredtuiError where that leaves nothing."""
+def dialogues(
+    source: str,
+    limit: int,
+    seed: int,
+    rate: float = CHARACTERS_A_MINUTE,
+    recording: Path | None = None,
+    together: int = 1,
+) -> list[Dialogue]:
+    """Recorded ones, where there is a ``recording``; else those of the corpus for ``pocket``, the shipped questions for
+    ``everyday``, or those of the file ``source``. ``together``: so many of them become one conversation, one after
+    another. Raises PredtuiError where that leaves nothing."""
     if recording is not None:
         found = recorded(recording, limit)
     elif source == POCKET:
         found = pocket(limit, seed, rate)
     else:
-        found = prompts(Path(source).expanduser(), limit, rate)
+        path = asset("prompts", "everyday.txt") if source == EVERYDAY else Path(source).expanduser()
+        found = prompts(path, limit, rate)
+    found = [_joined(found[start : start + together]) for start in range(0, len(found), together)]
     if not found:
         raise PredtuiError("There is nothing to say.", "Give a file with prompts, or a --limit above 0.")
     return found
+
+
+def _joined(parts: Sequence[Dialogue]) -> Dialogue:
+    """One after another, on top of what stands before the first."""
+    return Dialogue(tuple(turn for part in parts for turn in part.turns), parts[0].history)
 
 
 def pocket(limit: int, seed: int, rate: float = CHARACTERS_A_MINUTE) -> list[Dialogue]:
@@ -89,12 +107,15 @@ def pocket(limit: int, seed: int, rate: float = CHARACTERS_A_MINUTE) -> list[Dia
 
 
 def prompts(path: Path, limit: int, rate: float = CHARACTERS_A_MINUTE) -> list[Dialogue]:
-    """The first ``limit`` (0: all) lines of a JSONL file with ``{"turns": [..]}`` or ``{"prompt": ..}`` each.
+    """The first ``limit`` (0: all) lines of a file with a prompt each; of one that ends in .jsonl, with
+    ``{"turns": [..]}`` or ``{"prompt": ..}`` each.
 
     A ``reference`` (one answer a turn, or a single one) lets the last number in a reply, or else its text, be
     compared. Raises PredtuiError with file and line.
     """
     lines = [(n, line) for n, line in enumerate(_read(path).splitlines(), 1) if line.strip()]
+    if path.suffix != ".jsonl":
+        return [Dialogue((typed(line, rate),)) for _, line in lines[: limit or None]]
     return [_dialogue(line, rate, f"{path}, line {n}") for n, line in lines[: limit or None]]
 
 
@@ -124,11 +145,13 @@ def _partial(text: Any, seconds: Any) -> tuple[float, str]:
 def events(stream: Stream, history: Sequence[Message], speculates: bool = True, pause_s: float = 0.0) -> list[Event]:
     """The stream as the "llm" stage receives it, times in seconds from its beginning; without speculation, of all the
     transcripts the final one only. Numbered and sifted as in the app: what leaves the prompt as it was is no new
-    revision, and a pause of ``pause_s`` (0: none) makes the unfinished word count."""
+    revision, and a pause of ``pause_s`` (0: none), longer where keys come slowly, makes the unfinished word count."""
     started = TurnStarted(turn=1, history=tuple(history))
     turn = reduce(Turn(), started)
     sifted: list[Event] = [started]
-    for event in _paused(_transcripts(stream), pause_s) if speculates else [*_transcripts(stream)][-1:]:
+    for event in (
+        _paused(_transcripts(stream), pause_s, bool(stream.delay)) if speculates else [*_transcripts(stream)][-1:]
+    ):
         admitted = admit(turn, event)
         if admitted is not None:
             sifted.append(admitted)
@@ -142,15 +165,17 @@ def _transcripts(stream: Stream) -> Iterator[Transcript]:
         yield replace(read(Typed(text, final=index == last, time=seconds)), turn=1)
 
 
-def _paused(heard: Iterator[Transcript], pause_s: float) -> Iterator[Transcript]:
+def _paused(heard: Iterator[Transcript], pause_s: float, typed: bool) -> Iterator[Transcript]:
     """``heard`` with what is anticipated wherever nothing comes for so long."""
+    rhythm = Rhythm(pause_s)
     for event, following in itertools.pairwise([*heard, None]):
         if event is None:
             return
         yield event
-        whole = paused(event) if pause_s else None
-        if whole is not None and following is not None and following.time > event.time + pause_s:
-            yield replace(whole, time=event.time + pause_s)
+        pause = rhythm.pause(event.time) if typed else pause_s
+        whole = paused(event) if pause else None
+        if whole is not None and following is not None and following.time > event.time + pause:
+            yield replace(whole, time=event.time + pause)
 
 
 def _dialogue(line: str, rate: float, where: str) -> Dialogue:

@@ -19,7 +19,8 @@ import torch
 from rich.table import Table
 
 from predtui.bench import zonos_random
-from predtui.bench.report import command, console, machine, write
+from predtui.bench.report import command, console, machine
+from predtui.bench.watch import Gather, Watch
 from predtui.errors import PredtuiError
 from predtui.settings import TtsSettings
 from predtui.tts.zonos.load import load
@@ -117,7 +118,9 @@ def _ms(since: float) -> float:
     return (time.perf_counter() - since) * 1000
 
 
-def result(plan: Plan, tell: Callable[[str], None] = lambda line: None) -> dict[str, Any]:
+def result(
+    plan: Plan, tell: Callable[[str], None] = lambda line: None, gather: Gather[dict[str, Any]] = list
+) -> dict[str, Any]:
     """All that is written as JSON; ``tell`` hears beforehand what it will take. Raises PredtuiError as ``measured``
     does, and where disk or memory do not suffice."""
     with tempfile.TemporaryDirectory() as folder:
@@ -132,7 +135,7 @@ def result(plan: Plan, tell: Callable[[str], None] = lambda line: None) -> dict[
             needs.check(place)
             checkpoint, codec = zonos_random.write(place, size)
             settings = replace(settings, model=str(checkpoint), codec=str(codec))
-        rows = [measured(name, each, plan.frames, plan.repeats) for name, each in variants(settings)]
+        rows = gather(measured(name, each, plan.frames, plan.repeats) for name, each in variants(settings))
     return {
         "command": command(),
         "machine": machine(torch.get_num_threads()),
@@ -141,16 +144,22 @@ def result(plan: Plan, tell: Callable[[str], None] = lambda line: None) -> dict[
     }
 
 
-def main(plan: Plan, json_path: Path | None = None) -> None:
-    """Measure, print, write."""
+def told(row: dict[str, Any]) -> str:
+    """A variant in a line."""
+    return f"{row['variant']}: {row['ms_a_frame']} ms a frame, first chunk after {row['first_chunk_ms']} ms"
+
+
+def main(plan: Plan, json_path: Path | None = None) -> int:
+    """Measure, print, write; the exit status."""
     screen = console()
-    found = result(plan, lambda line: screen.print(line, soft_wrap=True))
+    watch = Watch(len(list(variants(plan.settings))), "variants", told)
+    found = result(plan, lambda line: screen.print(line, soft_wrap=True), watch)
     table = Table(title=f"Zonos, {found['models'][0]}, on {found['machine']}")
     rows = found["rows"]
     table.add_column("")
     for row in rows:
         table.add_column(row["variant"], justify="right")
-    for name in [name for name in rows[0] if name != "variant"]:
+    for name in [name for row in rows[:1] for name in row if name != "variant"]:
         table.add_row(name.replace("_", " "), *("–" if row[name] is None else str(row[name]) for row in rows))
     screen.print(table)
-    write(found, json_path)
+    return watch.leave(found, json_path)

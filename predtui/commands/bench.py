@@ -7,57 +7,71 @@ from typing import Annotated, Literal
 
 import typer
 
+from predtui.commands.bench_options import Json, Limit, MaxTokens, Plot, Prompts, Seed, Threads, Together, Wpm
 from predtui.commands.outputs import writable
 from predtui.commands.with_settings import Commands, with_settings
+from predtui.errors import PredtuiError
 from predtui.settings import Settings, load
 from predtui.shipped import output
 
-Json = Annotated[Path | None, typer.Option(help="Write the figures here.", callback=writable)]
-Plot = Annotated[Path | None, typer.Option(help="Draw the figures here, as SVG.", callback=writable)]
-
 STREAMS = output("streams", "pocket.json")
 
-bench = Commands(help="Measure, and regenerate tables.", no_args_is_help=True)
+bench = Commands(
+    help="Measure, and regenerate tables. Rows are told as they come; Ctrl-C or SIGTERM leaves what there is.",
+    no_args_is_help=True,
+)
 
 
 @bench.command("pocket")
 def bench_pocket(
     limit: Annotated[int, typer.Option(help="Prompts a group.", min=1)] = 100,
-    seed: Annotated[int, typer.Option(help="Seed of the held-out prompts.")] = 1,
+    seed: Seed = 1,
+    max_tokens: MaxTokens = 160,
     json: Json = None,
 ) -> None:
     """The pocket models against the corpus' own oracle, on held-out combinations and paraphrases."""
     from predtui.bench.pocket import main as measure
 
-    measure(limit=limit, seed=seed, json_path=json)
+    raise typer.Exit(measure(limit=limit, seed=seed, json_path=json, max_tokens=max_tokens))
 
 
 @bench.command("lossless")
 def bench_lossless(
-    limit: Annotated[int, typer.Option(help="Prompts.", min=1)] = 200,
-    seed: Annotated[int, typer.Option(help="Seed of the held-out prompts.")] = 1,
+    limit: Limit = 200,
+    seed: Seed = 1,
     model: Annotated[str, typer.Option(help="pocket, or the path of a GGUF file.")] = "pocket",
+    max_tokens: MaxTokens = 256,
     json: Json = None,
 ) -> None:
     """Whether speculation commits what plain greedy decoding gives."""
     from predtui.bench.lossless import main as measure
 
-    measure(limit, seed, model, json)
+    raise typer.Exit(measure(limit, seed, model, max_tokens, json))
 
 
 @bench.command("latency")
 @with_settings
 def bench_latency(
     settings: Settings,
-    limit: Annotated[int, typer.Option(help="Prompts, each typed and spoken.", min=1)] = 10,
-    prompts_seed: Annotated[int, typer.Option(help="Seed of the held-out prompts.")] = 1,
-    cps: Annotated[float, typer.Option(help="Typing speed in characters a second.", min=0.1)] = 10.0,
+    prompts: Prompts = "pocket",
+    limit: Annotated[int, typer.Option(help="Prompts; 0 takes all of a file.", min=0)] = 10,
+    prompts_seed: Seed = 1,
+    together: Together = 1,
+    wpm: Wpm = 120.0,
+    typed: Annotated[bool, typer.Option(help="Press the keys of each prompt.")] = True,
+    spoken: Annotated[bool, typer.Option(help="Say each prompt.")] = True,
+    max_tokens: MaxTokens = 256,
     json: Json = None,
 ) -> None:
     """Audio latency with and without speculation, typed and spoken, on the real clock."""
-    from predtui.bench.latency import main as measure
+    from predtui.bench import latency
+    from predtui.bench.streams import CHARACTERS_A_WORD
 
-    measure(settings, limit, prompts_seed, cps, json)
+    if not (typed or spoken):
+        raise PredtuiError("neither typed nor spoken: there is nothing to measure.", "Leave one of them on.")
+    kinds = [kind for kind, wanted in zip(latency.KINDS, (typed, spoken), strict=True) if wanted]
+    dialogues = latency.asked(prompts, limit, prompts_seed, CHARACTERS_A_WORD * wpm, together)
+    raise typer.Exit(latency.main(latency.Plan(settings, dialogues, kinds, max_tokens), json))
 
 
 @bench.command("startup")
@@ -70,7 +84,7 @@ def bench_startup(
     """Time to the first frame and to ready, and the peak memory of each process."""
     from predtui.bench.startup import main as measure
 
-    measure(settings, repeats, json)
+    raise typer.Exit(measure(settings, repeats, json))
 
 
 @bench.command("jacobi")
@@ -78,15 +92,16 @@ def bench_jacobi(
     model: Annotated[list[str] | None, typer.Option(help="pocket, or a path; may be given several times.")] = None,
     engine: Annotated[str, typer.Option(help="What runs the models.")] = "llamacpp",
     blocks: Annotated[str, typer.Option(help="Tokens of a block, separated by commas.")] = "8,16,32",
-    limit: Annotated[int, typer.Option(help="Prompts.", min=1)] = 100,
-    prompts_seed: Annotated[int, typer.Option(help="Seed of the held-out prompts.")] = 1,
-    threads: Annotated[int, typer.Option(help="CPU threads of the model; 0 suits its size.", min=0)] = 0,
+    limit: Limit = 100,
+    prompts_seed: Seed = 1,
+    threads: Threads = 0,
+    max_tokens: MaxTokens = 160,
     json: Json = None,
 ) -> None:
     """Tokens a forward of Jacobi decoding, by model and block; the same reply as plain decoding?"""
     from predtui.bench.jacobi import main as measure
 
-    measure(model or ["pocket"], engine, blocks, limit, prompts_seed, threads, json)
+    raise typer.Exit(measure(model or ["pocket"], engine, blocks, limit, prompts_seed, threads, max_tokens, json))
 
 
 @bench.command("predgen")
@@ -94,16 +109,21 @@ def bench_predgen(
     methods: Annotated[
         str, typer.Option(help="Ways to answer, separated by commas; ablation: each addition off.")
     ] = "baseline,greedy",
-    prompts: Annotated[
-        str, typer.Option(help='pocket, or a JSONL file of {"turns": [..]} or {"prompt": ..}.')
-    ] = "pocket",
+    prompts: Prompts = "pocket",
     streams: Annotated[Path | None, typer.Option(help="Recorded: {prompt: [[partial, seconds], ..]}.")] = None,
     limit: Annotated[int, typer.Option(help="Dialogues; 0 takes all of a file.", min=0)] = 20,
-    prompts_seed: Annotated[int, typer.Option(help="Seed of the held-out pocket dialogues.")] = 1,
-    rate: Annotated[float, typer.Option(help="Characters a minute of typed prompts.", min=1)] = 600.0,
+    prompts_seed: Seed = 1,
+    together: Together = 1,
+    wpm: Wpm = 120.0,
+    spoken: Annotated[
+        bool, typer.Option("--spoken", help="Say the prompts: the recogniser's streams are played.")
+    ] = False,
+    asr: Annotated[str, typer.Option(help="The recogniser that hears them.")] = "auto",
+    asr_model: Annotated[str, typer.Option(help="Its Whisper checkpoint; empty: its own.")] = "",
     model: Annotated[list[str] | None, typer.Option(help="pocket, or a path; may be given several times.")] = None,
     engine: Annotated[str, typer.Option(help="What runs the model.")] = "llamacpp",
-    threads: Annotated[int, typer.Option(help="CPU threads of the model; 0 suits its size.", min=0)] = 0,
+    threads: Threads = 0,
+    max_tokens: MaxTokens = 256,
     clock: Annotated[Literal["real", "virtual"], typer.Option(help="This machine's time, or a profile's.")] = "real",
     profile: Annotated[str, typer.Option(help="Machine of the virtual clock: a name or a .toml file.")] = "a5000-7b",
     temperature: Annotated[float, typer.Option(help="0 decodes greedily.", min=0.0)] = 0.0,
@@ -121,17 +141,26 @@ def bench_predgen(
     from predtui.bench.predgen import main as measure
     from predtui.predgen.options import SpeculationOptions
 
+    chosen = known.chosen(methods)
+    settings = load({"tts.engine": tts, "asr.engine": asr, "asr.model": asr_model})
+    dialogues = said.dialogues(prompts, limit, prompts_seed, said.CHARACTERS_A_WORD * wpm, streams, together)
+    if spoken:
+        from predtui.bench.recording import spoken as heard
+
+        dialogues = heard(dialogues, prompts_seed, settings.asr)
     plan = Plan(
-        methods=known.chosen(methods),
-        dialogues=said.dialogues(prompts, streams, limit, prompts_seed, rate),
+        methods=chosen,
+        dialogues=dialogues,
         models=model or ["pocket"],
-        options=SpeculationOptions(engine=engine, threads=threads, temperature=temperature, seed=seed),
+        options=SpeculationOptions(
+            engine=engine, threads=threads, temperature=temperature, seed=seed, reply_tokens=max_tokens
+        ),
         profile=profiles.load(profile) if clock == "virtual" else None,
         seeds=seeds,
-        speech=load({"tts.engine": tts}).tts,
-        on_screen=clock == "real" and streams is None,
+        speech=settings.tts,
+        on_screen=clock == "real" and streams is None and not spoken,
     )
-    measure(plan, json, plot)
+    raise typer.Exit(measure(plan, json, plot))
 
 
 @bench.command("fuzz")
@@ -177,15 +206,16 @@ def bench_decoding(
         str, typer.Option(help="Ways to decode, separated by commas.")
     ] = "vanilla,sps,pld,rest,lookahead,duo",
     prompts: Annotated[
-        list[str] | None, typer.Option(help="pocket, or a JSONL file; each is a task; may be given several times.")
+        list[str] | None,
+        typer.Option(help="As of bench predgen; each is a task; may be given several times."),
     ] = None,
     limit: Annotated[int, typer.Option(help="Dialogues a task; 0 takes all of a file.", min=0)] = 40,
-    prompts_seed: Annotated[int, typer.Option(help="Seed of the held-out pocket dialogues.")] = 1,
+    prompts_seed: Seed = 1,
     target: Annotated[str, typer.Option(help="pocket, or a path.")] = "pocket",
     draft: Annotated[str, typer.Option(help="pocket-draft, or the path of a GGUF file.")] = "pocket-draft",
     target_engine: Annotated[Literal["llamacpp", "torch"], typer.Option(help="What runs the target.")] = "llamacpp",
-    threads: Annotated[int, typer.Option(help="CPU threads of each model; 0 suits its size.", min=0)] = 0,
-    max_tokens: Annotated[int, typer.Option(help="The longest reply.", min=1)] = 128,
+    threads: Threads = 0,
+    max_tokens: MaxTokens = 128,
     temperature: Annotated[float, typer.Option(help="0 decodes greedily.", min=0.0)] = 0.0,
     seed: Annotated[int, typer.Option(help="Seed of the sampler.")] = 0,
     ablations: Annotated[bool, typer.Option(help="Duo's static sequences and budgets as well (tables 2, 3).")] = True,
@@ -208,7 +238,7 @@ def bench_decoding(
         temperature=temperature,
         seed=seed,
     )
-    measure(plan, json, plot)
+    raise typer.Exit(measure(plan, json, plot))
 
 
 @bench.command("asr")
@@ -254,7 +284,7 @@ def bench_asr(
         clock=clock,
         threads=threads,
     )
-    asr.main(plan, json, plot)
+    raise typer.Exit(asr.main(plan, json, plot))
 
 
 @bench.command("zonos")
@@ -276,7 +306,7 @@ def bench_zonos(
     from predtui.bench.zonos import Plan
     from predtui.bench.zonos import main as measure
 
-    measure(Plan(settings.tts, size, frames, repeats, keep), json)
+    raise typer.Exit(measure(Plan(settings.tts, size, frames, repeats, keep), json))
 
 
 @bench.command("record")
@@ -284,10 +314,16 @@ def bench_zonos(
 def bench_record(
     settings: Settings,
     out: Annotated[Path, typer.Option(help="Write the streams here.", callback=writable)] = STREAMS,
-    limit: Annotated[int, typer.Option(help="Prompts.", min=1)] = 200,
-    prompts_seed: Annotated[int, typer.Option(help="Seed of the held-out prompts.")] = 1,
+    prompts: Prompts = "pocket",
+    limit: Annotated[int, typer.Option(help="Prompts; 0 takes all of a file.", min=0)] = 200,
+    prompts_seed: Seed = 1,
 ) -> None:
-    """What the recogniser takes spoken pocket prompts for, as they are spoken: streams for bench predgen."""
-    from predtui.bench.recording import main as record_streams
+    """What the recogniser takes spoken prompts for, as they are spoken: streams for bench predgen."""
+    from predtui.bench import recording, streams
 
-    record_streams(out, limit, prompts_seed, settings.asr)
+    if prompts == streams.POCKET:
+        texts = recording.pocket_prompts(limit, prompts_seed)
+    else:
+        said = streams.dialogues(prompts, limit, prompts_seed)
+        texts = [turn.text for dialogue in said for turn in dialogue.turns]
+    raise typer.Exit(recording.main(out, texts, prompts_seed, settings.asr))

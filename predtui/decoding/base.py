@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -100,6 +101,8 @@ class Verification:
     lossless: bool
     evaluated: tuple[int, ...] = ()
     logits: Logits | None = field(default=None, compare=False, repr=False)
+    more: bool = False
+    """Whether a candidate goes on after what is accepted, still to be verified."""
 
     @property
     def tokens(self) -> tuple[int, ...]:
@@ -111,11 +114,17 @@ class Verifier(Protocol):
     """Decides how much of a candidate holds."""
 
     def verify(
-        self, prompt: Sequence[int], candidate: Sequence[int], others: Sequence[Sequence[int]] = ()
-    ) -> Verification:
+        self,
+        prompt: Sequence[int],
+        candidate: Sequence[int],
+        others: Sequence[Sequence[int]] = (),
+        spare: float = math.inf,
+    ) -> Iterator[Verification]:
         """How much of ``candidate`` holds, or of that one of ``others`` of which more does, where the verifier judges
         several at once. ``prompt`` and each of them together fit the model's context; an empty candidate is allowed,
-        and costs the forward that chooses the reply's first token."""
+        and costs the forward that chooses the reply's first token. ``spare``: the seconds that may be lost on
+        candidates of which nothing holds, where the verifier knows what forwards cost. Told after each forward; all but
+        the last say that there is ``more``."""
         ...
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict, deque
+from collections.abc import Callable
 
 from predtui.events import AudioFrame, Endpoint, Event
 
@@ -31,6 +32,11 @@ class Inbox:
         self._newest: Generation = (0, 0)
         self._newest_endpoint: Generation = (0, 0)
         self._changed = threading.Condition()
+        self._listener: Callable[[Event], None] | None = None
+
+    def watch(self, listener: Callable[[Event], None]) -> None:
+        """Tell ``listener`` of each event as it is put in, on the thread of whoever does."""
+        self._listener = listener
 
     def put(self, event: Event) -> bool:
         """Queue ``event``. True when this is the first of a run of audio frames for which an older one is dropped."""
@@ -48,7 +54,9 @@ class Inbox:
                 self._replaceable[kind] = self._count
             overflowed = self._bound_frames() if kind is AudioFrame else False
             self._changed.notify()
-            return overflowed
+        if self._listener is not None:
+            self._listener(event)
+        return overflowed
 
     def get(self, timeout: float | None = None) -> Event | None:
         """The next event. None after ``timeout`` seconds (None: for ever) without one, or once closed."""

@@ -119,7 +119,7 @@ class Runner:
 
     def _opening(self, announce: Callable[[tuple[type[Event], ...]], None]) -> Iterator[Event]:
         announce(self.make())
-        context = StageContext(self._clock, lambda: self.inbox.stale(self._current), self._log)
+        context = StageContext(self._clock, lambda: self.inbox.stale(self._current), self._log, self.inbox.watch)
         yield from self._opened().open(context)
 
     def _guarded(self, work: Callable[[], Iterator[Event]], label: str) -> Iterator[Event]:

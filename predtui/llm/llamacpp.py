@@ -25,7 +25,8 @@ from predtui.llm.base import (
     never,
 )
 from predtui.llm.gguf import GgufHeader, read_header
-from predtui.llm.llamabatch import CHUNK, Batch, open_context, output_rows
+from predtui.llm.halt import Halt
+from predtui.llm.llamabatch import CHUNK, HALTED, Batch, open_context, output_rows, stop_at
 from predtui.llm.llamalog import initialise, last_error
 from predtui.llm.repacking import AUTO, REPACKED, SAFEST, may_repack, tiles_are_ours
 from predtui.llm.sequences import Sequences
@@ -52,8 +53,9 @@ class LlamaCppModel:
         weights: str = AUTO,
     ) -> None:
         """``context`` in tokens, 0 for the model's own up to 4096; ``stale`` is asked between the chunks of a long
-        evaluation, which then raises Preempted; ``weights``: how they are held, as in ``repacking``, whose self-test
-        decides where nothing else is said. Raises PredtuiError for a file that cannot be loaded."""
+        evaluation, and a Halt within them, too, which then raises Preempted; ``weights``: how they are held, as in
+        ``repacking``, whose self-test decides where nothing else is said. Raises PredtuiError for a file that cannot be
+        loaded."""
         initialise()
         header = read_header(path)
         self.counters = Counters()
@@ -65,6 +67,8 @@ class LlamaCppModel:
         self._model = self._load(path, header, weights)
         self._context = self._open(path, self._threads, context)
         self._kv = llama_cpp.llama_get_memory(self._context)
+        if isinstance(stale, Halt):
+            stop_at(self._context, stale)
         self._vocab_size = int(llama_cpp.llama_vocab_n_tokens(self.vocab))
         self._in_pairs = self._narrow()
         self._batch = Batch(CHUNK)
@@ -137,7 +141,7 @@ class LlamaCppModel:
             llama_cpp.llama_memory_seq_cp(self._kv, 0, sequence, 0, start)
         self._batch.fill_branches(runs, start)
         self.counters.forwards += 1
-        self._decode(self._batch.struct)
+        self._decode(self._batch.struct, len(runs))
         rows = self._rows(total)
         for sequence in range(1, len(runs)):
             llama_cpp.llama_memory_seq_rm(self._kv, sequence, -1, -1)
@@ -174,8 +178,14 @@ class LlamaCppModel:
             del self._memory[keep:]
         return keep
 
-    def _decode(self, batch: llama_cpp.llama_batch) -> None:
+    def _decode(self, batch: llama_cpp.llama_batch, sequences: int = 1) -> None:
+        """Evaluate ``batch``, whose tokens belong to so many sequences. Raises Preempted where it was halted: then
+        sequence 0 is as it was before, and the others hold nothing."""
         status = llama_cpp.llama_decode(self._context, batch)
+        if status == HALTED:
+            for sequence in range(1, sequences):
+                llama_cpp.llama_memory_seq_rm(self._kv, sequence, -1, -1)
+            raise Preempted
         if status != 0:
             llama_cpp.llama_memory_clear(self._kv, False)
             self._memory.clear()

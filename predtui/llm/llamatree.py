@@ -98,7 +98,7 @@ class LlamaTreeModel(LlamaCppModel):
         for sequence in range(1, sequences):
             llama_cpp.llama_memory_seq_cp(self._kv, 0, sequence, 0, start)
         batch = _TreeBatch([tokens[-1], *tree], _depths(parents, start), [tuple(range(sequences)), *homes])
-        self._decode(batch.struct)
+        self._decode(batch.struct, sequences)
         self.counters.forwards = forwards + 1  # what is evaluated of the prompt is a chunk of the same forward
         self._memory.append(tokens[-1])
         self._tree = _Tree(tuple(tree), tuple(parents), homes, sequences)

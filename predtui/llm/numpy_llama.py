@@ -22,6 +22,7 @@ from predtui.llm.base import (
     common_prefix,
     never,
 )
+from predtui.llm.halt import Halt
 
 Array = npt.NDArray[np.float32]
 
@@ -48,9 +49,10 @@ class NumpyLlama:
 
     def __init__(self, shape: Shape, weights: Mapping[str, Array], context: int = 0, stale: Stale = never) -> None:
         """``context`` in tokens, 0 for the network's own; ``stale`` is asked between the chunks of a long evaluation,
-        which then raises Preempted. Raises KeyError for a weight that is missing."""
+        and a Halt between its layers, too, which then raises Preempted. Raises KeyError for a weight that is
+        missing."""
         self.counters = Counters()
-        self._shape, self._stale = shape, stale
+        self._shape, self._stale, self._halted = shape, stale, stale if isinstance(stale, Halt) else never
         self._context_size = min(context or shape.context, shape.context)
         self._embedding = weights["model.embed_tokens.weight"]
         self._output = weights.get("lm_head.weight", self._embedding).T
@@ -97,6 +99,8 @@ class NumpyLlama:
         turns = self._turns[start:end]
         x: Array = self._embedding[list(tokens)]
         for layer, keys, values in zip(self._layers, self._keys, self._values, strict=True):
+            if self._halted():
+                raise Preempted
             x = x + layer.attend(x, turns, keys[:, :end], values[:, :end])
             x = x + layer.feed_forward(x)
         self._memory.extend(tokens)

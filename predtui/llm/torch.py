@@ -22,6 +22,7 @@ from predtui.llm.base import (
     common_prefix,
     never,
 )
+from predtui.llm.halt import Halt
 
 CHUNK = 256
 """Tokens evaluated between two questions whether the work is stale."""
@@ -34,7 +35,7 @@ class TorchModel:
     def __init__(self, network: Any, context: int = 0, stale: Stale = never) -> None:
         """``network``: a ``PreTrainedModel`` in evaluation mode, which may be trained between two calls if ``forget``
         follows. ``context`` in tokens, 0 for the network's own up to 4096; ``stale`` is asked between the chunks of a
-        long evaluation, which then raises Preempted."""
+        long evaluation, and a Halt between its layers, too, which then raises Preempted."""
         self.network = network
         self.counters = Counters()
         config = network.config.get_text_config()
@@ -44,6 +45,8 @@ class TorchModel:
         self._stale = stale
         self._memory: list[int] = []
         self._cache = _cache(network)
+        if isinstance(stale, Halt):
+            self._stop_at(stale)
 
     @property
     def vocab_size(self) -> int:
@@ -99,14 +102,18 @@ class TorchModel:
         the mask ``seen`` [1, 1, tokens, memory and tokens] are those of a sequence, if they are not given."""
         device = self.network.device
         ids = torch.tensor([list(tokens)], device=device)
-        out = self.network(
-            ids,
-            position_ids=None if positions is None else torch.tensor([list(positions)], device=device),
-            attention_mask=None if seen is None else seen.to(device),
-            past_key_values=self._cache,
-            use_cache=True,
-            logits_to_keep=max(1, wanted),
-        )
+        try:
+            out = self.network(
+                ids,
+                position_ids=None if positions is None else torch.tensor([list(positions)], device=device),
+                attention_mask=None if seen is None else seen.to(device),
+                past_key_values=self._cache,
+                use_cache=True,
+                logits_to_keep=max(1, wanted),
+            )
+        except Preempted:
+            self._forget_partly()
+            raise
         self._memory.extend(tokens)
         self.counters.tokens += len(tokens)
         rows: torch.Tensor = out.logits[0]
@@ -121,6 +128,25 @@ class TorchModel:
         elif surplus > 0:
             self._forget_all()
         return len(self._memory)
+
+    def _stop_at(self, halt: Halt) -> None:
+        """Ask before each layer; networks without a list of layers are asked between forwards only."""
+
+        def check(_module: torch.nn.Module, _inputs: Any) -> None:
+            if halt():
+                raise Preempted
+
+        lists = [module for module in self.network.modules() if isinstance(module, torch.nn.ModuleList)]
+        for layer in max(lists, key=len, default=()):
+            layer.register_forward_pre_hook(check)
+
+    def _forget_partly(self) -> None:
+        """Of a forward that was halted, what the first layers have kept of it."""
+        if not self._cache.is_croppable:
+            self._forget_all()
+            return
+        for layer in self._cache.layers:
+            layer.crop(-max(0, layer.get_seq_length() - len(self._memory)))
 
     def _forget_all(self) -> None:
         self._memory = []

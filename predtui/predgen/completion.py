@@ -51,6 +51,11 @@ class Completer:
         """Logits after the prefix and so many tokens of a word."""
         self._pieces: dict[int, str] = {}
 
+    def read(self, prompt: Sequence[int]) -> int:
+        """How many tokens of ``prompt`` are those that words were looked for after, but for the last, with which each
+        forward begins."""
+        return max(0, common_prefix(self._prefix, prompt) - 1)
+
     def words(self, history: Sequence[Message], said: str, begun: str) -> Generator[None, None, list[str]]:
         """Words that may follow ``said``, which is not empty, and that begin with ``begun``, which may be; the
         likeliest first. Yields after each forward. Raises Preempted as the model does."""

@@ -12,9 +12,16 @@ from predtui.events import Event, Future, Message, SentenceAhead, Transcript
 from predtui.llm.base import LoadedModel, Stale
 from predtui.predgen.completion import Completer
 from predtui.predgen.speculator import Speculator
+from predtui.predgen.userwords import UserWords
 from predtui.predgen.window import Window
-from predtui.text import first_sentence
+from predtui.predgen.wordprior import shipped_prior
+from predtui.text import first_clause, first_sentence
 
+GUESSES = ("model", "user", "both")
+"""Who says what comes next: the model, at a forward or more each; what is known of the user's words, at none; or these
+where they are sure, and then the model."""
+_SURE = 0.5
+"""The share of the words that fit, from which on one need not be asked of the model."""
 _LETTER = 2
 """Characters by which the text grows where a word is spelled: a letter, and perhaps the space before it."""
 Steps = Generator[Event | None, None, None]
@@ -23,18 +30,41 @@ Steps = Generator[Event | None, None, None]
 class LookAhead:
     """Guesses the word that is being said, or the next one, and answers the likeliest guesses."""
 
-    def __init__(self, loaded: LoadedModel, window: Window, speculator: Speculator, count: int, longest: int) -> None:
-        """``count``: how many guesses are answered. ``longest``: tokens of a reply, where its first sentence does not
-        end before."""
+    def __init__(
+        self,
+        loaded: LoadedModel,
+        window: Window,
+        speculator: Speculator,
+        count: int,
+        longest: int,
+        guesses: str = "both",
+        clause: bool = False,
+    ) -> None:
+        """``count``: how many guesses are answered. ``longest``: tokens of a reply, where its first sentence, or by
+        ``clause`` its first clause, does not end before. ``guesses``: one of ``GUESSES``."""
         self._tokenizer = loaded.tokenizer
         self._window, self._speculator = window, speculator
         self._completer = Completer(loaded, window, count)
+        self._user = UserWords(shipped_prior()) if count and guesses != "model" else None
+        self._guesses, self._count = guesses, count
         self._longest = longest
+        self._first = first_clause if clause else first_sentence
         self._text = ""
         """What was heard before."""
+        self.answering = ""
+        """The prompt that is being answered ahead."""
+
+    def read(self, prompt: Sequence[int]) -> int:
+        """How many tokens of ``prompt`` this has left in the model's memory, at least."""
+        return min(self._completer.read(prompt), self._speculator.read(prompt))
 
     def work(self, history: Sequence[Message], heard: Transcript, stale: Stale) -> Steps:
-        """Steps of about one forward, each with what is to be told of it. Raises Preempted as the model does.
+        """What there is to do once ``heard`` has come. Raises Preempted as the model does."""
+        self.answering = ""
+        return self._steps(history, heard, stale)
+
+    def _steps(self, history: Sequence[Message], heard: Transcript, stale: Stale) -> Steps:
+        """Steps of about one forward, each with what is to be told of it.
 
         A word that comes at once, as a recogniser writes it, is likely whole, and is answered so before anything else.
         One that is being spelled is a guess like any other, at its place if the model takes it for whole, or the last.
@@ -43,20 +73,41 @@ class LookAhead:
         self._text = heard.text
         if not spelled:
             yield from self._answer(history, heard.text, stale, speaks=True)
-        said, words = heard.text.removesuffix(heard.begun).rstrip(), []
-        if said:
-            words = yield from self._completer.words(history, said, heard.begun)
-        guesses = dict.fromkeys(f"{said} {word}" for word in words)
-        for rank, guess in enumerate(guesses | {heard.text: None}):
-            yield from self._answer(history, guess, stale, speaks=spelled and rank == 0)
+        said = heard.text.removesuffix(heard.begun).rstrip()
+        answered: set[str] = set()
+        for word in self._known(history, said, heard.begun):
+            yield from self._guess(history, f"{said} {word}".lstrip(), stale, spelled, answered)
+        if said and self._guesses != "user" and len(answered) < self._count:
+            for word in (yield from self._completer.words(history, said, heard.begun)):
+                if len(answered) < self._count:
+                    yield from self._guess(history, f"{said} {word}", stale, spelled, answered)
+        yield from self._guess(history, heard.text, stale, spelled, answered)
+
+    def _known(self, history: Sequence[Message], said: str, begun: str) -> list[str]:
+        """The words that may be meant by what is known of the user's, where that is asked; the likeliest first."""
+        if self._user is None:
+            return []
+        self._user.learn(history)
+        least = _SURE if self._guesses == "both" else 0.0
+        return [word for word, share in self._user.words(said, begun, self._count) if share >= least]
+
+    def _guess(self, history: Sequence[Message], prompt: str, stale: Stale, spelled: bool, answered: set[str]) -> Steps:
+        """Answer ``prompt``, unless it is ``answered``; the first of them is spoken ahead where a word is spelled."""
+        if prompt not in answered:
+            first = not answered
+            answered.add(prompt)
+            yield from self._answer(history, prompt, stale, speaks=spelled and first)
 
     def _answer(self, history: Sequence[Message], prompt: str, stale: Stale, speaks: bool) -> Steps:
         """The first sentence of the reply to ``prompt``, to be spoken ahead where it ``speaks``."""
+        self.answering = prompt
         tokens = self._window.tokens(history, prompt)
         sentence = self._sentence(self._speculator.held(tokens))
         if sentence is None:
             for progress in self._speculator.advance(tokens, stale, ahead=True):
                 yield None
+                if progress.verifying:
+                    continue
                 sentence = self._sentence(progress.tokens)
                 if sentence is not None or len(progress.tokens) >= self._longest:
                     break
@@ -67,4 +118,4 @@ class LookAhead:
 
     def _sentence(self, reply: Sequence[int]) -> str | None:
         ended = bool(reply) and self._tokenizer.is_end(reply[-1])
-        return first_sentence(self._tokenizer.decode(reply), ended)
+        return self._first(self._tokenizer.decode(reply), ended)

@@ -37,8 +37,11 @@ class Memory:
         return self._held.pop(tuple(prompt), None)
 
     def get(self, prompt: Sequence[int]) -> Held | None:
-        """What is kept for ``prompt``, and stays kept."""
-        return self._held.get(tuple(prompt))
+        """What is kept for ``prompt``, and stays kept, as the newest: it is asked for."""
+        found = self.take(prompt)
+        if found is not None:
+            self.keep(prompt, found)
+        return found
 
     def candidates(self) -> list[tuple[int, ...]]:
         """The newest first."""

@@ -8,6 +8,7 @@ from predtui.decoding.assembly import DecodingOptions
 from predtui.llm.load import POCKET
 from predtui.llm.repacking import AUTO
 from predtui.predgen.prompts import SYSTEM_PROMPT
+from predtui.predgen.rounds import Rounds
 from predtui.settings import LlmSettings
 
 
@@ -33,11 +34,15 @@ class SpeculationOptions:
     """A candidate grows no longer while input goes on ..."""
     beyond_sentence: int = 6
     """... or than so many tokens beyond its first sentence, which show that the sentence is over."""
+    clause: bool = False
+    """Whether the first clause of a reply is spoken before its first sentence is known."""
     memory: int = 4
     """Candidates kept, the present one included."""
     futures: int = 2
     """Guesses of what the user is about to say, answered while nothing else is to be done; 0: none, nor the unfinished
     word."""
+    guesses: str = "both"
+    """Who makes them, one of ``lookahead.GUESSES``."""
     policy: bool = True
     """Whether the measured cost of a forward decides how much one verifies, and whether looking ahead goes on."""
     tied: bool = True
@@ -45,6 +50,9 @@ class SpeculationOptions:
     sampling says; only a bench wants it otherwise."""
     preempts: bool = True
     """Whether new input stops the work on older input; a reply to the end of input is never waited for."""
+    rounds: Rounds | None = None
+    """A candidate grows in rounds while the input stands still, however long, and work that new input does not stop
+    ends with a round. None: it grows as the limits above say."""
 
     @classmethod
     def of(cls, settings: LlmSettings) -> SpeculationOptions:
@@ -57,6 +65,7 @@ class SpeculationOptions:
             verifier=settings.verifier,
             temperature=settings.temperature,
             seed=settings.seed,
+            clause=settings.clause,
             memory=settings.memory,
             futures=settings.futures,
             decoding=DecodingOptions(settings.decoder, settings.drafter, settings.draft, settings.datastore),

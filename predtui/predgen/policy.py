@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Sequence
 
 from predtui.decoding.scheduler import Curve
 
-FORWARDS_A_PAUSE = 10
-"""About half a first sentence: a pause must leave time for so much work to be worth what it displaces."""
+_INTERVALS = 9
+"""Keys that tell how fast somebody writes."""
+_OVERDUE = 1.5
+"""So many times the usual interval without a key are a pause."""
+_LONGEST_INTERVAL = 2.0
+"""Seconds between two keys of one who writes."""
 MOST_CANDIDATES = 12
 """Candidates that one forward verifies at most."""
 MOST_NODES = 128
@@ -26,13 +31,22 @@ _WON, _LOST = 1.0, 3.0
 """The same for former candidates, where the present one falls."""
 
 
-def pause_seconds(shortest: float, forward: float) -> float:
-    """How long nothing must change before the unfinished word is answered ahead, in seconds; 0: never.
+class Rhythm:
+    """How fast somebody writes: a pause is what is long for them."""
 
-    ``shortest`` as the user has set it (0: never); ``forward``: seconds of a forward over one token. On a fast model
-    every key leaves such a pause; a slow one is left to work on the words that are whole.
-    """
-    return max(shortest, FORWARDS_A_PAUSE * forward) if shortest else 0.0
+    def __init__(self, shortest: float) -> None:
+        """``shortest``: of what is called a pause, in seconds; 0: nothing is."""
+        self._shortest = shortest
+        self._intervals: deque[float] = deque(maxlen=_INTERVALS)
+        self._last = -math.inf
+
+    def pause(self, time: float) -> float:
+        """A key came at ``time``: after how many seconds without another there is a pause; 0: never."""
+        if (interval := time - self._last) < _LONGEST_INTERVAL:
+            self._intervals.append(interval)
+        self._last = time
+        usual = sorted(self._intervals)[len(self._intervals) // 2] if self._intervals else 0.0
+        return max(self._shortest, _OVERDUE * usual) if self._shortest else 0.0
 
 
 class Expectation:
@@ -78,13 +92,17 @@ class Payoff:
         self._rests = 0 if looked else self._rests + 1
 
 
-def worth(chances: Sequence[float], before: int, costs: Curve) -> int:
+def worth(chances: Sequence[float], before: int, costs: Curve, spare: float = math.inf) -> int:
     """How many tokens, in the order of their falling ``chances`` to hold, one forward should verify beside the
-    ``before`` that it evaluates anyway: as many as save the most time, each that holds saving a forward of its own."""
+    ``before`` that it evaluates anyway: as many as save the most time, each that holds saving a forward of its own, and
+    no more than take ``spare`` seconds where none of them does."""
     one, base = costs.seconds(1), costs.seconds(before)
     saved, best, count = 0.0, 0.0, 0
     for number, chance in enumerate(chances, 1):
+        lost = costs.seconds(before + number) - base
+        if lost > spare:
+            break
         saved += chance * one
-        if (gain := saved - (costs.seconds(before + number) - base)) >= best:
+        if (gain := saved - lost) >= best:
             best, count = gain, number
     return count

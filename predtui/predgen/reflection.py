@@ -6,6 +6,7 @@ and for the token that follows alike. Must not know of stages, or of how the res
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from predtui.decoding.base import Sampler, Verification, Verifier
@@ -32,16 +33,22 @@ class ReflectionVerifier:
         self._yes, self._no = ([*_openings(loaded, word)] for word in ("yes", "no"))
 
     def verify(
-        self, prompt: Sequence[int], candidate: Sequence[int], others: Sequence[Sequence[int]] = ()
-    ) -> Verification:
+        self,
+        prompt: Sequence[int],
+        candidate: Sequence[int],
+        others: Sequence[Sequence[int]] = (),
+        spare: float = math.inf,
+    ) -> Iterator[Verification]:
         judged = self._first_sentence(candidate)
         asked = [*prompt, *judged, *self._question]
         if not judged or len(asked) > self._model.context_size:
-            return self._otherwise.verify(prompt, candidate, others)
+            yield from self._otherwise.verify(prompt, candidate, others, spare)
+            return
         rows = self._model.logits(asked, last=len(self._question) + 1)
         if rows[-1][self._yes].max() <= rows[-1][self._no].max():
-            return self._otherwise.verify(prompt, candidate, others)
-        return Verification(tuple(judged), self._sampler.choose(rows[0], len(judged)), lossless=False)
+            yield from self._otherwise.verify(prompt, candidate, others, spare)
+            return
+        yield Verification(tuple(judged), self._sampler.choose(rows[0], len(judged)), lossless=False)
 
     def _first_sentence(self, candidate: Sequence[int]) -> list[int]:
         """The tokens up to the end of the first sentence; all, but for an end token, where it has none yet."""

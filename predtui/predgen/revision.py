@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from predtui.events import Candidate, Event, Outcome, ReplyCommitted, ReplyFinished, SentenceAhead, Verdict
 from predtui.llm.base import Tokenizer
 from predtui.predgen.speculator import Progress
-from predtui.text import first_sentence, sentence_end
+from predtui.text import clause_end, first_clause, first_sentence, sentence_end
 
 COALESCE_MS = 30.0
 COALESCE_TOKENS = 8
@@ -21,7 +21,7 @@ class Revision:
     """One prompt, from its arrival to its first sentence and, where it is final, to the end of its reply.
 
     ``elapsed_ms`` and ``forwards`` tell time and forwards since the arrival. ``ahead`` is the sentence last sent to be
-    synthesised.
+    synthesised. By ``clause``, the first clause of the reply is told, and spoken, as a sentence of its own.
     """
 
     def __init__(
@@ -33,6 +33,7 @@ class Revision:
         forwards: Callable[[], int],
         ahead: str = "",
         final: bool = False,
+        clause: bool = False,
     ) -> None:
         self.prompt = prompt
         self.ahead = ahead
@@ -41,6 +42,7 @@ class Revision:
         self.sentence_tokens = 0
         """Tokens of the candidate when its first sentence stood; 0 before."""
         self._tokenizer, self._verifier = tokenizer, verifier
+        self._first, self._first_end = (first_clause, clause_end) if clause else (first_sentence, sentence_end)
         self._elapsed_ms, self._forwards = elapsed_ms, forwards
         self._outcome: Outcome | None = None
         self._verdict: Verdict | None = None
@@ -50,9 +52,10 @@ class Revision:
     def tell(self, progress: Progress) -> Iterator[Event]:
         """What this step of the work brings; call it for each, in order."""
         text = self._tokenizer.decode(progress.tokens)
-        if self._outcome is None:
+        stands = progress.ended or self._first(text) is not None
+        if self._outcome is None and (stands or not progress.verifying):
             self._outcome = self._judge(progress, text)
-        if not self.sentence_tokens and (progress.ended or first_sentence(text) is not None):
+        if not self.sentence_tokens and stands:
             yield from self._first_sentence(progress, text)
         elif self._due(progress):
             yield self._candidate(progress, text)
@@ -89,19 +92,19 @@ class Revision:
 
     def _judge(self, progress: Progress, text: str) -> Outcome:
         """Accept: the first sentence of a candidate held, or was recalled. Partial: some tokens did."""
-        sentence = first_sentence(text, progress.ended)
+        sentence = self._first(text, progress.ended)
         if sentence and sentence == self._sentence_of(progress.kept + progress.struck):
             return "accept"
         return "partial" if progress.kept else "reject"
 
     def _sentence_of(self, candidate: Sequence[int]) -> str | None:
         complete = bool(candidate) and self._tokenizer.is_end(candidate[-1])
-        return first_sentence(self._tokenizer.decode(candidate), complete)
+        return self._first(self._tokenizer.decode(candidate), complete)
 
     def _first_sentence(self, progress: Progress, text: str) -> Iterator[Event]:
         """The first sentence stands: told at once, before what only describes it."""
         self.sentence_tokens = len(progress.tokens)
-        sentence = first_sentence(text, progress.ended) or ""
+        sentence = self._first(text, progress.ended) or ""
         verdict = self._judged(progress)
         if self.final:
             yield from self._commit(text.lstrip(), progress.ended)
@@ -143,7 +146,7 @@ class Revision:
 
     def _commit(self, text: str, ended: bool) -> Iterator[ReplyCommitted]:
         """Sentences that have ended since the last call; each but the first carries the space before it."""
-        while (end := sentence_end(text, self._end, ended)) >= 0:
+        while (end := (sentence_end if self.committed else self._first_end)(text, self._end, ended)) >= 0:
             sentence = text[self._end : end]
             self._end = end
             self.committed.append(sentence.rstrip() if end == len(text) else sentence)

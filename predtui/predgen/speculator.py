@@ -6,11 +6,12 @@ text, sentences, events or stages.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 
-from predtui.decoding.base import Decoder, Verifier
-from predtui.llm.base import LoadedModel, Stale, never
+from predtui.decoding.base import Decoder, Verification, Verifier
+from predtui.llm.base import LoadedModel, Stale, common_prefix, never
 from predtui.predgen.memory import Held, Memory
 
 
@@ -24,6 +25,8 @@ class Progress:
     ended: bool
     """Whether nothing follows: the model ended the reply, or it is as long as it may be."""
     lossless: bool
+    verifying: bool = False
+    """Whether ``struck`` is still to be verified: some of it may hold."""
     generated: int = 0
     """Tokens chosen in this turn so far, for whatever prompt: what was not committed of them was wasted."""
 
@@ -63,6 +66,7 @@ class Speculator:
     def reset(self) -> None:
         """Forget all candidates: a new turn."""
         self._candidate: list[int] = []
+        self._prompt: Sequence[int] = ()
         self._memory.clear()
         self._futures.clear()
         self._holds_for: list[int] | None = None
@@ -84,19 +88,28 @@ class Speculator:
         found = self._memory.get(prompt) or self._futures.get(prompt)
         return found.tokens if found else ()
 
-    def advance(self, prompt: Sequence[int], stale: Stale = never, ahead: bool = False) -> Iterator[Progress]:
-        """Once after the verification, then after each new token, until the reply ends or the work is stale.
+    def read(self, prompt: Sequence[int]) -> int:
+        """How many tokens of ``prompt`` are those of the one that was worked on last."""
+        return common_prefix(self._prompt, prompt)
+
+    def advance(
+        self, prompt: Sequence[int], stale: Stale = never, ahead: bool = False, spare: float = math.inf
+    ) -> Iterator[Progress]:
+        """After each forward of the verification, then after each new token, until the reply ends or the work is stale.
 
         A prompt equal to one of the last few costs no verification, since each token of its candidate was chosen for
         it: then even zero forwards may bring the first sentence. Any other is verified against all candidates, and the
-        one of which most holds is gone on with. ``ahead``: the prompt has not come, but may. It is shorter than the
-        model's context. Raises Preempted as the model does, with the candidate as it was.
-        """
+        one of which most holds is gone on with. ``ahead``: the prompt has not come, but may. ``spare``: the seconds
+        that the verification may take for nothing. The prompt is shorter than the model's context. Raises Preempted as
+        the model does, with the candidate as it was."""
         if stale():
             return
         limit = min(self._reply_limit, self._model.context_size - len(prompt))
-        kept, struck = (len(self._candidate), ()) if self._recall(prompt) else self._verify(prompt, limit)
-        self._ahead = ahead
+        if self._recall(prompt):
+            kept, struck = len(self._candidate), tuple[int, ...]()
+        else:
+            kept, struck = yield from self._verify(prompt, limit, spare)
+        self._ahead, self._prompt = ahead, prompt
         yield self._progress(kept, struck, limit)
         context = [*prompt, *self._candidate]
         position = len(self._candidate)
@@ -124,15 +137,21 @@ class Speculator:
             memory = self._futures if self._ahead else self._memory
             memory.keep(self._holds_for, Held(self.candidate, self._lossless))
 
-    def _verify(self, prompt: Sequence[int], limit: int) -> tuple[int, tuple[int, ...]]:
+    def _verify(
+        self, prompt: Sequence[int], limit: int, spare: float
+    ) -> Generator[Progress, None, tuple[int, tuple[int, ...]]]:
         """Go on with what holds of one of the candidates and the token after it: how many tokens were kept, and what
-        fell of that candidate."""
+        fell of that candidate. Whoever stops asking before that leaves the candidate as it was."""
         known = (self._candidate, *self._memory.candidates(), *self._futures.candidates())
         candidates = [tuple(tokens[:limit]) for tokens in known]
-        verification = self._verifier.verify(prompt, candidates[0], candidates[1:])
+        verification = Verification((), None, True)
+        for verification in self._verifier.verify(prompt, candidates[0], candidates[1:], spare):
+            held = len(verification.accepted)
+            source = next((one for one in candidates if one[:held] == verification.accepted), candidates[0])
+            if verification.more:
+                lossless, generated = verification.lossless, self._generated
+                yield Progress(verification.accepted, (), source[held:], False, lossless, True, generated)
         self._remember()
-        held = len(verification.accepted)
-        source = next((one for one in candidates if one[:held] == verification.accepted), candidates[0])
         self._candidate = list(verification.accepted)
         if verification.next_token is not None and held < limit:
             self._choose(verification.next_token)

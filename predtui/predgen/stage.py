@@ -5,7 +5,8 @@ Owns the model and the candidate. Must not know of sound, of queues, or of the s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
@@ -33,11 +34,12 @@ from predtui.events import (
     Work,
 )
 from predtui.llm import build
-from predtui.llm.base import LoadedModel, Preempted, never
+from predtui.llm.base import LoadedModel, Preempted, common_prefix, never
+from predtui.llm.halt import Halt
 from predtui.llm.load import Loader, announced, load, stands_in
 from predtui.llm.templates import PlainTemplate
 from predtui.predgen.baseline import measure
-from predtui.predgen.costs import measured
+from predtui.predgen.costs import measured, observed
 from predtui.predgen.lookahead import LookAhead, Steps
 from predtui.predgen.options import SpeculationOptions
 from predtui.predgen.policy import Payoff
@@ -91,9 +93,16 @@ class SpeculationStage:
         self._looked = False
         """Whether there was such work since the last prompt."""
         self._payoff = Payoff()
+        self._halt = Halt()
+        """Set while nothing that is being computed can matter any more: a forward under way ends at once."""
+        self._urgent = Event()
+        """The last event that set it."""
+        self._answering = ""
+        """The prompt that has come last."""
 
     def open(self, context: StageContext) -> Iterator[Event]:
         self._context = context
+        context.watch(self._arrived)
         options = self._options
         if options.engine == "llamacpp" and not stands_in(options.model, options.engine):
             for compiling in build.until_done():
@@ -102,9 +111,7 @@ class SpeculationStage:
         yield StageStatus(stage="llm", message=about_to)
         self._plain = sampler(options.temperature, options.top_k, options.top_p, options.min_p, options.seed)
         self._sampler = self._plain if options.tied else untied(self._plain)
-        self._loaded = self._load(
-            options.model, options.engine, options.threads or None, options.context, context.stale
-        )
+        self._loaded = self._load(options.model, options.engine, options.threads or None, options.context, self._halt)
         self._opened.callback(self._loaded.model.close)
         self._window = Window(self._loaded, options.system, options.reply_tokens)
         self._decoding = assemble(
@@ -125,7 +132,13 @@ class SpeculationStage:
             futures=options.futures and options.futures + 1,
         )
         self._lookahead = LookAhead(
-            self._loaded, self._window, self._speculator, options.futures, options.candidate_tokens
+            self._loaded,
+            self._window,
+            self._speculator,
+            options.futures,
+            options.candidate_tokens,
+            options.guesses,
+            options.clause,
         )
         if isinstance(self._loaded.template, PlainTemplate):
             text = f"{self._loaded.name} has no chat template: it may ramble. A chat model answers better."
@@ -133,6 +146,8 @@ class SpeculationStage:
         yield StageStatus(stage="llm", message=_described(self._loaded), progress=1.0)
 
     def handle(self, event: Event) -> Iterator[Event]:
+        if event.generation >= self._urgent.generation:
+            self._halt.clear()
         try:
             if isinstance(event, TurnStarted):
                 self._start(event)
@@ -163,6 +178,18 @@ class SpeculationStage:
     def close(self) -> None:
         self._opened.close()
 
+    def _arrived(self, event: Event) -> None:
+        """Whatever is computed for another prompt than the final one, for a turn that is over or a reply that is no
+        longer wanted, is not waited for. Called while ``handle`` or ``idle`` are at work."""
+        if isinstance(event, Transcript):
+            answering = self._answering if self._work is None else self._lookahead.answering
+            overtakes = event.final and event.prompt != answering
+        else:
+            overtakes = isinstance(event, TurnStarted | Interrupt)
+        if overtakes and self._options.preempts:
+            self._urgent = event
+            self._halt.set()
+
     def _make_verifier(self, name: str = "") -> Verifier:
         costs = self._costs if self._options.policy else None
         return make_verifier(name or self._verifier, self._loaded, self._sampler, costs)
@@ -187,7 +214,7 @@ class SpeculationStage:
         last, self._heard = self._heard, event
         self._rest()
         if event.prompt and event.changes(last):
-            yield from self._speculate(event.prompt, event.final)
+            yield from self._speculate(event)
         elif event.final:
             yield ReplyFinished(verifier=self._verifier)
         pays = self._payoff.pays or not self._options.policy
@@ -199,16 +226,19 @@ class SpeculationStage:
     def _rest(self) -> None:
         self._work = self.tick = None
 
-    def _speculate(self, prompt: str, final: bool) -> Iterator[Event]:
+    def _speculate(self, heard: Transcript) -> Iterator[Event]:
         """One round of Algorithm 1; after the final prompt, the whole reply."""
+        prompt, final = heard.prompt, heard.final
+        self._answering = prompt
         revision = self._revision(prompt, final)
         self._unfinished = (revision, Progress((), (), (), False, True)) if final else None
         progress: Progress | None = None
         stale = self._context.stale if self._options.preempts or final else never
         tokens = self._window.tokens(self._history, prompt)
         self._payoff.observe(self._looked, len(self._speculator.held(tokens)))
+        spare = self._spare(heard, tokens)
         self._looked = False
-        for progress in self._speculator.advance(tokens, stale):
+        for progress in self._timed(self._speculator.advance(tokens, stale, spare=spare)):
             if stale():
                 return
             if final:
@@ -217,12 +247,28 @@ class SpeculationStage:
             yield from revision.tell(progress)
             yield from self._decoded()
             self._ahead = revision.ahead
-            if not final and self._enough(revision, progress):
+            if not final and not progress.verifying and self._enough(revision, progress):
                 break
         if progress is not None and not stale():
             self._unfinished = None
             yield from revision.finish(progress)
         yield from self._decoded(over=True)
+
+    def _timed(self, steps: Iterator[Progress]) -> Iterator[Progress]:
+        """``steps``, whose forwards tell what forwards cost by now."""
+        if self._costs is None:
+            return steps
+        return observed(steps, self._loaded.model, self._context.clock, self._costs)
+
+    def _spare(self, heard: Transcript, prompt: Sequence[int]) -> float:
+        """Seconds that the verification for ``prompt`` may lose and still be no later, by more than a forward, than
+        one who began to read the prompt when it was final; before that, as many as it likes."""
+        if not heard.final or self._costs is None:
+            return math.inf
+        known = common_prefix(prompt, self._window.tokens(self._history, ""))
+        read = max(known, (self._lookahead if self._looked else self._speculator).read(prompt))
+        saved = self._costs.seconds(len(prompt) - known) - self._costs.seconds(len(prompt) - read)
+        return saved + self._costs.seconds(1) - (self._context.clock.now() - heard.time)
 
     def _decoded(self, over: bool = False) -> Iterator[Event]:
         """What the decoder has drafted since it was last told, where it drafts, once a forward at most; and when its
@@ -252,10 +298,14 @@ class SpeculationStage:
             forwards=lambda: counters.forwards - forwards,
             ahead=self._ahead,
             final=final,
+            clause=self._options.clause,
         )
 
     def _enough(self, revision: Revision, progress: Progress) -> bool:
         """Whether the candidate need not grow before the input does."""
+        if rounds := self._options.rounds:
+            begins = not progress.kept and not progress.struck
+            return rounds.ends(len(progress.new), begins) and self._context.stale()
         length, sentence = len(progress.tokens), revision.sentence_tokens
         beyond = sentence and length >= sentence + self._options.beyond_sentence
         return bool(beyond) or length >= self._options.candidate_tokens

@@ -5,6 +5,7 @@ Must not know of models, or of who made the candidates.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -34,9 +35,11 @@ def trie(
     expectation: Expectation,
     costs: Curve | None = None,
     before: int = 1,
+    spare: float = math.inf,
 ) -> Trie:
     """The tree of ``candidates``, the likeliest first, as many as fit into ``room`` tokens, which the first does; cut
-    to what is worth its ``costs`` (None: all is) beside the ``before`` tokens that the forward evaluates anyway."""
+    to what is worth its ``costs`` (None: all is) beside the ``before`` tokens that the forward evaluates anyway, and
+    takes at most ``spare`` seconds more than they do."""
     edges: dict[tuple[int, int], int] = {}
     chances: list[float] = []
     for rank, candidate in enumerate(candidates[:MOST_CANDIDATES]):
@@ -53,7 +56,7 @@ def trie(
     last = {node for node, (_, token) in enumerate(nodes) if node not in inner and is_end(token)}
     ranked = sorted(set(range(len(nodes))) - last, key=lambda node: -chances[node])
     if costs is not None:
-        ranked = ranked[: worth([chances[node] for node in ranked], before, costs)]
+        ranked = ranked[: worth([chances[node] for node in ranked], before, costs, spare)]
     place = {-1: -1} | {node: index for index, node in enumerate(ranked)}
     kept = [nodes[node] for node in (*ranked, *sorted(last)) if nodes[node][0] in place]
     return Trie(tuple(token for _, token in kept), tuple(place[parent] for parent, _ in kept), len(ranked))

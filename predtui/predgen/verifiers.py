@@ -6,8 +6,9 @@ stages, or of how the rest of the reply is generated.
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from predtui.decoding.base import Sampler, Verification, Verifier
@@ -39,18 +40,23 @@ class GreedyVerifier:
         self._prompt: Sequence[int] = ()
 
     def verify(
-        self, prompt: Sequence[int], candidate: Sequence[int], others: Sequence[Sequence[int]] = ()
-    ) -> Verification:
+        self,
+        prompt: Sequence[int],
+        candidate: Sequence[int],
+        others: Sequence[Sequence[int]] = (),
+        spare: float = math.inf,
+    ) -> Iterator[Verification]:
         trees = isinstance(self._model, TreeModel)
         candidates = [tuple(candidate), *(map(tuple, others) if trees else ())]
         new, self._prompt = len(prompt) - common_prefix(self._prompt, prompt), prompt
         held: tuple[int, ...] = ()
         lossless, live = True, candidates
+        choice: int | None = None
         while True:
-            taken, exact, row = self._forward([*prompt, *held], live, len(held), max(1, new))
+            taken, evaluated, exact, row = self._forward([*prompt, *held], live, len(held), max(1, new), spare)
             held, lossless = held + taken, lossless and exact
+            spare = self._left(spare, new, evaluated, taken)
             if row is None:
-                choice = None
                 break
             choice = self._sampler.choose(row, len(held))
             live = [rest[len(taken) :] for rest in live if rest[: len(taken)] == taken and len(rest) > len(taken)]
@@ -58,26 +64,35 @@ class GreedyVerifier:
             if not live:
                 break
             token, new = live[0][0], 1
-            held, lossless = (*held, token), lossless and token == choice
+            held, lossless, choice = (*held, token), lossless and token == choice, None
             live = [rest[1:] for rest in live if rest[0] == token]
             if self._is_end(token) and not any(live):  # a candidate that the tree had no room for ends here
-                choice = None
                 break
+            yield Verification(held, None, lossless, more=True)
         self._learn(candidates, held)
-        return Verification(held, choice, lossless)
+        yield Verification(held, choice, lossless)
 
     def _forward(
-        self, context: list[int], candidates: Sequence[tuple[int, ...]], position: int, new: int
-    ) -> tuple[tuple[int, ...], bool, Logits | None]:
+        self, context: list[int], candidates: Sequence[tuple[int, ...]], position: int, new: int, spare: float
+    ) -> tuple[tuple[int, ...], int, bool, Logits | None]:
         """What one forward verifies after ``context``, ``new`` tokens of which it has to evaluate: the longest run of
-        tokens that pass, whether each was the sampler's choice, and the logits after them, None after an end."""
+        tokens that pass, of how many evaluated, whether each was the sampler's choice, and the logits after them, None
+        after an end."""
         room = self._model.context_size - len(context)
-        tree = trie(candidates, self._is_end, room, self._expectation, self._costs, new)
+        tree = trie(candidates, self._is_end, room, self._expectation, self._costs, new, spare)
         rows = self._evaluate(context, tree)
         path, exact = self._deepest(tree, rows, position)
         taken = tuple(tree.tokens[node] for node in path)
         last = path[-1] if path else -1
-        return taken, exact, rows[last + 1] if last < tree.evaluated else None
+        return taken, tree.evaluated, exact, rows[last + 1] if last < tree.evaluated else None
+
+    def _left(self, spare: float, new: int, evaluated: int, taken: Sequence[int]) -> float:
+        """Of ``spare`` seconds, after a forward over ``new`` tokens and ``evaluated`` of candidates, each of the
+        ``taken`` ones having saved a forward of its own."""
+        if self._costs is None:
+            return spare
+        lost = self._costs.seconds(new + evaluated) - self._costs.seconds(new)
+        return spare - lost + len(taken) * self._costs.seconds(1)
 
     def _evaluate(self, context: list[int], tree: Trie) -> Logits:
         """[1 + tree.evaluated, vocab]: logits after the context, then after each node."""

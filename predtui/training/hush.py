@@ -24,10 +24,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from predtui.asr.mel import FRAMES_A_SECOND, HOP, filters
+from predtui.exits import terminate_as_interrupt
 from predtui.training.asr.config import SAMPLE_RATE
 from predtui.training.asr.model import Whisper
 from predtui.training.manifest import Utterance
-from predtui.training.pocket.loop import terminate_as_interrupt
 
 Level = Literal["raw", "mel"]
 Position = Literal["end", "start"]

@@ -20,8 +20,8 @@ def test_a_row_a_decoder_and_every_reply_identical() -> None:
 
 
 def test_the_figures_go_into_a_file_and_wrong_blocks_are_named(tmp_path: Path) -> None:
-    main(["3"], "scripted", "4", 2, 1, 0, tmp_path / "figures.json")
+    main(["3"], "scripted", "4", 2, 1, 0, 40, tmp_path / "figures.json")
     assert len(json.loads((tmp_path / "figures.json").read_text())["rows"]) == 2
     for blocks in ("4,x", "0", ""):
         with pytest.raises(PredtuiError, match="--blocks"):
-            main(["3"], "scripted", blocks, 2, 1, 0, None)
+            main(["3"], "scripted", blocks, 2, 1, 0, 40, None)

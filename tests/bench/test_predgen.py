@@ -90,6 +90,41 @@ def test_rows_have_what_the_table_needs(found: dict[str, Any]) -> None:
     assert sum(found["histograms"]["greedy"][1].values()) == 4
 
 
+def test_each_method_is_held_against_the_same_turns_without_speculation(found: dict[str, Any]) -> None:
+    plain, ours = (
+        {(t["dialogue"], t["round"]): t["audio_latency_ms"] for t in found["turns"] if t["method"] == method}
+        for method in ("baseline", "greedy")
+    )
+    assert sorted(plain) == sorted(ours) == [(0, 1), (1, 1), (2, 1), (3, 1), (3, 2)]
+    row, same = rows_of(found)["greedy"], rows_of(found)["baseline"]
+    assert row["forward_ms"] == FORWARD_MS
+    assert row["slower_turns"] == sum(ours[turn] > plain[turn] + FORWARD_MS for turn in plain)
+    firsts = [turn for turn in plain if turn[1] == 1]
+    ratio = sum(plain[turn] for turn in firsts) / sum(ours[turn] for turn in firsts)
+    assert row["first_turn_speedup"] == pytest.approx(ratio, abs=1e-3)
+    assert (same["speedup"], same["first_turn_speedup"], same["slower_turns"]) == (1.0, 1.0, 0)
+
+
+def test_a_bench_that_is_stopped_has_tables_of_what_it_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    turn, left = predgen._turn, iter(range(3))
+
+    def stopped(*arguments: Any) -> predgen.Record:
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+        return turn(*arguments)
+
+    monkeypatch.setattr(predgen, "_turn", stopped)
+    assert predgen.main(plan(), tmp_path / "out.json", tmp_path / "out.svg") == 130
+    written = json.loads((tmp_path / "out.json").read_text())
+    assert written["stopped"] is True
+    assert [row["n"] for row in written["rows"]] == [2, 1]
+    assert predgen.main(plan(), tmp_path / "none.json", tmp_path / "none.svg") == 130
+    assert json.loads((tmp_path / "none.json").read_text())["rows"] == []
+    assert "Stopped after 0 of 10 turns." in capsys.readouterr().out
+
+
 def test_a_turn_that_was_taken_back_has_no_reply_and_no_share_in_the_means() -> None:
     gone = Dialogue((streams.Stream(((0.0, "what is"), (1.0, "what"), (2.0, ""))),))
     asked = Dialogue((streams.Stream(((0.0, "what is"), (2.0, "why"))),))

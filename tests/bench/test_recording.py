@@ -13,7 +13,7 @@ from predtui.shipped import asset
 
 def test_what_is_recorded_is_a_stream_that_a_bench_can_play(tmp_path: Path) -> None:
     out = tmp_path / "deep" / "streams.json"
-    recording.main(out, 2, 1, AsrSettings())
+    assert recording.main(out, recording.pocket_prompts(2, 1), 1, AsrSettings()) == 0
     found = streams.recorded(out, 0)
     assert len(found) == 2
     for dialogue in found:
@@ -23,7 +23,7 @@ def test_what_is_recorded_is_a_stream_that_a_bench_can_play(tmp_path: Path) -> N
 
 
 def test_prompts_are_different_and_can_be_said_by_a_recogniser() -> None:
-    prompts = recording.prompts(50, seed=1)
+    prompts = recording.pocket_prompts(50, seed=1)
     assert len(set(prompts)) == 50
     assert all(prompt.islower() and prompt.replace(" ", "").isalpha() for prompt in prompts)
 
@@ -37,3 +37,13 @@ def test_the_shipped_streams_hold_real_revisions() -> None:
         assert told[-1].final
         revised += any(not after.prompt.startswith(before.prompt) for before, after in itertools.pairwise(told))
     assert revised > len(shipped) / 2
+
+
+def test_dialogues_can_be_said_to_the_recogniser() -> None:
+    written = streams.Dialogue((streams.typed("what is the capital of france", right=str.isupper),) * 2)
+    (heard,) = recording.spoken([written], 1, AsrSettings())
+    assert len(heard.turns) == 2
+    for turn in heard.turns:
+        assert turn.right is str.isupper
+        assert turn.text
+        assert len(turn.partials) > 2

@@ -23,17 +23,19 @@ def test_speculation_commits_what_plain_decoding_gives() -> None:
 
 def test_turns_nobody_heard_are_counted_and_not_averaged() -> None:
     heard = {"audio_latency_ms": 10.0, "baseline_audio_latency_ms": 30.0, "ttfs_ms": 4.0, "lossless": True}
-    heard["key_ms"] = 2.0
-    row = latency._row("typed", [heard, {}, {**heard, "audio_latency_ms": 20.0, "lossless": False}])
-    assert (row["n"], row["of"], row["identical"]) == (2, 3, 1)
-    assert (row["audio_latency_ms"], row["baseline_audio_latency_ms"]) == (15.0, 30.0)
+    heard |= {"key_ms": 2.0, "round": 1, "foretold": True}
+    late = {**heard, "audio_latency_ms": 40.0, "lossless": False, "round": 2}
+    row = latency.row("typed", [heard, {}, late], forward_ms=5.0)
+    assert (row["n"], row["of"], row["identical_share"], row["foretold_share"]) == (2, 3, 0.5, 1.0)
+    assert (row["audio_latency_ms"], row["baseline_audio_latency_ms"], row["speedup"]) == (25.0, 30.0, 1.2)
+    assert (row["first_turn_speedup"], row["slower_turns"], row["most_lost_ms"]) == (3.0, 1, 10.0)
     assert row["key_ms"] == 2.0
-    nobody = latency._row("spoken", [{}])
-    assert nobody["audio_latency_ms"] is nobody["key_ms"] is None
+    nobody = latency.row("spoken", [{}], forward_ms=5.0)
+    assert nobody["audio_latency_ms"] is nobody["key_ms"] is nobody["slower_turns"] is None
 
 
 def test_prompts_to_time_are_plain_words() -> None:
-    prompts = latency._prompts(10, seed=1)
+    prompts = [dialogue.turns[0].text for dialogue in latency.asked("pocket", 10, 1, 600, 1)]
     assert len(set(prompts)) == 10
     assert all(prompt == prompt.lower() and prompt.replace(" ", "").isalpha() for prompt in prompts)
 

@@ -131,7 +131,7 @@ def test_a_bad_line_is_named(tmp_path: Path, line: str, complaint: str) -> None:
 def test_recorded_streams(tmp_path: Path) -> None:
     path = tmp_path / "s.json"
     path.write_text(json.dumps({"How far is it?": [[" How f-", 0.0], [" How far it", 0.5], [" How far is it?", 2.25]]}))
-    (dialogue,) = streams.dialogues("pocket", path, 0, 1, 600)
+    (dialogue,) = streams.dialogues("pocket", 0, 1, recording=path)
     told = [(e.time, e.prompt) for e in streams.events(dialogue.turns[0], ()) if isinstance(e, Transcript)]
     assert told == [(0.0, "How"), (0.5, "How far"), (2.25, "How far is it?")]
 
@@ -147,9 +147,32 @@ def test_a_bad_recording_is_refused(tmp_path: Path, content: str) -> None:
     path = tmp_path / "s.json"
     path.write_text(content)
     with pytest.raises(PredtuiError):
-        streams.dialogues("pocket", path, 0, 1, 600)
+        streams.dialogues("pocket", 0, 1, recording=path)
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(PredtuiError, match=r"gone\.jsonl cannot be read"):
-        streams.dialogues(str(tmp_path / "gone.jsonl"), None, 0, 1, 600)
+        streams.dialogues(str(tmp_path / "gone.jsonl"), 0, 1)
+
+
+def test_a_file_with_a_prompt_a_line_is_read_as_it_stands(tmp_path: Path) -> None:
+    path = tmp_path / "said.txt"
+    path.write_text('how far is it\n\n  {"why"} not?\nso\n')
+    found = streams.dialogues(str(path), 2, 1, rate=300)
+    assert found == [Dialogue((streams.typed(text, 300),)) for text in ("how far is it", '{"why"} not?')]
+
+
+@pytest.mark.parametrize("together", [1, 2, 3, 9])
+def test_prompts_can_be_asked_one_after_another(tmp_path: Path, together: int) -> None:
+    path = tmp_path / "said.txt"
+    path.write_text("a\nb\nc\nd\ne\n")
+    found = streams.dialogues(str(path), 0, 1, together=together)
+    assert [turn.text for dialogue in found for turn in dialogue.turns] == [*"abcde"]
+    assert [len(dialogue.turns) for dialogue in found[:-1]] == [together] * (len(found) - 1)
+
+
+def test_the_shipped_questions_are_spoken_english_of_which_no_two_are_alike() -> None:
+    texts = [dialogue.turns[0].text for dialogue in streams.dialogues("everyday", 0, 1)]
+    assert len(texts) == len(set(texts)) >= 40
+    assert all(6 <= len(text.split()) <= 25 for text in texts)
+    assert all(text == text.lower() and text.isascii() for text in texts)

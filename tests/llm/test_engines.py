@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import threading
+import time
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 
 from predtui.events import Message
 from predtui.llm.base import ContextOverflow, LanguageModel, LoadedModel, Preempted, Stale
+from predtui.llm.halt import Halt
 from predtui.llm.load import load
 from tests import tiny_folder, tiny_gguf
 
@@ -127,6 +130,43 @@ def test_a_stale_prefill_stops_between_chunks_and_keeps_what_it_has(open_model: 
     model.logits(asked)
     assert model.counters.tokens == len(asked)
     model.close()
+
+
+def test_a_forward_is_halted_while_it_is_under_way_and_leaves_what_was_remembered(open_model: Open) -> None:
+    halt = Halt()
+    model = open_model(stale=halt).model
+    asked = tokens(200)
+    before = asked[:120]
+    model.logits(before)
+    known = cost(model, [*before, 7])
+    model.forget(120)
+    whole = model.logits(asked, last=80)
+    model.forget(120)
+    ended = threading.Event()
+
+    def set_meanwhile() -> None:
+        while not ended.is_set():
+            time.sleep(0.0003)
+            halt.set()
+
+    thread = threading.Thread(target=set_meanwhile)
+    thread.start()
+    with pytest.raises(Preempted):
+        _again_and_again(model, asked)
+    ended.set()
+    thread.join()
+    halt.clear()
+    assert cost(model, [*before, 7]) == known, "what was remembered still is"
+    model.forget(120)
+    assert (model.logits(asked, last=80) == whole).all()
+    model.close()
+
+
+def _again_and_again(model: LanguageModel, asked: list[int]) -> None:
+    """A forward that is over before it is halted tells nothing."""
+    while True:
+        model.logits(asked, last=80)
+        model.forget(120)
 
 
 def test_closing_twice_is_harmless(open_model: Open) -> None:

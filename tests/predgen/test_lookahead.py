@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from predtui.clock import VirtualClock
 from predtui.decoding.autoregressive import Autoregressive
 from predtui.decoding.sampler import Greedy
-from predtui.events import Event, Future, ReplyFinished, SentenceAhead, Transcript, TurnStarted
+from predtui.events import Event, Future, Message, ReplyFinished, SentenceAhead, Transcript, TurnStarted
 from predtui.llm.base import LoadedModel, never
 from predtui.llm.load import load
 from predtui.predgen.completion import Completer
+from predtui.predgen.lookahead import GUESSES
 from predtui.predgen.options import SpeculationOptions
 from predtui.predgen.policy import Payoff
 from predtui.predgen.speculator import Speculator
@@ -75,6 +76,29 @@ def test_of_the_guesses_the_likeliest_is_spoken_ahead() -> None:
     outs = rig.send(letters("what is t"))
     (first, *_) = (out for out in outs if isinstance(out, Future))
     assert [out.text for out in outs if isinstance(out, SentenceAhead)] == [first.sentence]
+
+
+@pytest.mark.parametrize("guesses", GUESSES)
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_no_more_guesses_are_answered_than_wanted(guesses: str, count: int) -> None:
+    rig = Rig(replace(OPTIONS, futures=count, guesses=guesses))
+    said = "what is the s"
+    outs = rig.send(letters(said))
+    prompts = [out.prompt for out in outs if isinstance(out, Future) and out.prompt != said]
+    assert 0 < len(prompts) <= count
+    assert all(prompt.startswith(said) for prompt in prompts)
+
+
+def test_words_of_the_user_cost_no_forward() -> None:
+    """The very first forward is one of the reply to them; by the model's account, one about the words."""
+    answering = []
+    for guesses in ("user", "both", "model"):
+        rig = Rig(replace(OPTIONS, futures=1, guesses=guesses))
+        rig.send(TurnStarted(turn=2, history=(Message("user", "what is the sun"), Message("assistant", "hot"))))
+        rig.send(letters("what is the"), idle=1)
+        rig.send(letters("what is the s"), idle=1)
+        answering.append(rig.stage._lookahead.answering)
+    assert answering == ["what is the sun", "what is the sun", ""]
 
 
 def test_a_prompt_that_has_come_is_answered_before_any_that_has_not() -> None:

@@ -1,21 +1,50 @@
-"""When a pause is long enough to be used."""
+"""When a pause is long enough to be used, and what may be risked on it."""
 
 from __future__ import annotations
+
+import math
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predtui.predgen.policy import pause_seconds
+from predtui.decoding.scheduler import Curve
+from predtui.predgen.policy import Rhythm, worth
 
-seconds = st.floats(0.001, 10.0)
-
-
-@given(seconds, seconds, seconds)
-def test_a_slower_model_waits_longer_and_none_less_than_was_asked(shortest: float, one: float, other: float) -> None:
-    fast, slow = sorted((one, other))
-    assert shortest <= pause_seconds(shortest, fast) <= pause_seconds(shortest, slow)
+seconds = st.floats(0.001, 2.0)
+intervals = st.lists(st.floats(0.01, 5.0), max_size=30)
 
 
-@given(seconds)
-def test_no_pause_is_no_pause(forward: float) -> None:
-    assert pause_seconds(0.0, forward) == 0.0
+def pause(shortest: float, between: list[float]) -> float:
+    rhythm, time = Rhythm(shortest), 100.0
+    found = rhythm.pause(time)
+    for interval in between:
+        time += interval
+        found = rhythm.pause(time)
+    return found
+
+
+@given(seconds, intervals)
+def test_nothing_shorter_than_was_asked_is_a_pause(shortest: float, between: list[float]) -> None:
+    assert pause(shortest, between) >= shortest
+
+
+@given(seconds, st.floats(0.02, 1.9), st.integers(2, 20))
+def test_who_writes_steadily_makes_no_pause(shortest: float, interval: float, keys: int) -> None:
+    assert pause(shortest, [interval] * keys) > interval
+
+
+@given(intervals)
+def test_no_pause_is_no_pause(between: list[float]) -> None:
+    assert pause(0.0, between) == 0.0
+
+
+@given(st.lists(st.floats(0.0, 1.0), max_size=20), st.floats(0.001, 1.0), st.floats(0.0, 1.0), st.floats(0.0, 3.0))
+def test_what_is_risked_is_no_more_than_may_be_lost(
+    chances: list[float], one: float, further: float, spare: float
+) -> None:
+    costs = Curve()
+    for size in (1, 2, 30):
+        costs.add(size, one * (1 + further * (size - 1)))
+    count = worth(sorted(chances, reverse=True), 1, costs, spare)
+    assert costs.seconds(1 + count) - costs.seconds(1) <= spare
+    assert count <= worth(sorted(chances, reverse=True), 1, costs, math.inf)

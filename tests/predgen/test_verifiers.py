@@ -2,13 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from predtui.decoding.autoregressive import generate
-from predtui.decoding.base import Verification
+from predtui.decoding.base import Verification, Verifier
 from predtui.decoding.sampler import Greedy, Seeded
 from predtui.errors import PredtuiError
 from predtui.llm.base import LoadedModel, Logits, common_prefix
@@ -21,6 +22,19 @@ from tests.predgen.test_trie import curve
 PROMPT = [5, 9, 14, 30]
 
 
+def verified(
+    verifier: Verifier, prompt: Sequence[int], candidate: Sequence[int], others: Sequence[Sequence[int]] = ()
+) -> Verification:
+    """The last thing it says; what it said before is what it held by then."""
+    *partial, last = verifier.verify(prompt, candidate, others)
+    assert not last.more
+    for before, after in pairwise([*partial, last]):
+        assert before.more
+        assert before.next_token is None
+        assert after.tokens[: len(before.accepted)] == before.accepted
+    return last
+
+
 @pytest.mark.parametrize("chooser", [Greedy(), Seeded(seed=4)])
 def test_accepts_what_the_sampler_would_have_chosen_in_one_forward(chooser: Greedy | Seeded) -> None:
     loaded = load("3", engine="scripted")
@@ -29,14 +43,14 @@ def test_accepts_what_the_sampler_would_have_chosen_in_one_forward(chooser: Gree
     for wrong in range(10):
         candidate = [*plain[:wrong], (plain[wrong] + 1) % 50 + 4, *plain[wrong + 1 :]]
         before = loaded.model.counters.forwards
-        result = verifier.verify(PROMPT, candidate)
+        result = verified(verifier, PROMPT, candidate)
         assert loaded.model.counters.forwards == before + 1
         assert (result.accepted, result.next_token, result.lossless) == (tuple(plain[:wrong]), plain[wrong], True)
 
 
 def test_nothing_to_verify_costs_the_forward_of_the_first_token() -> None:
     loaded = load("3", engine="scripted")
-    result = make_verifier("greedy", loaded, Greedy()).verify(PROMPT, [])
+    result = verified(make_verifier("greedy", loaded, Greedy()), PROMPT, [])
     assert result.accepted == ()
     assert result.next_token == next(generate(loaded.model, PROMPT, Greedy(), 1, lambda t: False))
 
@@ -45,7 +59,7 @@ def test_nothing_follows_the_end_token() -> None:
     loaded = load("1", engine="scripted")
     reply = list(generate(loaded.model, PROMPT, Greedy(), 500, loaded.tokenizer.is_end))
     assert loaded.tokenizer.is_end(reply[-1])
-    result = make_verifier("greedy", loaded, Greedy()).verify(PROMPT, reply)
+    result = verified(make_verifier("greedy", loaded, Greedy()), PROMPT, reply)
     assert (result.accepted, result.next_token) == (tuple(reply), None)
 
 
@@ -53,7 +67,7 @@ def test_nothing_follows_the_end_token_of_a_candidate_that_no_tree_had_room_for(
     loaded = load("1", engine="scripted")
     reply = list(generate(loaded.model, PROMPT, Greedy(), 500, loaded.tokenizer.is_end))
     wrong = [[*reply[:-1], reply[-2] + shift] for shift in range(1, MOST_CANDIDATES + 2)]
-    result = make_verifier("greedy", loaded, Greedy()).verify(PROMPT, wrong[0], [*wrong[1:], reply])
+    result = verified(make_verifier("greedy", loaded, Greedy()), PROMPT, wrong[0], [*wrong[1:], reply])
     assert (result.accepted, result.next_token) == (tuple(reply), None)
 
 
@@ -70,7 +84,7 @@ def test_top_k_accepts_what_is_among_the_k_likeliest_and_says_whether_that_cost_
     for rank in range(7):
         row = loaded.model.logits(PROMPT)[-1]
         token = int((-row).argsort(kind="stable")[rank])
-        result = verifier.verify(PROMPT, [token])
+        result = verified(verifier, PROMPT, [token])
         assert result.accepted == ((token,) if rank < k else ())
         assert result.lossless == (rank == 0 or rank >= k)
 
@@ -79,8 +93,8 @@ def test_top_1_is_greedy() -> None:
     loaded = load("3", engine="scripted")
     plain = list(generate(loaded.model, PROMPT, Greedy(), 8, lambda token: False))
     for candidate in (plain, plain[:3], [*plain[:3], 40, 41], []):
-        wanted = make_verifier("greedy", loaded, Greedy()).verify(PROMPT, candidate)
-        assert make_verifier("top1", loaded, Greedy()).verify(PROMPT, candidate) == wanted
+        wanted = verified(make_verifier("greedy", loaded, Greedy()), PROMPT, candidate)
+        assert verified(make_verifier("top1", loaded, Greedy()), PROMPT, candidate) == wanted
 
 
 class Judging:
@@ -109,8 +123,8 @@ def judged(verdict: str, candidate_text: str) -> tuple[LoadedModel, Verification
     candidate = plain.tokenizer.encode(candidate_text)
     return (
         loaded,
-        make_verifier("reflection", loaded, Greedy()).verify(PROMPT, candidate),
-        make_verifier("greedy", plain, Greedy()).verify(PROMPT, candidate),
+        verified(make_verifier("reflection", loaded, Greedy()), PROMPT, candidate),
+        verified(make_verifier("greedy", plain, Greedy()), PROMPT, candidate),
     )
 
 
@@ -138,7 +152,7 @@ def test_a_judgement_costs_one_forward_and_the_next_token_none() -> None:
     plain = load("3", engine="scripted")
     verifier = make_verifier("reflection", replace(plain, model=Judging(plain, "yes")), Greedy())
     before = plain.model.counters.forwards
-    verifier.verify(PROMPT, plain.tokenizer.encode("It is so."))
+    verified(verifier, PROMPT, plain.tokenizer.encode("It is so."))
     assert plain.model.counters.forwards == before + 1
 
 
@@ -153,7 +167,7 @@ def test_of_several_candidates_the_one_of_which_most_holds_is_kept(
     many = [[*plain[:at], (plain[at] + shift) % 50 + 4, *plain[at + 1 :]] for at, shift in wrong] or [[]]
     verifier = make_verifier("greedy", loaded, Greedy(), None if more is None else curve(1.0, more))
     before = loaded.model.counters.forwards
-    result = verifier.verify(PROMPT, many[0], many[1:])
+    result = verified(verifier, PROMPT, many[0], many[1:])
     held = max(common_prefix(plain, one) for one in many)
     assert plain[: len(result.accepted) + 1] == [*result.accepted, result.next_token]
     assert held - 1 <= len(result.accepted) <= held

@@ -1,6 +1,7 @@
 """Suffix copying out of everything said so far, in this chat and in earlier ones (as CopySpec, 2025, copies repeats).
 
 A hash of n-grams tells what last followed each; a draft grows token by token, always after the longest n-gram known.
+How often that was right is counted over all replies, drafted or not, so that each token comes with its chance.
 Must not know of models.
 """
 
@@ -11,10 +12,17 @@ from collections.abc import Sequence
 from predtui.decoding.base import Draft, Verification
 from predtui.llm.base import common_prefix
 
-LONGEST, SHORTEST = 6, 3
+LONGEST, SHORTEST = 6, 1
 """Tokens of the n-grams that are kept."""
 CAPACITY = 400_000
 """n-grams kept, at about 200 bytes each; the memory begins anew when it is full."""
+_STEADY = 3
+"""As often as this an n-gram was followed by the same token, and more often is no surer."""
+_PRIOR = 4.0
+"""Tokens that are taken for seen at the beginning, by the length of the n-gram."""
+_DECAY = 0.995
+Kind = tuple[int, int]
+"""Of what is known: tokens of the n-gram, and how often in a row the same one followed."""
 
 
 class SuffixCopy:
@@ -25,17 +33,25 @@ class SuffixCopy:
         if not 1 <= shortest <= longest:
             raise ValueError(f"n-grams of {shortest} to {longest} tokens")
         self._sizes = range(longest, shortest - 1, -1)
-        self._next: dict[tuple[int, ...], int] = {}
+        self._next: dict[tuple[int, ...], tuple[int, int]] = {}
+        """What last followed, and how often in a row."""
         self._context: list[int] = []
+        self._judged: dict[Kind, tuple[float, float]] = {}
+        """How often a kind was right, and how often it was asked, lately."""
 
     def propose(self, context: Sequence[int], budget: int, position: int = 0) -> Draft:
-        self._learn(context)
+        self._learn(context, len(context) - position)
         recent = list(context[-self._sizes.start :])
         draft: list[int] = []
-        while len(draft) < budget and (token := self._after(recent)) is not None:
+        chances: list[float] = []
+        chance = 1.0
+        while len(draft) < budget and (found := self._after(recent)) is not None:
+            token, kind = found
+            chance *= self._chance(kind)
             draft.append(token)
+            chances.append(chance)
             recent = [*recent[-self._sizes.start + 1 :], token] if self._sizes.start > 1 else [token]
-        return Draft(tuple(draft), source="suffix")
+        return Draft(tuple(draft), source="suffix", chances=tuple(chances))
 
     def observe(self, verification: Verification) -> None:
         """The next context tells everything."""
@@ -43,20 +59,32 @@ class SuffixCopy:
     def reset(self) -> None:
         """What was said stays known."""
 
-    def _after(self, recent: list[int]) -> int | None:
+    def _after(self, recent: Sequence[int]) -> tuple[int, Kind] | None:
         """What last followed the longest known suffix of ``recent``; None where none is known."""
         for size in self._sizes:
-            if size <= len(recent) and (token := self._next.get(tuple(recent[-size:]))) is not None:
-                return token
+            if size <= len(recent) and (known := self._next.get(tuple(recent[-size:]))) is not None:
+                return known[0], (size, known[1])
         return None
 
-    def _learn(self, context: Sequence[int]) -> None:
-        """Whatever is new since the context before."""
+    def _chance(self, kind: Kind) -> float:
+        """How often what is known of this kind was right; before it was asked, the longer the surer."""
+        right, asked = self._judged.get(kind, (0.0, 0.0))
+        size, times = kind
+        return (right + _PRIOR * (size + times) / (size + times + 3)) / (asked + _PRIOR)
+
+    def _learn(self, context: Sequence[int], reply: int) -> None:
+        """Whatever is new since the context before; from the index ``reply`` on, first whether it was foreseen."""
         known = common_prefix(self._context, context)
         self._context = list(context)
         if len(self._next) > CAPACITY:
             self._next.clear()
         for end in range(max(known, 1), len(context)):
+            token, before = self._context[end], self._context[max(0, end - self._sizes.start) : end]
+            if end >= reply and (found := self._after(before)) is not None:
+                right, asked = self._judged.get(found[1], (0.0, 0.0))
+                self._judged[found[1]] = (_DECAY * right + (found[0] == token), _DECAY * asked + 1)
             for size in self._sizes:
-                if size <= end:
-                    self._next[tuple(self._context[end - size : end])] = self._context[end]
+                if size <= len(before):
+                    gram = tuple(before[-size:])
+                    last, times = self._next.get(gram, (token, 0))
+                    self._next[gram] = (token, min(times + 1, _STEADY) if last == token else 1)

@@ -19,11 +19,12 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn import functional
 
+from predtui.exits import terminate_as_interrupt
 from predtui.training.asr.batches import IGNORED, Batch, Batches
 from predtui.training.asr.config import Recipe, Shape
 from predtui.training.asr.model import Whisper
 from predtui.training.pocket.config import Budget
-from predtui.training.pocket.loop import has_bfloat16, terminate_as_interrupt
+from predtui.training.pocket.loop import has_bfloat16
 from predtui.training.pocket.optim import PocketOptimizer
 
 CHECKPOINT = "checkpoint.safetensors"

@@ -19,6 +19,7 @@ from typing import Any
 import torch
 from rich.console import Console
 
+from predtui.exits import terminate_as_interrupt
 from predtui.llm.base import LoadedModel
 from predtui.llm.huggingface import find, load_network
 from predtui.llm.load import load
@@ -33,7 +34,7 @@ from predtui.training.pocket.config import Budget
 from predtui.training.pocket.config import Recipe as PocketRecipe
 from predtui.training.pocket.curriculum import draft_lesson
 from predtui.training.pocket.data import Batch, BatchStream, Cursor
-from predtui.training.pocket.loop import has_bfloat16, terminate_as_interrupt
+from predtui.training.pocket.loop import has_bfloat16
 from predtui.training.pocket.optim import PocketOptimizer
 from predtui.training.pocket.report import bar
 

@@ -7,10 +7,8 @@ weights on the same machine and thread count; an interrupted run that is resumed
 from __future__ import annotations
 
 import math
-import signal
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,6 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from predtui.exits import terminate_as_interrupt
 from predtui.training.pocket.checkpoint import Counters, load_checkpoint, save_checkpoint
 from predtui.training.pocket.config import Budget, Recipe, Shape, TrainingRecord
 from predtui.training.pocket.data import SAID_WEIGHT, Batch, BatchStream, Cursor, Sampler, make_pool
@@ -263,21 +262,3 @@ def has_bfloat16(device: torch.device) -> bool:
 
 def _smooth(old: float | None, new: float) -> float:
     return new if old is None else SMOOTHING * old + (1 - SMOOTHING) * new
-
-
-@contextmanager
-def terminate_as_interrupt() -> Iterator[None]:
-    """Inside, SIGTERM is a KeyboardInterrupt, so that a polite kill saves as Ctrl-C does. Main thread only."""
-
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    try:
-        previous = signal.signal(signal.SIGTERM, interrupt)
-    except ValueError:  # not in the main thread: signals are somebody else's
-        yield
-        return
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, previous)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -45,6 +47,34 @@ def test_a_growing_context_is_learnt_once() -> None:
         drafter.propose(sentence[:end], 3)
     drafter.reset()
     assert drafter.propose([9, 2, 3, 4], 2).tokens == (5, 6)
+
+
+@given(contexts, st.integers(0, 8), st.integers(0, 25))
+def test_chances_never_grow_along_a_draft(said: list[list[int]], budget: int, position: int) -> None:
+    drafter = SuffixCopy()
+    for text in said:
+        draft = drafter.propose(text, budget, min(position, len(text)))
+        assert len(draft.chances) == len(draft.tokens)
+        assert all(0 < later <= sooner < 1 for sooner, later in pairwise(draft.chances))
+
+
+@given(st.integers(1, 4))
+def test_a_chance_is_how_often_the_reply_was_foreseen(period: int) -> None:
+    """A reply that goes round is foreseen ever more surely, one that never repeats what follows ever less."""
+    drafter, doubter = SuffixCopy(3), SuffixCopy(1)
+    for count in range(12 * period, 400, 40):
+        round_and_round = [index % period for index in range(count)]
+        sure = drafter.propose(round_and_round, 1, count).chances[0]
+        never_again = [0 if index % 2 else index for index in range(count)]
+        doubtful = doubter.propose(never_again, 1, count).chances[0]
+    assert sure > 0.9
+    assert doubtful < 0.1
+
+
+def test_what_the_user_says_tells_nothing_of_replies() -> None:
+    told, untold = SuffixCopy(), SuffixCopy()
+    prompt = [1, 2, 3] * 20
+    assert told.propose(prompt, 1, 0).chances[0] < untold.propose(prompt, 1, len(prompt)).chances[0]
 
 
 def test_sizes_out_of_range_are_refused() -> None:

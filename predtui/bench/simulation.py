@@ -1,0 +1,119 @@
+"""Whether a turn is ever later for speculation, by simulation: input as people give it, machines from fast to slow.
+
+Each turn is played twice on a virtual clock, by a scripted model whose forwards take what a machine of that speed would
+take: with speculation, and as a cascade that answers the final prompt alone. Must not know how the stage works.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from predtui.bench import keystrokes, rig, streams
+from predtui.bench.lending import priced
+from predtui.bench.methods import METHODS, Method
+from predtui.bench.streams import Stream
+from predtui.bench.virtual import Timetable
+from predtui.decoding.scheduler import Curve
+from predtui.events import Event, ReplyCommitted, ReplyFinished
+from predtui.hosts.inline import InlineHost
+from predtui.llm.base import LoadedModel, Stale
+from predtui.llm.load import load
+from predtui.llm.scripted import ScriptedModel
+from predtui.predgen.options import SpeculationOptions
+from predtui.predgen.stage import SpeculationStage
+
+FORWARD_MS = (0.3, 1, 3, 13, 40, 120, 500)
+"""Of one token."""
+FURTHER = (0.01, 0.1, 0.55, 1.0)
+"""What each further token of a forward adds, as a share of the first."""
+PACES = (40, 80, 120)
+"""Words a minute of keys."""
+SPEECH = 150
+_WORDS = (
+    "how",
+    "do",
+    "i",
+    "keep",
+    "my",
+    "old",
+    "bread",
+    "from",
+    "going",
+    "stale",
+    "when",
+    "it",
+    "is",
+    "warm",
+    "and",
+    "then",
+)
+_SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What one simulated turn took, in forwards over one token on its machine, from the end of the input to the first
+    sentence."""
+
+    input: str
+    forward_ms: float
+    further: float
+    prompt: str
+    with_speculation: float
+    without: float
+
+    @property
+    def excess(self) -> float:
+        return self.with_speculation - self.without
+
+
+def run(turns: int, seed: int, method: Method, tell: Callable[[Turn], None] = lambda turn: None) -> list[Turn]:
+    """``turns`` random ones, kinds of input and machines in turn."""
+    found = []
+    for number in range(turns):
+        turn = simulated(random.Random(f"simulation {seed} {number}"), method)
+        found.append(turn)
+        tell(turn)
+    return found
+
+
+def simulated(rng: random.Random, method: Method) -> Turn:
+    kind = rng.choice((*PACES, "spoken"))
+    text = " ".join(rng.choices(_WORDS, k=rng.randint(1, 14)))
+    stream = keystrokes.spoken(text, SPEECH, rng) if kind == "spoken" else keystrokes.typed(text, float(kind), rng)
+    forward_ms, further = rng.choice(FORWARD_MS), rng.choice(FURTHER)
+    model, moods = rng.randrange(1000), rng.choice((1, 2, 4, 16, 64))
+    first = [_first_sentence(each, stream, forward_ms, further, model, moods) for each in (method, METHODS["baseline"])]
+    with_speculation, without = (seconds * 1000 / forward_ms for seconds in first)
+    return Turn(str(kind), forward_ms, further, text, round(with_speculation, 2), round(without, 2))
+
+
+def _first_sentence(method: Method, stream: Stream, forward_ms: float, further: float, model: int, moods: int) -> float:
+    """Seconds from the end of the input to the first sentence."""
+
+    def price(new: int, _known: int) -> float:
+        return forward_ms / 1000 * (1 + further * (new - 1))
+
+    costs = Curve()
+    for size in _SIZES:
+        costs.add(size, price(size, 0))
+    options = method.over(SpeculationOptions(model=str(model), engine="scripted", system="sys", reply_tokens=100))
+    said = list[Event]()
+    clock = Timetable()
+
+    def lend(_model: str, _engine: str, _threads: int | None, _context: int, stale: Stale) -> LoadedModel:
+        return replace(load(engine="scripted"), model=priced(ScriptedModel(model, moods=moods), price, clock, stale))
+
+    stage = SpeculationStage(options, lend, costs)
+    host = InlineHost(rig._spec("llm", lambda _clock: stage, clock), said.append, clock)
+    host.start()
+    host.run()
+    start = clock.now()
+    inputs = streams.events(stream, (), method.speculates, method.pause_s)
+    events = [replace(event, time=start + event.time) for event in inputs]
+    rig._play(host, clock, events, lambda event: None)
+    host.stop()
+    done = next(e for e in said if isinstance(e, ReplyCommitted | ReplyFinished))
+    return done.time - events[-1].time

@@ -1,0 +1,30 @@
+"""A flag that ends a forward under way: a byte in memory, which an engine's own threads can read.
+
+Must not know who sets it, or why.
+"""
+
+from __future__ import annotations
+
+import ctypes
+
+
+class Halt:
+    """A ``Stale`` that lasts from ``set`` to ``clear``. Engines that can look at it within a forward raise Preempted
+    there, with what they remembered before it; others do so between forwards."""
+
+    def __init__(self) -> None:
+        self._byte = ctypes.create_string_buffer(2)
+
+    def __call__(self) -> bool:
+        return self._byte[0] != b"\0"
+
+    @property
+    def address(self) -> int:
+        """Of the byte, which is not 0 while the flag is set, and of a 0 behind it; valid while this object lives."""
+        return ctypes.addressof(self._byte)
+
+    def set(self) -> None:
+        self._byte[0] = b"\1"
+
+    def clear(self) -> None:
+        self._byte[0] = b"\0"
