@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator
 
 _OUTER = re.compile(r"^[^\w$£€]+|[^\w%°+#]+$")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
+_CAPTIONS = ("APPLAUSE", "LAUGHTER", "MUSIC", "SILENCE")
+"""What Whisper, taught by subtitles, writes of sounds without a word, in brackets or without."""
 _ENDS = (".", "?", "!", "…")
 
 
@@ -25,6 +27,12 @@ def plain(texts: Iterable[str]) -> Iterator[str]:
         bare = bare.replace(".", "") if initials else bare
         yield _lowered(bare) if begins else bare
         begins = begins if not bare else not initials and text.rstrip("\"'”’)").endswith(_ENDS)
+
+
+def is_caption(texts: Iterable[str]) -> bool:
+    """Whether plain ``texts`` are captions or beginnings of them, and no words."""
+    words = list(texts)
+    return bool(words) and all(len(one) > 1 and any(each.startswith(one) for each in _CAPTIONS) for one in words)
 
 
 def _lowered(word: str) -> str:

@@ -19,6 +19,7 @@ from predtui.asr.base import Hypothesis
 from predtui.asr.faster_whisper_engine import credible
 from predtui.asr.loops import without_loops
 from predtui.asr.mel import Samples
+from predtui.asr.plain import is_caption
 from predtui.asr.search import Effort, Pruning
 from predtui.asr.stream import RATE, Snapshot, Stream
 from predtui.asr.whisper_files import find_hush, find_model
@@ -108,7 +109,8 @@ def sure(heard: Heard) -> Heard:
     which no time tells what was said."""
     spoken = without_loops(heard.spoken)
     compression = heard.compression if len(spoken) == len(heard.spoken) else 0.0
-    if credible(heard.no_speech, heard.mean_log_probability, compression):
+    caption = is_caption(one.word.text for one in spoken)
+    if not caption and credible(heard.no_speech, heard.mean_log_probability, compression):
         return replace(heard, spoken=spoken)
     return Heard((), heard.no_speech, heard.mean_log_probability, 0.0, heard.effort)
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from predtui.asr.agreement import Word
-from predtui.asr.plain import plain
+from predtui.asr.plain import is_caption, plain
 from predtui.asr.whisperflow import FlowOptions, FlowRecognizer
 from predtui.events import Transcript
 from tests.asr.test_whisperflow import Done, Sound, heard
@@ -63,6 +63,11 @@ def test_initials_names_and_noise() -> None:
     ]
     kept = ["", "meet", "me", "at", "6", "am", "Monday", "in", "the", "US", "Music", "C++", "it's", "Paris", ""]
     assert list(plain(said)) == kept
+
+
+def test_captions_are_no_words() -> None:
+    assert all(is_caption(plain(said.split())) for said in ("[APPLAUSE]", "AP AP", "(MUSIC) MUSIC"))
+    assert not any(is_caption(plain(said.split())) for said in ("", "Music.", "NASA", "I", "play MUSIC"))
 
 
 class Growing:
