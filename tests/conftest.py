@@ -1,13 +1,24 @@
-"""Before any test module: predtui, whose import keeps the libraries that the tests import from phoning home; and a
-cache folder of the run's own."""
+"""Before any test module: predtui, whose import keeps the libraries that the tests import from phoning home; a cache
+folder of the run's own; and the models that ship, whatever else is installed. Tests of the real ones are marked so."""
 
 import atexit
 import os
 import shutil
 import tempfile
 
-import predtui  # noqa: F401
+import pytest
 
+from predtui.real import missing
+
+os.environ["PREDTUI_EMBEDDED"] = "1"
 if "PREDTUI_CACHE_DIR" not in os.environ:  # the workers of a run inherit it
     os.environ["PREDTUI_CACHE_DIR"] = tempfile.mkdtemp(prefix="predtui-tests-")
     atexit.register(shutil.rmtree, os.environ["PREDTUI_CACHE_DIR"], ignore_errors=True)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if absent := missing():
+        why = f"{', '.join(model.name for model in absent)} not installed: make real"
+        for item in items:
+            if item.get_closest_marker("real"):
+                item.add_marker(pytest.mark.skip(reason=why))

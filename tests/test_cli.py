@@ -29,7 +29,7 @@ def run(tmp_path: Path) -> Any:
     def command(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("PREDTUI_")}
         environment |= {"PREDTUI_CONFIG_DIR": str(tmp_path / "config"), "PREDTUI_STATE_DIR": str(tmp_path / "state")}
-        environment |= {"PREDTUI_AUDIO_OUTPUT": "none", "PREDTUI_AUDIO_INPUT": "none"}
+        environment |= {"PREDTUI_AUDIO_OUTPUT": "none", "PREDTUI_AUDIO_INPUT": "none", "PREDTUI_EMBEDDED": "1"}
         line = [sys.executable, "-m", "predtui", *arguments]
         return subprocess.run(
             line, env=environment | variables, capture_output=True, text=True, timeout=180, stdin=subprocess.DEVNULL

@@ -27,7 +27,7 @@ COMMAND = [sys.executable, "-m", "predtui"]
 def environment(tmp_path: Path) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PREDTUI_")}
     places = {"PREDTUI_CONFIG_DIR": str(tmp_path / "config"), "PREDTUI_STATE_DIR": str(tmp_path / "state")}
-    return kept | places | {"PREDTUI_AUDIO_OUTPUT": "none", "PREDTUI_AUDIO_INPUT": "none"}
+    return kept | places | {"PREDTUI_AUDIO_OUTPUT": "none", "PREDTUI_AUDIO_INPUT": "none", "PREDTUI_EMBEDDED": "1"}
 
 
 @pytest.fixture

@@ -47,6 +47,7 @@ def watched(tmp_path: Path) -> Callable[..., Watched]:
             "TMPDIR": str(place / "temporary"),
             "PREDTUI_CONFIG_DIR": str(place / "config"),
             "PREDTUI_STATE_DIR": str(place / "state"),
+            "PREDTUI_EMBEDDED": "1",
             "PREDTUI_AUDIO_INPUT": "none",
             "PREDTUI_AUDIO_OUTPUT": "none",
             "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests" / "watch")]),

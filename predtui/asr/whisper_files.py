@@ -16,10 +16,10 @@ from predtui.asr import ct2_weights
 from predtui.asr.faster_whisper_engine import find_checkpoint
 from predtui.asr.mel import Samples
 from predtui.errors import PredtuiError
+from predtui.real import whisper
 from predtui.settings import AsrSettings, state_folder
-from predtui.shipped import asset
+from predtui.shipped import POCKET, asset
 
-POCKET = "pocket"
 FAST = "ctranslate2"
 """Folder inside a model's that holds its CTranslate2 form."""
 HUSH = "hush.safetensors"
@@ -34,7 +34,7 @@ def find_model(options: AsrSettings) -> Path:
 
     Raises PredtuiError, with what to do, where there is none.
     """
-    name = options.model or POCKET
+    name = whisper(options.model, options.engine)
     folder = asset("whisper") if name == POCKET else find_checkpoint(replace(options, model=name))
     if (folder / FAST / "model.bin").is_file():
         return folder / FAST

@@ -225,7 +225,7 @@ Played = tuple[Method, Recording, Outcome]
 
 def run(plan: Plan, watch: Watch[Played] | None = None) -> dict[str, Any]:
     """All methods over all recordings, or as far as ``watch`` gathers them."""
-    folder = find_model(AsrSettings(model="" if str(plan.model) == "pocket" else str(plan.model)))
+    folder = find_model(AsrSettings(model=str(plan.model)))
     model, hush = WhisperModel(folder, plan.threads, device="cpu"), find_hush(folder)
     plan = replace(plan, model=folder)
     recordings = _recordings(plan, model)

@@ -56,10 +56,9 @@ def measure(settings: AsrSettings, sounds: list[Recording]) -> Split:
 def main(model: str, threads: int, repeats: int, plot: Path | None) -> None:
     """Measure every split of ``threads`` cores (0: all), print them, and name the best as settings. ``plot``: Figure 12
     goes here."""
-    name = "" if model == "pocket" else model
     sounds = pocket(repeats, 0, TUNING_SEED)
     cores = threads or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    found = [measure(replace(split, model=name), sounds) for split in splits(cores)]
+    found = [measure(replace(split, model=model), sounds) for split in splits(cores)]
     best = min(found, key=lambda one: one.word_ms)
     table = Table("encoder threads", "executors", "exchange after", "word ms", "WER %", caption=machine())
     for one in found:

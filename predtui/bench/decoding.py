@@ -27,10 +27,10 @@ from predtui.decoding.sampler import sampler
 from predtui.errors import PredtuiError
 from predtui.events import Message
 from predtui.llm.base import LoadedModel, common_prefix
-from predtui.llm.load import POCKET, load
-from predtui.predgen.prompts import SYSTEM_PROMPT
+from predtui.llm.load import load
+from predtui.predgen.prompts import system_prompt
 from predtui.predgen.window import Window
-from predtui.shipped import place
+from predtui.shipped import POCKET, place
 
 LENGTHS = (32, 128, 512, 896, 2048)
 """Contexts of figure 1, as far as both models reach."""
@@ -98,7 +98,7 @@ class Run:
         ]
         target_s, draft_s = (calibrate.forward(m.model, 1, self.lengths[0], REPEATS) for m in (self.target, self.draft))
         self.c = max(1, round(target_s / draft_s))
-        self._window = Window(self.target, SYSTEM_PROMPT, plan.max_tokens)
+        self._window = Window(self.target, system_prompt(self.target.parameters), plan.max_tokens)
         bench = Bench(
             self.target,
             self.draft,

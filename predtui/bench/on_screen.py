@@ -16,6 +16,7 @@ from predtui.bench.records import Record
 from predtui.bench.streams import Dialogue, Stream
 from predtui.events import Baseline, ReplyCommitted, ReplyFinished
 from predtui.predgen.options import SpeculationOptions
+from predtui.real import resolved
 from predtui.settings import TtsSettings, load
 from predtui.stage import StageSpec
 
@@ -52,7 +53,7 @@ def _held(
 
 def scene(method: Method, options: SpeculationOptions, speech: TtsSettings | None = None) -> Scene:
     """The app with the model as the method has it."""
-    settings = load({})
+    settings = resolved(load({}), embedded=True)
     llm = replace(settings.llm, pause_ms=1000 * method.pause_s, model=options.model, verifier=options.verifier)
     spec = StageSpec("llm", "predtui.predgen.stage:create", method.over(options))
     return Scene(replace(settings, llm=llm, tts=speech or settings.tts), (spec,), without=UNTYPED)

@@ -31,13 +31,16 @@ PAINTED = b"CONVERSATION"
 PATIENCE_S = 30.0
 
 
-def first_frame() -> tuple[float, float]:
+def first_frame(settings: Settings) -> tuple[float, float]:
     """Seconds from the command to the first painted frame, and the peak MB of the screen's process."""
     start = time.monotonic()
     pid, terminal = pty.fork()
     if pid == 0:
         os.environ.update(TERM="xterm-256color", COLORTERM="truecolor")
-        os.execv(sys.executable, [sys.executable, "-m", "predtui"])
+        os.execv(
+            sys.executable,
+            [sys.executable, "-m", "predtui", "--model", settings.llm.model, "--asr-model", settings.asr.model],
+        )
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 36, 120, 0, 0))
     seen = b""
     while PAINTED not in seen and time.monotonic() - start < PATIENCE_S:
@@ -83,7 +86,7 @@ def peak_mb(pid: int) -> float:
 def main(settings: Settings, repeats: int = 5, json_path: Path | None = None) -> int:
     """Measure, print, write; the exit status."""
     watch = Watch[tuple[float, float]](repeats, "starts", lambda start: f"{start[0]:.2f} s, {start[1]:.0f} MB")
-    frames = watch(_first_frames(repeats))
+    frames = watch(_first_frames(settings, repeats))
     times, memory = ({}, {}) if watch.stopped else ready(settings)
     memory = {"screen": max((peak for _, peak in frames), default=0.0), **memory}
     first = median(elapsed for elapsed, _ in frames) if frames else 0.0
@@ -97,6 +100,6 @@ def main(settings: Settings, repeats: int = 5, json_path: Path | None = None) ->
     return watch.leave(result, json_path)
 
 
-def _first_frames(repeats: int) -> Iterator[tuple[float, float]]:
+def _first_frames(settings: Settings, repeats: int) -> Iterator[tuple[float, float]]:
     for _ in range(repeats):
-        yield first_frame()
+        yield first_frame(settings)

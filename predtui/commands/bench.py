@@ -1,4 +1,5 @@
-"""``predtui bench``: each command imports its measurement when it runs."""
+"""``predtui bench``: each command imports its measurement when it runs. Where no model is named, what ships is
+measured, whatever else is installed."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from predtui.commands.bench_options import Json, Limit, MaxTokens, Plot, Prompts
 from predtui.commands.outputs import writable
 from predtui.commands.with_settings import Commands, with_settings
 from predtui.errors import PredtuiError
-from predtui.settings import Settings, load
+from predtui.real import resolved
+from predtui.settings import AUTO, Settings, load
 from predtui.shipped import output
 
 STREAMS = output("streams", "pocket.json")
@@ -39,7 +41,7 @@ def bench_pocket(
 def bench_lossless(
     limit: Limit = 200,
     seed: Seed = 1,
-    model: Annotated[str, typer.Option(help="pocket, or the path of a GGUF file.")] = "pocket",
+    model: Annotated[str, typer.Option(help="pocket, smollm2, or the path of a GGUF file.")] = "pocket",
     max_tokens: MaxTokens = 256,
     json: Json = None,
 ) -> None:
@@ -71,7 +73,7 @@ def bench_latency(
         raise PredtuiError("neither typed nor spoken: there is nothing to measure.", "Leave one of them on.")
     kinds = [kind for kind, wanted in zip(latency.KINDS, (typed, spoken), strict=True) if wanted]
     dialogues = latency.asked(prompts, limit, prompts_seed, CHARACTERS_A_WORD * wpm, together)
-    raise typer.Exit(latency.main(latency.Plan(settings, dialogues, kinds, max_tokens), json))
+    raise typer.Exit(latency.main(latency.Plan(resolved(settings, embedded=True), dialogues, kinds, max_tokens), json))
 
 
 @bench.command("startup")
@@ -84,12 +86,14 @@ def bench_startup(
     """Time to the first frame and to ready, and the peak memory of each process."""
     from predtui.bench.startup import main as measure
 
-    raise typer.Exit(measure(settings, repeats, json))
+    raise typer.Exit(measure(resolved(settings, embedded=True), repeats, json))
 
 
 @bench.command("jacobi")
 def bench_jacobi(
-    model: Annotated[list[str] | None, typer.Option(help="pocket, or a path; may be given several times.")] = None,
+    model: Annotated[
+        list[str] | None, typer.Option(help="pocket, smollm2, or a path; may be given several times.")
+    ] = None,
     engine: Annotated[str, typer.Option(help="What runs the models.")] = "llamacpp",
     blocks: Annotated[str, typer.Option(help="Tokens of a block, separated by commas.")] = "8,16,32",
     limit: Limit = 100,
@@ -119,8 +123,10 @@ def bench_predgen(
         bool, typer.Option("--spoken", help="Say the prompts: the recogniser's streams are played.")
     ] = False,
     asr: Annotated[str, typer.Option(help="The recogniser that hears them.")] = "auto",
-    asr_model: Annotated[str, typer.Option(help="Its Whisper checkpoint; empty: its own.")] = "",
-    model: Annotated[list[str] | None, typer.Option(help="pocket, or a path; may be given several times.")] = None,
+    asr_model: Annotated[str, typer.Option(help="Its Whisper: pocket, tiny.en, or a folder.")] = AUTO,
+    model: Annotated[
+        list[str] | None, typer.Option(help="pocket, smollm2, or a path; may be given several times.")
+    ] = None,
     engine: Annotated[str, typer.Option(help="What runs the model.")] = "llamacpp",
     threads: Threads = 0,
     max_tokens: MaxTokens = 256,
@@ -142,7 +148,7 @@ def bench_predgen(
     from predtui.predgen.options import SpeculationOptions
 
     chosen = known.chosen(methods)
-    settings = load({"tts.engine": tts, "asr.engine": asr, "asr.model": asr_model})
+    settings = resolved(load({"tts.engine": tts, "asr.engine": asr, "asr.model": asr_model}), embedded=True)
     dialogues = said.dialogues(prompts, limit, prompts_seed, said.CHARACTERS_A_WORD * wpm, streams, together)
     if spoken:
         from predtui.bench.recording import spoken as heard
@@ -191,7 +197,9 @@ def bench_fuzz_typing(
 def bench_fuzz_decoding(
     patterns: Annotated[int, typer.Option(help="Random patterns of acceptance.", min=1)] = 10_000,
     seed: Annotated[int, typer.Option(help="Seed of the patterns.")] = 0,
-    model: Annotated[str, typer.Option(help="pocket, or a GGUF file: real caches. Empty: a scripted model.")] = "",
+    model: Annotated[
+        str, typer.Option(help="pocket, smollm2, or a GGUF file: real caches. Empty: a scripted model.")
+    ] = "",
     json: Json = None,
 ) -> None:
     """Is the reply plain decoding's, and the cache right, whatever a draft gets right and wrong?"""
@@ -211,7 +219,7 @@ def bench_decoding(
     ] = None,
     limit: Annotated[int, typer.Option(help="Dialogues a task; 0 takes all of a file.", min=0)] = 40,
     prompts_seed: Seed = 1,
-    target: Annotated[str, typer.Option(help="pocket, or a path.")] = "pocket",
+    target: Annotated[str, typer.Option(help="pocket, smollm2, or a path.")] = "pocket",
     draft: Annotated[str, typer.Option(help="pocket-draft, or the path of a GGUF file.")] = "pocket-draft",
     target_engine: Annotated[Literal["llamacpp", "torch"], typer.Option(help="What runs the target.")] = "llamacpp",
     threads: Threads = 0,
@@ -249,7 +257,9 @@ def bench_asr(
     manifest: Annotated[
         Path | None, typer.Option(help="wav<TAB>transcript lines; none: held-out pocket speech.")
     ] = None,
-    model: Annotated[Path, typer.Option(help="pocket, or the folder of a Whisper checkpoint.")] = Path("pocket"),
+    model: Annotated[Path, typer.Option(help="pocket, tiny.en, or the folder of a Whisper checkpoint.")] = Path(
+        "pocket"
+    ),
     limit: Annotated[int, typer.Option(help="Utterances.", min=0)] = 200,
     long: Annotated[int, typer.Option(help="Long recordings beside them.", min=0)] = 10,
     minutes: Annotated[float, typer.Option(help="Minutes of a long recording.", min=0.1)] = 2.0,
@@ -326,4 +336,4 @@ def bench_record(
     else:
         said = streams.dialogues(prompts, limit, prompts_seed)
         texts = [turn.text for dialogue in said for turn in dialogue.turns]
-    raise typer.Exit(recording.main(out, texts, prompts_seed, settings.asr))
+    raise typer.Exit(recording.main(out, texts, prompts_seed, resolved(settings, embedded=True).asr))

@@ -14,7 +14,8 @@ from predtui.decoding.decoders import DRAFTING, NEED_DRAFT, Parts, make_decoder
 from predtui.decoding.drafters import DRAFTERS_NEED_DRAFT, DrafterParts, make_drafter
 from predtui.errors import PredtuiError
 from predtui.llm.base import LoadedModel, Stale, never
-from predtui.llm.load import POCKET_DRAFT, Loader, load
+from predtui.llm.load import Loader, load
+from predtui.shipped import POCKET_DRAFT
 
 
 @dataclass(frozen=True, slots=True)

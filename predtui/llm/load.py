@@ -16,7 +16,8 @@ from predtui.llm.base import LoadedModel, Stale, never
 from predtui.llm.gguf import read_header
 from predtui.llm.repacking import AUTO, untested
 from predtui.llm.threads import default_threads
-from predtui.shipped import MODELS, place
+from predtui.real import SMOLLM2, needed
+from predtui.shipped import MODELS, POCKET, place
 
 ENGINES = {
     "llamacpp": "predtui.llm.load:load_llamacpp",
@@ -27,7 +28,6 @@ ENGINES = {
 """Name: "module:function" of what loads a model in that engine, with the arguments of ``load`` but for the name."""
 Loader = Callable[[str, str, int | None, int, Stale], LoadedModel]
 """Name, engine, threads, context, stale: ``load``, or what lends a model that is already loaded."""
-POCKET, POCKET_DRAFT = "pocket", "pocket-draft"
 
 
 def load(
@@ -39,7 +39,8 @@ def load(
     weights: str = AUTO,
 ) -> LoadedModel:
     """The model at a path, or ``pocket`` for the one that ships with predtui, ``pocket-draft`` for its draft,
-    ``pocket-cllm`` for the one that is tuned for Jacobi decoding (a GGUF file alone).
+    ``pocket-cllm`` for the one that is tuned for Jacobi decoding (a GGUF file alone), ``smollm2`` for the real one,
+    where that is installed.
 
     ``threads`` None: as many as suit the model. ``context`` in tokens, 0: the model's own within reason.
     ``stale`` lets a long evaluation be abandoned (Preempted). ``weights``: how llama.cpp holds them, as in
@@ -47,8 +48,7 @@ def load(
     """
     if engine not in ENGINES:
         raise PredtuiError(f"There is no engine {engine!r}.", f"Choose one of {', '.join(sorted(ENGINES))}.")
-    if engine == "torch":
-        _need_torch()
+    _suits(model, engine)
     if engine == "llamacpp" and not build.available():
         engine = _stand_in(model)
     module, function = ENGINES[engine].split(":")
@@ -60,8 +60,8 @@ def load(
 
 def inspect(model: str = POCKET, engine: str = "llamacpp") -> str:
     """A line on a model's file or folder, without its weights. Raises PredtuiError for one that cannot be loaded."""
+    _suits(model, engine)
     if engine == "torch":
-        _need_torch()
         from predtui.llm.huggingface import describe
 
         return describe(model)
@@ -100,8 +100,13 @@ def _stand_in(model: str) -> str:
     )
 
 
-def _need_torch() -> None:
-    if importlib.util.find_spec("torch") is None:
+def _suits(model: str, engine: str) -> None:
+    """Raises PredtuiError for an engine that is not there, or does not read what the model is."""
+    if engine in ("torch", "numpy") and model == SMOLLM2.name:
+        raise PredtuiError(
+            f"{model} is a GGUF file, which the {engine} engine does not read.", "Choose --engine llamacpp."
+        )
+    if engine == "torch" and importlib.util.find_spec("torch") is None:
         raise PredtuiError("The torch engine needs PyTorch.", "Install it: pip install 'predtui[torch]'")
 
 
@@ -120,7 +125,7 @@ def load_llamacpp(model: str, threads: int | None, context: int, stale: Stale, w
     except PredtuiError:
         network.close()
         raise
-    name = model if model in MODELS else path.stem
+    name = model if model in (*MODELS, SMOLLM2.name) else path.stem
     tokenizer, pad = GgufTokenizer(network.vocab), llama_cpp.llama_vocab_pad(network.vocab)
     return LoadedModel(
         name, "llama.cpp", device, network.parameters, network, tokenizer, template, None if pad < 0 else pad
@@ -128,5 +133,8 @@ def load_llamacpp(model: str, threads: int | None, context: int, stale: Stale, w
 
 
 def file_of(model: str) -> Path:
-    """The GGUF file of a model that ships, or the path that is given, which need not exist."""
+    """The GGUF file of a model that ships, or the path that is given, which need not exist. Raises PredtuiError for the
+    real model where it is not installed."""
+    if model == SMOLLM2.name:
+        return needed(SMOLLM2)
     return place(model) / "model.gguf" if model in MODELS else place(model)

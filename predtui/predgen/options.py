@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from predtui.decoding.assembly import DecodingOptions
-from predtui.llm.load import POCKET
 from predtui.llm.repacking import AUTO
-from predtui.predgen.prompts import SYSTEM_PROMPT
 from predtui.predgen.rounds import Rounds
+from predtui.real import language_model
 from predtui.settings import LlmSettings
+from predtui.shipped import POCKET
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,8 @@ class SpeculationOptions:
     min_p: float = 0.0
     seed: int = 0
     decoding: DecodingOptions = field(default_factory=DecodingOptions)
-    system: str = SYSTEM_PROMPT
+    system: str = ""
+    """What the model is told before the conversation; empty: what suits its size."""
     reply_tokens: int = 256
     candidate_tokens: int = 64
     """A candidate grows no longer while input goes on ..."""
@@ -57,7 +58,7 @@ class SpeculationOptions:
     @classmethod
     def of(cls, settings: LlmSettings) -> SpeculationOptions:
         return cls(
-            model=settings.model,
+            model=language_model(settings.model, settings.engine),
             engine=settings.engine,
             threads=settings.threads,
             context=settings.context,

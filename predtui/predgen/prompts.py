@@ -14,6 +14,16 @@ SYSTEM_PROMPT = (
     "Answer in one to four short, complete sentences without lists or formatting."
 )
 """PredGen, appendix A.3, in our own words: answer truncated instructions by the best guess."""
+SHORT_PROMPT = "You are a helpful voice assistant. Answer in a few short sentences."
+"""For small models, which take instructions for what is talked about: of 14 everyday questions SmolLM2-135M answered 12
+to the end under this one, and counted, or talked of being an assistant, under the one above."""
+SMALL = 1_000_000_000
+"""Parameters below which a model gets the short one."""
+
+
+def system_prompt(parameters: int) -> str:
+    """What a model of so many parameters is told before the conversation."""
+    return SHORT_PROMPT if parameters < SMALL else SYSTEM_PROMPT
 
 
 JUDGE_QUESTION = "Does that answer fit what I have said so far, yes or no?"

@@ -43,6 +43,7 @@ from predtui.predgen.costs import measured, observed
 from predtui.predgen.lookahead import LookAhead, Steps
 from predtui.predgen.options import SpeculationOptions
 from predtui.predgen.policy import Payoff
+from predtui.predgen.prompts import system_prompt
 from predtui.predgen.revision import Revision
 from predtui.predgen.speculator import Progress, Speculator
 from predtui.predgen.verifiers import make_verifier
@@ -113,7 +114,9 @@ class SpeculationStage:
         self._sampler = self._plain if options.tied else untied(self._plain)
         self._loaded = self._load(options.model, options.engine, options.threads or None, options.context, self._halt)
         self._opened.callback(self._loaded.model.close)
-        self._window = Window(self._loaded, options.system, options.reply_tokens)
+        self._window = Window(
+            self._loaded, options.system or system_prompt(self._loaded.parameters), options.reply_tokens
+        )
         self._decoding = assemble(
             options.decoding, self._loaded, self._sampler, context.clock, context.stale, self._load_draft
         )

@@ -19,7 +19,8 @@ from predtui.decoding import datastore
 from predtui.errors import PredtuiError
 from predtui.events import Message
 from predtui.llm.base import LoadedModel
-from predtui.llm.load import POCKET, load
+from predtui.llm.load import load
+from predtui.shipped import POCKET
 
 DIALOGUES = 20_000
 """Of the pocket corpus; none of those that the benches hold out."""

@@ -19,6 +19,8 @@ from textual.screen import Screen
 from predtui.clock import Clock, RealClock
 from predtui.errors import PredtuiError
 from predtui.events import Event
+from predtui.offer import Offer
+from predtui.real import language_model
 from predtui.settings import Settings, remember
 from predtui.tui import explain
 from predtui.tui.driver import Driver, LiveDriver
@@ -28,6 +30,7 @@ from predtui.tui.screens.main import MainScreen
 from predtui.tui.themes import MARK_DEFAULTS, ThemeShelf
 from predtui.tui.widgets.pane import Pane
 from predtui.tui.widgets.prompt import READ_ONLY, TalkButton
+from predtui.tui.widgets.real import RealBar
 from predtui.tui.widgets.stages import loaded_model
 from predtui.turn import Turn
 
@@ -39,7 +42,8 @@ class PredtuiApp(App[None]):
     """Draws what the driver tells and passes on what the person does. Whoever runs it stops the driver afterwards.
 
     ``verifiers``: names F3 goes through. ``model_options``: a model's path to the options of the stage "llm"; without
-    it F4 says that models cannot be changed. ``read_only``: the driver is a recording and takes nothing.
+    it F4 says that models cannot be changed. ``read_only``: the driver is a recording and takes nothing. ``offer``: of
+    the real models, where F5 may get them.
     """
 
     TITLE = "predtui"
@@ -53,6 +57,7 @@ class PredtuiApp(App[None]):
         Binding("f2", "talk", "talk", show=False, priority=True),
         Binding("f3", "verifier", "verifier", show=False),
         Binding("f4", "model", "model", show=False),
+        Binding("f5", "real", "real models", show=False),
         Binding("ctrl+t", "next_theme", "theme", show=False, priority=True),
         Binding("ctrl+z", "suspend_process", "suspend", show=False, priority=True),
         Binding("escape", "silence", "silence", show=False),
@@ -68,6 +73,7 @@ class PredtuiApp(App[None]):
         model_options: Callable[[str], Any] | None = None,
         read_only: bool = False,
         clock: Clock | None = None,
+        offer: Offer | None = None,
     ) -> None:
         super().__init__()
         self.driver = driver
@@ -80,6 +86,7 @@ class PredtuiApp(App[None]):
         self._model_options = model_options
         self._read_only = read_only
         self._clock = clock or RealClock()
+        self._offer = offer
         self._pace = Pace()
         self.drawing = False
         self._told_turn: Turn | None = None
@@ -92,7 +99,8 @@ class PredtuiApp(App[None]):
         return MARK_DEFAULTS
 
     def get_default_screen(self) -> Screen[None]:
-        return MainScreen(self.turn, self._model, self._clock, self._read_only)
+        model = language_model(self._model, self.settings.llm.engine)
+        return MainScreen(self.turn, model, self._clock, self._read_only, self._offer)
 
     # --- beginning -------------------------------------------------------------------------------------------------
 
@@ -200,6 +208,7 @@ class PredtuiApp(App[None]):
 
     def action_silence(self) -> None:
         self._tell("")
+        self._main.query_one(RealBar).put_away()
         if not self._read_only:
             self._ask(lambda driver: driver.silence())
 
@@ -233,6 +242,17 @@ class PredtuiApp(App[None]):
             return
         self._model = path
         self._ask(lambda driver: driver.replace_stage("llm", options))
+
+    def action_real(self) -> None:
+        self._main.query_one(RealBar).press()
+
+    def on_real_models_here(self) -> None:
+        """Stages whose model nobody has named take them over."""
+        named = "" if self._model == self.settings.llm.model else "llm"
+        stages = [name for name in (self._offer.stages if self._offer else ()) if name != named]
+        self._tell("the real models are here and take over" if stages else "the real models are here: F4 chooses")
+        for name in stages:
+            self._ask(partial(_renew, name))
 
     def action_next_theme(self) -> None:
         names = self._shelf.names
@@ -306,6 +326,9 @@ class PredtuiApp(App[None]):
             yield SystemCommand("Talk", "start or stop talking (F2)", self.action_talk)
             yield SystemCommand("Silence", "stop the reply (Esc)", self.action_silence)
             yield SystemCommand("Model", "choose another language model (F4)", self.action_model)
+            if self._offer and (size := self._offer.megabytes):
+                meaning = f"get them, {size} MB: they hear people and talk about anything (F5)"
+                yield SystemCommand("Real models", meaning, self.action_real)
             yield from choices("Verifier", "verify candidates this way", self._verifiers, self._choose_verifier)
         yield SystemCommand("Help", "every key and every number (F1)", self.action_help)
         yield from choices("Theme", "use and keep this theme", self._shelf.names, self._choose_theme)
@@ -321,6 +344,10 @@ def choices(
     """A command for each name; those not to ``discover`` come up only when searched for."""
     for name in names:
         yield SystemCommand(f"{kind}: {name}", meaning, partial(choose, name), discover)
+
+
+def _renew(name: str, driver: LiveDriver) -> None:
+    driver.renew_stage(name)
 
 
 def _line(error: Exception) -> str:

@@ -88,6 +88,7 @@ KEYS: tuple[tuple[str, str], ...] = (
     ("Esc", "silences the reply; closes what is open; puts a notice away"),
     ("F3", "next verifier"),
     ("F4", "choose another language model"),
+    ("F5", "get the real models, which hear people and talk about anything; cancels while it gets them"),
     ("Ctrl+T", "next theme; the choice is kept"),
     ("Ctrl+P", "command palette: every action by name"),
     ("Tab", "next pane; Shift+Tab the one before"),

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from predtui.errors import PredtuiError
+from predtui.offer import Offer
 from predtui.pipeline import Pipeline
+from predtui.real import EMBEDDED, SMOLLM2, needed
 from predtui.session import Recorder, Replay
 from predtui.settings import Settings, user_folder
 from predtui.shipped import MODELS, model_folder, themes_folder
@@ -35,10 +38,13 @@ def open_screen(settings: Settings, record: Path | None = None, pipeline: Pipeli
         pipeline.subscribe(recorder)
 
     def with_model(path: str) -> Any:
+        if path == SMOLLM2.name:
+            needed(SMOLLM2)
         return replace(settings.llm, model=path, engine=engine_of(path, settings.llm.engine))
 
     shelf = load_themes((themes_folder(), user_folder() / "themes"))
-    app = PredtuiApp(pipeline, settings, shelf, verifiers=VERIFIERS, model_options=with_model)
+    offer = None if os.environ.get(EMBEDDED) else Offer(settings)
+    app = PredtuiApp(pipeline, settings, shelf, verifiers=VERIFIERS, model_options=with_model, offer=offer)
     StandIn(pipeline).watch()
     try:
         app.run()
@@ -55,7 +61,13 @@ def engine_of(model: str, engine: str) -> str:
     """What runs ``model``; ``engine`` where it leaves a choice."""
     if model in MODELS:
         return engine if (model_folder(model) / "model.safetensors").exists() else "llamacpp"
-    return "llamacpp" if model.lower().endswith(".gguf") else "torch" if Path(model).is_dir() else engine
+    return (
+        "llamacpp"
+        if model == SMOLLM2.name or model.lower().endswith(".gguf")
+        else "torch"
+        if Path(model).is_dir()
+        else engine
+    )
 
 
 def draw(settings: Settings, file: Path, out: Path, size: str) -> None:

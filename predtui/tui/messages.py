@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from textual.message import Message
 
+from predtui.fetch import Progress
 from predtui.line import Typed
 from predtui.turn import Turn
 
@@ -54,3 +55,25 @@ class Told(Message):
 
     text: str
     severity: str = "information"
+
+
+@dataclass(eq=False)
+class FetchGoesOn(Message):
+    """How far the real models are. A newer one takes the place of those still waiting."""
+
+    progress: Progress
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, FetchGoesOn)
+
+
+@dataclass(eq=False)
+class FetchOver(Message):
+    """The real models are installed, or were cancelled, or cannot be had for a reason."""
+
+    installed: bool
+    problem: str = ""
+
+
+class RealModelsHere(Message):
+    """The real models have just been installed."""

@@ -164,10 +164,10 @@ def test_nothing_is_downloaded_without_a_yes(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(faster_whisper, "download_model", fetch)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     with pytest.raises(PredtuiError, match="--asr-download"):
-        find_checkpoint(AsrSettings(model="tiny.en"))
+        find_checkpoint(AsrSettings(model="base.en"))
     assert asked == [True]
     assert os.environ["HF_HUB_OFFLINE"] == "1"
-    assert find_checkpoint(AsrSettings(model="tiny.en", download=True)) == tmp_path
+    assert find_checkpoint(AsrSettings(model="base.en", download=True)) == tmp_path
     assert asked == [True, False]
     assert "HF_HUB_OFFLINE" not in os.environ
 
@@ -176,7 +176,7 @@ def test_a_yes_is_told_before_the_library_is_imported_that_heeds_it() -> None:
     code = (
         "import sys; from predtui.asr import faster_whisper_engine as engine; from predtui.settings import AsrSettings;"
         "engine.find_checkpoint = lambda options: sys.exit('huggingface_hub' in sys.modules);"
-        "engine.load(AsrSettings(model='tiny.en', download=True))"
+        "engine.load(AsrSettings(model='base.en', download=True))"
     )
     assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
 
@@ -202,6 +202,6 @@ def test_the_doctor_downloads_nothing_whatever_it_is_allowed(monkeypatch: pytest
         return "/somewhere"
 
     monkeypatch.setattr(faster_whisper, "download_model", fetch)
-    options = AsrSettings(engine="faster-whisper", model="tiny.en", download=True)
+    options = AsrSettings(engine="faster-whisper", model="base.en", download=True)
     assert any(finding.detail == "/somewhere" for finding in examine(Settings(asr=options)))
     assert asked == [True]

@@ -19,6 +19,7 @@ from predtui.errors import PredtuiError
 from predtui.events import Message
 from predtui.llm import build, load
 from predtui.settings import LlmSettings, Settings
+from predtui.shipped import POCKET_DRAFT
 from predtui.stage import StageContext
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -123,7 +124,7 @@ def test_the_whole_configuration_of_amx_tiles_is_written() -> None:
 
 @pytest.mark.usefixtures("compiling")
 def test_numpy_answers_while_llama_cpp_is_compiled() -> None:
-    loaded = load.load(load.POCKET_DRAFT)
+    loaded = load.load(POCKET_DRAFT)
     assert loaded.engine == "numpy"
     tokens = loaded.prompt_tokens([Message("user", "hello")])
     assert loaded.model.logits(tokens).shape == (1, loaded.model.vocab_size)

@@ -13,8 +13,8 @@ import pytest
 from predtui.errors import PredtuiError
 from predtui.events import Message
 from predtui.llm.base import LoadedModel
-from predtui.llm.load import POCKET, POCKET_DRAFT, inspect, load
-from predtui.shipped import place
+from predtui.llm.load import inspect, load
+from predtui.shipped import POCKET, POCKET_DRAFT, place
 from tests import tiny_folder
 
 PROMPTS = ("what is the capital of france", "how do i make tea", "what is 12 times 7", "é <|end|> 🙂 tell me a joke")

@@ -1,4 +1,5 @@
-"""Makes the app on a scripted driver, with settings in a folder of its own and a clock that only tests move."""
+"""Makes the app on a scripted driver, with settings in a folder of its own, a clock that only tests move, and without
+the real models, so that what is drawn does not depend on what is installed."""
 
 from __future__ import annotations
 
@@ -9,10 +10,12 @@ from typing import Any
 import pytest
 
 from predtui.clock import VirtualClock
+from predtui.real import REAL
 from predtui.settings import LlmSettings, Settings, UiSettings
 from predtui.shipped import themes_folder
 from predtui.tui.app import PredtuiApp
 from predtui.tui.themes import load_themes
+from tests.absent import hide
 from tests.tui.scenes import ScriptedDriver
 
 MakeApp = Callable[..., PredtuiApp]
@@ -20,6 +23,7 @@ MakeApp = Callable[..., PredtuiApp]
 
 @pytest.fixture(autouse=True)
 def _own_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    hide(monkeypatch, *(model.module for model in REAL))
     monkeypatch.setenv("PREDTUI_CONFIG_DIR", str(tmp_path / "config"))
 
 

@@ -146,3 +146,6 @@ class ScriptedDriver:
 
     def replace_stage(self, name: str, options: Any) -> None:
         self.asked.append(("replace", name, options))
+
+    def renew_stage(self, name: str) -> None:
+        self.asked.append(("renew", name))

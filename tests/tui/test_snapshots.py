@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from textual.pilot import Pilot
 
 from predtui import events as ev
+from predtui.offer import Offer
+from predtui.settings import Settings
 from predtui.shipped import themes_folder
 from predtui.tui.themes import load_themes
 from predtui.tui.widgets.prompt import PromptLine
@@ -84,6 +87,20 @@ def test_theme(snap_compare: Compare, make_app: MakeApp, theme: str) -> None:
 @pytest.mark.parametrize(("name", "keys"), [("help", ["f1"]), ("model", ["f4"]), ("typed", [*"what is th"])])
 def test_over_it(snap_compare: Compare, make_app: MakeApp, name: str, keys: list[str]) -> None:
     assert frozen(snap_compare, make_app, (80, 24), "answered", keys, model_options=str)
+
+
+@pytest.mark.parametrize("theme", ["midnight", "daylight"])
+@pytest.mark.parametrize("size", SIZES[:4], ids=lambda size: f"{size[0]}x{size[1]}")
+def test_offer(
+    snap_compare: Compare,
+    make_app: MakeApp,
+    size: tuple[int, int],
+    theme: str,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    monkeypatch.setenv("PREDTUI_STATE_DIR", str(tmp_path))
+    assert frozen(snap_compare, make_app, size, "booting", theme=theme, offer=Offer(Settings()))
 
 
 def test_replay(snap_compare: Compare, make_app: MakeApp) -> None:

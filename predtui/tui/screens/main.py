@@ -11,12 +11,14 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from predtui.clock import Clock
+from predtui.offer import Offer
 from predtui.tui.widgets.bars import KeyBar, NoticeBar, TopBar
 from predtui.tui.widgets.candidate import CandidatePane
 from predtui.tui.widgets.conversation import ConversationPane
 from predtui.tui.widgets.latency import LatencyPane
 from predtui.tui.widgets.pane import Drawn, Pane
 from predtui.tui.widgets.prompt import PromptLine, TalkButton
+from predtui.tui.widgets.real import RealBar
 from predtui.tui.widgets.stages import StagesPane, lacks_device
 from predtui.tui.widgets.timeline import TimelinePane
 from predtui.tui.widgets.transcript import TranscriptPane
@@ -37,12 +39,15 @@ class MainScreen(Screen[None]):
 
     AUTO_FOCUS = "#prompt"
 
-    def __init__(self, turn: Turn, model: str, clock: Clock, read_only: bool = False) -> None:
+    def __init__(
+        self, turn: Turn, model: str, clock: Clock, read_only: bool = False, offer: Offer | None = None
+    ) -> None:
         super().__init__()
         self._clock = clock
         self._turn = turn
         self._model = model
         self._read_only = read_only
+        self._offer = offer
         self._drawn: tuple[Drawn[Any], ...] = ()
 
     def on_mount(self) -> None:
@@ -67,6 +72,7 @@ class MainScreen(Screen[None]):
                 yield StagesPane(turn)
         yield TimelinePane(turn)
         yield UtilisationPane(turn)
+        yield RealBar(turn, self._offer)
         yield NoticeBar(turn)
         with Horizontal(id="entry"):
             yield Static("›", id="arrow")

@@ -14,6 +14,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from predtui.real import SMOLLM2, find
 from predtui.shipped import MODELS, model_folder
 from predtui.tui import figures
 
@@ -22,6 +23,7 @@ HINTS = {
     "pocket-draft": "embedded, smaller: the draft of pocket",
     "pocket-cllm": "embedded, made for --decoder jacobi",
 }
+NAMED = (*MODELS, SMOLLM2.name)
 
 
 class Choice(NamedTuple):
@@ -33,9 +35,12 @@ class Choice(NamedTuple):
     hint: str = ""
 
 
-def shipped() -> list[Choice]:
-    """The models that come with predtui."""
-    return [Choice(name, name, model_folder(name) / "model.gguf", HINTS.get(name, "")) for name in MODELS]
+def named() -> list[Choice]:
+    """The models that have names: those that come with predtui, and the real one, installed or not."""
+    known = [Choice(name, name, model_folder(name) / "model.gguf", HINTS.get(name, "")) for name in MODELS]
+    file = find(SMOLLM2)
+    hint = "real: talks about anything" if file else "talks about anything: F5 gets it"
+    return [*known, Choice(SMOLLM2.name, SMOLLM2.name, file or Path(SMOLLM2.file), hint)]
 
 
 def gguf_files(folder: str) -> list[Path]:
@@ -57,10 +62,10 @@ class ModelScreen(ModalScreen[str]):
         """``present``: the name of the model that answers now; ``asked``: what was asked for last, as the setting."""
         super().__init__()
         self._present = present
-        known = shipped()
+        known = named()
         theirs = {choice.file for choice in known}
         paths = [path for path in files if path not in theirs]
-        if asked not in MODELS and Path(asked) not in paths and _stem(Path(asked)) == present:
+        if asked not in NAMED and Path(asked) not in paths and _stem(Path(asked)) == present:
             paths.append(Path(asked))
         self._choices = [*known, *(Choice(str(path), _name(path), path) for path in paths)]
 
@@ -83,7 +88,7 @@ class ModelScreen(ModalScreen[str]):
         return Content(f"{mark} {choice.name:<{width}} {_size(choice.file):>8}  {choice.hint}".rstrip())
 
     def _is_present(self, choice: Choice) -> bool:
-        return self._present == (choice.model if choice.model in MODELS else _stem(choice.file))
+        return self._present == (choice.model if choice.model in NAMED else _stem(choice.file))
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         self.dismiss(self._choices[event.option_index].model)
@@ -91,7 +96,7 @@ class ModelScreen(ModalScreen[str]):
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
         path = Path(event.value.strip()).expanduser()
-        if event.value.strip() in MODELS:
+        if event.value.strip() in NAMED:
             self.dismiss(event.value.strip())
         elif path.exists():
             self.dismiss(str(path))
