@@ -66,14 +66,17 @@ class LocalAgreement:
     rounds: int = 2
     _before: list[list[Word]] = field(default_factory=list)
 
-    def update(self, words: Sequence[Word], until: float = math.inf, since: float = -math.inf) -> None:
+    def update(
+        self, words: Sequence[Word], until: float = math.inf, since: float = -math.inf, held: float = math.inf
+    ) -> None:
         """A new round over the sound after ``since`` seconds. What it shares with the rounds before becomes stable, but
-        for its newest word where that ends after ``until`` seconds."""
+        for what ends after ``held`` seconds, and for its newest word where that ends after ``until``."""
         words = self._following(words, since)
         known = len(self._before) == self.rounds - 1
         agreed = min([len(words), *(shared(before, words) for before in self._before)]) if known else 0
         if words and agreed == len(words) and words[-1].end > until:
             agreed -= 1
+        agreed = next((index for index in range(agreed) if words[index].end > held), agreed)
         self.stable.extend(words[:agreed])
         self.tentative = words[agreed:]
         rounds = [*(before[agreed:] for before in self._before), self.tentative]

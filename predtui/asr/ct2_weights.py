@@ -6,6 +6,7 @@ aliases. Knows no architecture.
 
 from __future__ import annotations
 
+import hashlib
 import struct
 from pathlib import Path
 from typing import BinaryIO
@@ -41,9 +42,22 @@ def _raw(folder: Path, prefix: str) -> tuple[dict[str, npt.NDArray[np.generic]],
         raise PredtuiError(f"{path} cannot be read: {error}.", "Convert the model again.") from error
 
 
-def is_int8(folder: Path) -> bool:
-    """Whether the decoder's matrices in ``folder`` are 8-bit. Raises PredtuiError as ``read`` does."""
-    return any(name.endswith(_SCALE) for name in _raw(folder, "decoder/")[0])
+def fingerprint(folder: Path) -> str:
+    """What tells models apart and is the same for each in every precision it may be stored in: a hash of the shapes and
+    values of the encoder's vectors, which are never 8-bit, in half precision. Raises PredtuiError as ``read`` does."""
+    variables, _ = _raw(folder, "encoder/")
+    vectors = {name: one for name, one in variables.items() if one.ndim == 1 and not name.endswith(_SCALE)}
+    digest = hashlib.sha256()
+    for name in sorted(vectors):
+        digest.update(f"{name} {len(vectors[name])}".encode() + vectors[name].astype("<f2").tobytes())
+    return digest.hexdigest()
+
+
+def shapes(folder: Path) -> dict[str, tuple[int, ...]]:
+    """Of all variables, by name. Raises PredtuiError as ``read`` does."""
+    variables, aliases = _raw(folder, "")
+    found = {name: array.shape for name, array in variables.items()}
+    return found | {alias: found[name] for alias, name in aliases if name in found}
 
 
 def _variables(file: BinaryIO, prefix: str) -> dict[str, npt.NDArray[np.generic]]:

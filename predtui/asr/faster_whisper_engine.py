@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from predtui.asr.agreement import LocalAgreement, Word, joined
 from predtui.asr.base import Hypothesis
+from predtui.asr.plain import plain
 from predtui.errors import PredtuiError
 from predtui.quiet import allow_download
 from predtui.real import TINY_EN, find, how, megabytes
@@ -126,13 +127,14 @@ def transcriber(whisper: Any, language: str) -> Transcribe:
             condition_on_previous_text=False,
             initial_prompt=prompt or None,
         )
-        return [
-            Word(word.word.strip(), float(word.start), float(word.end))
+        words = [
+            word
             for segment in segments
             if credible(segment.no_speech_prob, segment.avg_logprob, segment.compression_ratio)
             for word in segment.words or ()
-            if word.word.strip()
         ]
+        texts = plain(word.word.strip() for word in words)
+        return [Word(text, float(word.start), float(word.end)) for text, word in zip(texts, words, strict=True) if text]
 
     return transcribe
 

@@ -110,8 +110,7 @@ class Search:
         """What is written after ``prompt`` over ``memory``; yields after each forward the number of tokens so far.
         ``reference``: the tokens that the round before wrote for about the same sound; ``rows``: see Found.opening."""
         effort = Effort()
-        known = [token for token in reference if token not in self._rules.skipped]
-        known = known if self._pruning != "off" else []
+        known = list(reference) if self._pruning != "off" else []
         ahead = known[: self._rules.longest] if self._pruning == "forward" else []
         step = self._forward([[*prompt, *ahead]], memory, Cache(), effort, last=rows + len(ahead))
         opening, follows = step.logits[0, :rows], step.logits[0, rows:]
@@ -133,7 +132,9 @@ class Search:
     def _follow(
         self, single: _Single, memory: Memory, reference: list[int], effort: Effort
     ) -> Generator[int, None, tuple[_Single, bool]]:
-        """One hypothesis as far as the reference confirms it, and whether it ends there (section 4.2.2)."""
+        """One hypothesis as far as the reference confirms it, and whether it ends there (section 4.2.2). What both
+        have of the ``skipped`` tokens is confirmed with the rest, what only one of them has is passed over."""
+        skipped = self._rules.skipped
         index = len(single.tokens) or -1
         while len(single.tokens) < self._rules.longest:
             scores = self._scores(single.next_logits)
@@ -141,19 +142,20 @@ class Search:
             if token == self._rules.end:
                 effort.add(Effort(steps=1, beams=1, pruned=1))
                 return replace(single, score=single.score + float(scores[token])), True
-            if token in self._rules.skipped:
-                ahead = [token]
-            else:
-                if index < 0:
-                    index = reference.index(token) if token in reference else len(reference)
-                if index == len(reference) or reference[index] != token:
-                    break
-                room = self._rules.longest - len(single.tokens)
-                ahead = reference[index : index + (1 if self._pruning == "step" else room)]
+            if index < 0 and token not in skipped:
+                index = reference.index(token) if token in reference else len(reference)
+            if token not in skipped:
+                while 0 <= index < len(reference) and reference[index] in skipped:
+                    index += 1
+            follows = 0 <= index < len(reference) and reference[index] == token
+            if not follows and token not in skipped:
+                break
+            room = self._rules.longest - len(single.tokens)
+            ahead = reference[index : index + (1 if self._pruning == "step" else room)] if follows else [token]
             written = len(single.tokens)
             step = self._forward([ahead], memory, single.cache, effort)
             single = self._confirmed(single, ahead, replace(step, logits=step.logits[0]), effort)
-            index += len(single.tokens) - written if token not in self._rules.skipped else 0
+            index += len(single.tokens) - written if follows else 0
             yield len(single.tokens)
         return single, False
 
@@ -188,7 +190,7 @@ class Search:
                     kept.append((beam, token, score))
             beams = [[*beams[beam], token] for beam, token, _ in kept]
             sums = np.array([score for _, _, score in kept], np.float32)
-            if len(ended) >= self._beam:
+            if ended and max(score for _, score in ended) >= sums[0]:  # all that go on only become less likely
                 break
             cache = cache.take([beam for beam, _, _ in kept])
             step = self._forward([[tokens[-1]] for tokens in beams], memory, cache, effort)

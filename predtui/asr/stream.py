@@ -36,11 +36,13 @@ class Snapshot:
 class Stream:
     """One utterance. ``buffer_seconds``: a longer buffer is cut after a stable word, so that half of it stays, for a
     model hears the first word of a sound badly; ``hardest``: one that is still longer loses its oldest half, whatever
-    is in it. ``rounds`` have to agree on a word, and the newest has to end
-    ``settled`` seconds before the sound does."""
+    is in it. ``rounds`` have to agree on a word, the newest has to end
+    ``settled`` seconds before the sound does, and every one ``hold`` seconds."""
 
-    def __init__(self, buffer_seconds: float, hardest: float, rounds: int = 2, settled: float = 0.0) -> None:
-        self._limit, self._hardest, self._settled = buffer_seconds, hardest, settled
+    def __init__(
+        self, buffer_seconds: float, hardest: float, rounds: int = 2, settled: float = 0.0, hold: float = 0.0
+    ) -> None:
+        self._limit, self._hardest, self._settled, self._hold = buffer_seconds, hardest, settled, hold
         self._rounds = rounds
         self._samples: Samples = np.zeros(0, dtype=np.float32)
         self._cut = self._segment = 0.0
@@ -90,9 +92,9 @@ class Stream:
             self._spoken = ()
             self._drop(snapshot.end)
             return
-        self.words.update(
-            words, until=snapshot.end - self._settled if self._settled else math.inf, since=snapshot.start
-        )
+        until = snapshot.end - self._settled if self._settled else math.inf
+        held = snapshot.end - self._hold if self._hold else math.inf
+        self.words.update(words, until, snapshot.start, held)
         if self.heard - self._cut > self._limit:
             self._drop(min(self.words.cut(self._cut, self.heard - self._limit / 2), self.heard))
 

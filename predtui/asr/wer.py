@@ -7,15 +7,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from predtui.numerals import in_words
+
 _MARKS = re.compile(r"[^\w\s']")
+_INITIALS = re.compile(r"\b(?:[a-z]\.){2,}")
 _UNITS = re.compile(r"(met|lit)re(s?)\b")
 """British spelling of units, which sounds like the American one."""
 
 
 def normal(text: str) -> list[str]:
-    """The words that count: lower case, without punctuation, units in one spelling; as Whisper's own measure has it
-    (Radford et al., 2022, section 4.4)."""
-    return _UNITS.sub(r"\1er\2", _MARKS.sub(" ", text.casefold())).split()
+    """The words that count: lower case, without punctuation, numbers in words, units in one spelling; as Whisper's own
+    measure has it (Radford et al., 2022, section 4.4)."""
+    text = _INITIALS.sub(lambda initials: initials[0].replace(".", ""), text.casefold())
+    text = in_words(text.replace("%", " percent"))
+    return _UNITS.sub(r"\1er\2", _MARKS.sub(" ", text)).split()
 
 
 def distance(reference: Sequence[str], said: Sequence[str]) -> int:

@@ -7,7 +7,7 @@ how tokens are searched, nor what they mean.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,9 +16,7 @@ import numpy.typing as npt
 from predtui.asr.ct2_weights import Array
 
 _EPSILON = 1e-5
-
-Linear = Callable[[Array], Array]
-"""[.., columns] to [.., rows]."""
+_NO_LOGITS: Array = np.zeros((1, 0, 0), np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,18 +59,22 @@ class Step:
 
 
 class Decoder:
-    """The decoder of the CTranslate2 variables ``weights`` (those under "decoder/"). ``linear``: what multiplies by a
-    matrix, where it is not numpy."""
+    """The decoder of the CTranslate2 variables ``weights`` (those under "decoder/"). ``aligning``: layers and heads
+    whose cross-attention follows the sound; without them all of the later half."""
 
-    def __init__(self, weights: dict[str, Array], linear: Callable[[Array], Linear] | None = None) -> None:
+    def __init__(
+        self,
+        weights: dict[str, Array],
+        aligning: Sequence[tuple[int, int]] = (),
+    ) -> None:
         self._weights = {name.removeprefix("decoder/"): array for name, array in weights.items()}
         self._heads = int(self._weights["num_heads"])
         self._layers = sum(name.endswith("/ffn/linear_0/weight") for name in self._weights)
         self._embedding = self._weights["embeddings/weight"]
-        matrices = {name: array for name, array in self._weights.items() if array.ndim == 2 and _multiplies(name)}
-        self._products = {name: linear(matrix) for name, matrix in matrices.items()} if linear else {}
         self._positions = self._weights["position_encodings/encodings"]
-        self._aligning = self._alignment_heads()
+        later = range(self._layers // 2, self._layers)
+        pairs = aligning or [(layer, head) for layer in later for head in range(self._heads)]
+        self._aligning = {layer: [head for other, head in pairs if other == layer] for layer, _ in pairs}
 
     @property
     def context(self) -> int:
@@ -89,8 +91,8 @@ class Decoder:
         return Memory(tuple(keys), tuple(values))
 
     def forward(self, tokens: npt.NDArray[np.int64], memory: Memory, cache: Cache, last: int | None = None) -> Step:
-        """One forward of ``tokens`` [beams, tokens] after those in ``cache``; logits of the ``last`` ones, or of all.
-        Raises ValueError beyond ``context``."""
+        """One forward of ``tokens`` [beams, tokens] after those in ``cache``; logits of the ``last`` ones, or of all;
+        those of a large vocabulary cost more than the layers. Raises ValueError beyond ``context``."""
         start, end = cache.length, cache.length + tokens.shape[1]
         if end > self.context:
             raise ValueError(f"{end} tokens do not fit into {self.context}")
@@ -118,22 +120,14 @@ class Decoder:
             x = x + self._linear(f"{name}/attention/linear_2", _joined(weights @ memory.values[layer]))
             hidden = gelu(self._linear(f"{name}/ffn/linear_0", self._norm(f"{name}/ffn", x)))
             x = x + self._linear(f"{name}/ffn/linear_1", hidden)
-        logits = self._product("embeddings/weight", self._norm("", x[:, -(last or len(x[0])) :]))
+        judged = x[:, 0 if last is None else x.shape[1] - last :]
+        logits = _times(self._embedding, self._norm("", judged)) if judged.size else _NO_LOGITS
         return Step(logits, np.stack(attention), Cache(tuple(keys), tuple(values)))
 
-    def _alignment_heads(self) -> dict[int, tuple[int, ...]]:
-        """By layer, the heads whose cross-attention follows the sound: all of the later half."""
-        return {layer: tuple(range(self._heads)) for layer in range(self._layers // 2, self._layers)}
-
     def _linear(self, name: str, x: Array) -> Array:
-        result = self._product(f"{name}/weight", x)
+        result = _times(self._weights[f"{name}/weight"], x)
         bias = self._weights.get(f"{name}/bias")
         return result if bias is None else result + bias
-
-    def _product(self, name: str, x: Array) -> Array:
-        product = self._products.get(name)
-        result: Array = product(x) if product else x @ self._weights[name].T
-        return result
 
     def _norm(self, name: str, x: Array) -> Array:
         name = f"{name}/layer_norm".lstrip("/")
@@ -150,8 +144,11 @@ class Decoder:
         return query * np.float32(query.shape[-1] ** -0.5)
 
 
-def _multiplies(name: str) -> bool:
-    return name == "embeddings/weight" or "/linear_" in name
+def _times(matrix: Array, x: Array) -> Array:
+    """``x`` [.., columns] by the transposed ``matrix`` [rows, columns]. All rows at once and the matrix first, which
+    reads it once: three times as fast for five hypotheses as a product for each."""
+    product: Array = (matrix @ x.reshape(-1, x.shape[-1]).T).T
+    return product.reshape(*x.shape[:-1], len(matrix))
 
 
 def softmax(x: Array) -> Array:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from predtui.asr import ct2_weights
 from predtui.asr.faster_whisper_engine import find_checkpoint
 from predtui.asr.mel import Samples
 from predtui.errors import PredtuiError
@@ -22,6 +23,8 @@ from predtui.shipped import POCKET, asset
 FAST = "ctranslate2"
 """Folder inside a model's that holds its CTranslate2 form."""
 HUSH = "hush.safetensors"
+FINGERPRINT = "fingerprint"
+"""In a hush word's metadata: whose it is."""
 _BESIDE = ("tokenizer.json", "preprocessor_config.json")
 
 
@@ -43,12 +46,25 @@ def find_model(options: AsrSettings) -> Path:
 
 
 def find_hush(folder: Path) -> Samples | None:
-    """The hush word that lies in the CTranslate2 folder ``folder`` or in the one around it. Raises PredtuiError where
-    it cannot be read."""
+    """The hush word of the model in the CTranslate2 folder ``folder``: there, in the folder around it, or among those
+    that ship for models that do not. Raises PredtuiError where it cannot be read."""
     for path in (folder / HUSH, folder.parent / HUSH):
         if path.is_file():
             return read_hush(path)
-    return None
+    shipped = {_meant(path): path for path in asset("hush").glob(f"*/{HUSH}")}
+    own = shipped.get(ct2_weights.fingerprint(folder)) if shipped else None
+    return read_hush(own) if own else None
+
+
+def _meant(path: Path) -> str:
+    """The fingerprint of the model that the hush word in ``path`` is of; "" where it does not say."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(str(path), framework="np") as file:
+            return str((file.metadata() or {}).get(FINGERPRINT, ""))
+    except (OSError, SafetensorError):
+        return ""
 
 
 def read_hush(path: Path) -> Samples:

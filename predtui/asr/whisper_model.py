@@ -1,4 +1,4 @@
-"""One Whisper checkpoint, ready to hear sounds of any length: CTranslate2 encodes, the numpy decoder writes.
+"""One Whisper checkpoint, ready to hear sounds of any length: CTranslate2 encodes, a writer writes.
 
 ``encode`` and ``write`` are apart, so that they can run at the same time on different rounds. Must not know of streams
 or turns.
@@ -6,12 +6,10 @@ or turns.
 
 from __future__ import annotations
 
-import contextlib
-import importlib.util
 import json
 import math
 import zlib
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -22,9 +20,11 @@ import numpy as np
 from predtui.asr import ct2_weights
 from predtui.asr.agreement import Word
 from predtui.asr.mel import FRAMES_A_SECOND, Mel, Samples, log_mel, padded
-from predtui.asr.search import Effort, Found, Pruning, Rules, Search
-from predtui.asr.timing import SECONDS_A_POSITION, token_times
-from predtui.asr.whisper_decoder import Cache, Decoder, Memory, softmax
+from predtui.asr.plain import plain
+from predtui.asr.search import Effort, Pruning, Rules
+from predtui.asr.timing import SECONDS_A_POSITION
+from predtui.asr.whisper_decoder import Decoder
+from predtui.asr.writers import PlainWriter, PrunedWriter, Task, Text, Writer
 from predtui.errors import PredtuiError
 
 RATE = 16_000
@@ -32,7 +32,8 @@ LONGEST_TOKENS = 200
 LEAST_TOKENS, TOKENS_A_SECOND = 8, 16
 """More tokens than anyone speaks, however short they are: what goes on beyond is a loop."""
 CACHED_WEIGHTS = 8_000_000
-"""Numbers in a decoder's matrices that a CPU's cache has room for; beyond, 8-bit products are several times as fast."""
+"""Numbers in a decoder's matrices that a CPU's cache has room for; beyond, CTranslate2's 8-bit products are several
+times as fast as numpy's."""
 PROMPT_TOKENS = 100
 """Of the text before, as much is given to the decoder; less where its context has no room for that and for the longest
 text. The pocket Whisper's has none: it hears worse after a text than without."""
@@ -40,9 +41,9 @@ text. The pocket Whisper's has none: it hears worse after a text than without.""
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """A sound as the decoder attends to it; ``positions`` of it are the sound itself, without what was appended."""
+    """A sound as the writer attends to it; ``positions`` of it are the sound itself, without what was appended."""
 
-    memory: Memory
+    memory: Any
     positions: int
     gflops: float
 
@@ -69,24 +70,24 @@ class Heard:
 class Writing:
     """The words of one sound while they are written, a forward at a time, by one thread after another."""
 
-    def __init__(self, steps: Generator[int, None, Found], heard: Callable[[Found], Heard]) -> None:
+    def __init__(self, steps: Generator[int, None, Text], heard: Callable[[Text], Heard]) -> None:
         self._steps, self._heard = steps, heard
         self._written = 0
-        self._found: Found | None = None
+        self._text: Text | None = None
 
     def advance(self, tokens: float) -> None:
         """Forwards until so many ``tokens`` are written, or all of them."""
-        while self._found is None and self._written < tokens:
+        while self._text is None and self._written < tokens:
             try:
                 self._written = next(self._steps)
             except StopIteration as end:
-                self._found = end.value
+                self._text = end.value
 
     def heard(self) -> Heard:
         """The rest, and when each word was said."""
-        while self._found is None:
+        while self._text is None:
             self.advance(math.inf)
-        return self._heard(self._found)
+        return self._heard(self._text)
 
 
 class WhisperModel:
@@ -100,20 +101,27 @@ class WhisperModel:
         if not (folder / "tokenizer.json").is_file():
             raise PredtuiError(f"{folder} has no tokenizer.json.", "Take it from the model's Hugging Face folder.")
         try:
-            self._encoder: Any = ctranslate2.models.Whisper(str(folder), device=device, intra_threads=threads)
+            on_cpu = device == "cpu" or not ctranslate2.get_cuda_device_count()
+            self._encoder: Any = ctranslate2.models.Whisper(
+                str(folder),
+                device=device,
+                intra_threads=threads,
+                compute_type="int8_float32" if on_cpu else "default",
+            )
         except (RuntimeError, ValueError, OSError) as error:
             raise PredtuiError(
                 f"{folder} is not a Whisper model for CTranslate2: {error}.", "Choose another."
             ) from error
         self._tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self._decoder = _make_decoder(folder, threads)
-        shapes = {name: array.shape for name, array in ct2_weights.read(folder, "encoder/").items()}
-        self.mels = shapes["encoder/conv1/weight"][1]
-        self.window = 2 * shapes["encoder/position_encodings/encodings"][0]
-        self._shapes = shapes
+        self._shapes = ct2_weights.shapes(folder)
+        self.mels = self._shapes["encoder/conv1/weight"][1]
+        self.window = 2 * self._shapes["encoder/position_encodings/encodings"][0]
+        self._context = self._shapes["decoder/position_encodings/encodings"][0]
         self._vocabulary: dict[str, int] = self._tokenizer.get_vocab(with_added_tokens=True)
         self._opening = self._opening_tokens(language)
-        self._rules = self._make_rules(folder)
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        self._rules = self._make_rules(config)
+        self._writer = self._make_writer(folder, config)
 
     @property
     def seconds(self) -> float:
@@ -131,21 +139,20 @@ class WhisperModel:
         import ctranslate2
 
         view = ctranslate2.StorageView.from_array(np.ascontiguousarray(mel[None, :, : self.window]))
-        states = np.array(self._encoder.encode(view, to_cpu=True), dtype=np.float32)[0]
+        states = self._encoder.encode(view, to_cpu=True)
         gflops = self.gflops(min(mel.shape[1], self.window))
-        return Encoded(self._decoder.remember(states), max(1, min(len(states), positions)), gflops)
+        return Encoded(self._writer.remember(states), max(1, min(states.shape[1], positions)), gflops)
 
     def begin(
         self, encoded: Encoded, prompt: str, reference: Sequence[int], beam: int = 5, pruning: Pruning = "forward"
     ) -> Writing:
         """The words in ``encoded``, to be written. ``prompt``: the text before; ``reference``: what the round before
         wrote for it."""
-        opening = [*self._previous(prompt), *self._opening]
         longest = LEAST_TOKENS + int(TOKENS_A_SECOND * SECONDS_A_POSITION * encoded.positions)
         rules = replace(self._rules, longest=min(longest, self._rules.longest))
-        search = Search(self._decoder, rules, beam, pruning)
-        steps = search.steps(opening, encoded.memory, reference, len(self._opening))
-        return Writing(steps, lambda found: self._heard(found, encoded))
+        previous = self._previous(prompt)
+        task = Task(previous, self._opening, rules, encoded.positions, reference, beam, pruning)
+        return Writing(self._writer.steps(task, encoded.memory), self._heard)
 
     def write(
         self, encoded: Encoded, prompt: str, reference: Sequence[int], beam: int = 5, pruning: Pruning = "forward"
@@ -153,25 +160,23 @@ class WhisperModel:
         """All of ``begin`` at once."""
         return self.begin(encoded, prompt, reference, beam, pruning).heard()
 
-    def _heard(self, found: Found, encoded: Encoded) -> Heard:
-        effort = found.effort
-        effort.forwards += len(found.tokens) > found.known
-        spoken = self._timed(found, encoded)
+    def _heard(self, written: Text) -> Heard:
+        spoken = self._words(written.tokens, written.times)
         text = " ".join(one.word.text for one in spoken)
         return Heard(
             spoken=spoken,
-            no_speech=float(softmax(found.opening[0])[self._silence]),
-            mean_log_probability=found.mean_log_probability,
+            no_speech=written.no_speech,
+            mean_log_probability=written.mean_log_probability,
             compression=len(text) / len(zlib.compress(text.encode())) if text else 0.0,
-            effort=effort,
+            effort=written.effort,
         )
 
     def align(self, encoded: Encoded, text: str) -> tuple[Spoken, ...]:
         """The words of ``text``, which is known to be said in ``encoded``, with their times (forced alignment)."""
         tokens: list[int] = self._tokenizer.encode(f" {text.strip()}", add_special_tokens=False).ids
         tokens = tokens[: self._rules.longest]
-        step = self._decoder.forward(np.array([[*self._opening, *tokens]]), encoded.memory, Cache())
-        return self._words(tokens, token_times(step.attention[:, len(self._opening) - 1 :], encoded.positions))
+        times = self._writer.times(self._opening, tokens, encoded.memory, encoded.positions)
+        return self._words(tokens, times)
 
     def gflops(self, frames: int) -> float:
         """Floating-point operations of the encoder over ``frames``, in 10^9; multiplying and adding are two."""
@@ -183,14 +188,14 @@ class WhisperModel:
         layer = positions * (4 * width**2 + 2 * width * hidden) + 2 * positions**2 * width
         return float(2 * (convolutions + layers * layer) / 1e9)
 
-    def _previous(self, prompt: str) -> list[int]:
-        room = max(0, min(PROMPT_TOKENS, self._decoder.context - LONGEST_TOKENS - len(self._opening) - 1))
+    def _previous(self, prompt: str) -> tuple[int, ...]:
+        room = max(0, min(PROMPT_TOKENS, self._context - LONGEST_TOKENS - len(self._opening) - 1))
         tokens: list[int] = (
             self._tokenizer.encode(f" {prompt}", add_special_tokens=False).ids if prompt and room else []
         )
-        return [self._vocabulary["<|startofprev|>"], *tokens[-room:]] if tokens else []
+        return (self._vocabulary["<|startofprev|>"], *tokens[-room:]) if tokens else ()
 
-    def _opening_tokens(self, language: str) -> list[int]:
+    def _opening_tokens(self, language: str) -> tuple[int, ...]:
         """Start, with the language where the model knows several, and no timestamps."""
         names = ["<|startoftranscript|>"]
         if self._encoder.is_multilingual:
@@ -201,58 +206,45 @@ class WhisperModel:
             raise PredtuiError(f"the Whisper model has no token {unknown[0]}.", "Choose another language or model.")
         silence = [name for name in ("<|nospeech|>", "<|nocaptions|>") if name in self._vocabulary]
         self._silence = self._vocabulary[silence[0]] if silence else self._vocabulary[names[-1]]
-        return [self._vocabulary[name] for name in names]
+        return tuple(self._vocabulary[name] for name in names)
 
-    def _make_rules(self, folder: Path) -> Rules:
+    @property
+    def large(self) -> bool:
+        """Whether the decoder's matrices do not fit into a CPU's cache."""
+        matrices = [shape for name, shape in self._shapes.items() if name.startswith("decoder/") and len(shape) == 2]
+        return sum(map(math.prod, matrices)) > CACHED_WEIGHTS
+
+    def _make_writer(self, folder: Path, config: Mapping[str, Any]) -> Writer:
+        if self.large:
+            return PlainWriter(self._encoder)
+        aligning = [(layer, head) for layer, head in config.get("alignment_heads", ())]
+        return PrunedWriter(Decoder(ct2_weights.read(folder, "decoder/"), aligning), self._silence)
+
+    def _make_rules(self, config: Mapping[str, Any]) -> Rules:
         end = self._vocabulary["<|endoftext|>"]
-        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         listed = [token for token in config.get("suppress_ids", ()) if token >= 0 and token != end]
-        special = [token for token in self._vocabulary.values() if token > end]
+        special = range(
+            end + 1, self._shapes["decoder/embeddings/weight"][0]
+        )  # timestamps among them, which a tokenizer may not list
         marks = frozenset(
             token
             for text, token in self._vocabulary.items()
             if token < end and not any(letter.isalnum() for letter in text.replace("Ġ", ""))
         )
-        longest = min(LONGEST_TOKENS, self._decoder.context // 2)
+        longest = min(LONGEST_TOKENS, self._context // 2)
         return Rules(end, longest, tuple(sorted({*listed, *special})), marks)
 
-    def _timed(self, found: Found, encoded: Encoded) -> tuple[Spoken, ...]:
-        """The words of ``found``; what several hypotheses wrote takes one more forward, for its attention."""
-        if not found.tokens:
-            return ()
-        attention, rest = found.attention, found.tokens[found.known :]
-        if rest:
-            step = self._decoder.forward(np.array([rest]), encoded.memory, found.cache, last=1)
-            attention = np.concatenate([attention, step.attention], axis=1)
-        return self._words(found.tokens, token_times(attention, encoded.positions))
-
     def _words(self, tokens: Sequence[int], times: Any) -> tuple[Spoken, ...]:
-        """Tokens that begin with a blank begin a word."""
+        """Tokens that begin with a blank begin a word; marks are none."""
         begins = [index for index, token in enumerate(tokens) if self._begins(token) or index == 0]
+        parts = list(pairwise([*begins, len(tokens)]))
+        texts = plain(self._tokenizer.decode(list(tokens[begin:end])).strip() for begin, end in parts)
         found = []
-        for begin, end in pairwise([*begins, len(tokens)]):
-            own = tuple(tokens[begin:end])
-            text = self._tokenizer.decode(list(own)).strip()
+        for (begin, end), text in zip(parts, texts, strict=True):
             if text:
                 last = max(float(times[end]), float(times[begin]) + SECONDS_A_POSITION)
-                found.append(Spoken(Word(text, float(times[begin]), last), own))
+                found.append(Spoken(Word(text, float(times[begin]), last), tuple(tokens[begin:end])))
         return tuple(found)
 
     def _begins(self, token: int) -> bool:
         return bool(self._tokenizer.id_to_token(token).startswith("Ġ"))
-
-
-def _make_decoder(folder: Path, threads: int) -> Decoder:
-    """The decoder in the CTranslate2 folder ``folder``. A large one of 8-bit weights multiplies by them as they are,
-    where torch is installed and has the kernels."""
-    weights = ct2_weights.read(folder, "decoder/")
-    large = sum(array.size for array in weights.values()) > CACHED_WEIGHTS
-    if large and ct2_weights.is_int8(folder) and importlib.util.find_spec("torch") is not None:
-        import torch
-
-        from predtui.asr.int8_linear import Int8Linear
-
-        torch.set_num_threads(threads)
-        with contextlib.suppress(RuntimeError, AttributeError, NotImplementedError):
-            return Decoder(weights, Int8Linear)
-    return Decoder(weights)

@@ -19,6 +19,7 @@ from predtui.asr.base import Hypothesis
 from predtui.asr.faster_whisper_engine import credible
 from predtui.asr.loops import without_loops
 from predtui.asr.mel import Samples
+from predtui.asr.plain import is_caption
 from predtui.asr.search import Effort, Pruning
 from predtui.asr.stream import RATE, Snapshot, Stream
 from predtui.asr.whisper_files import find_hush, find_model
@@ -31,13 +32,19 @@ SETTLED_SECONDS = 0.4
 at once."""
 AGREEING_ROUNDS = 3
 """How many have to agree: two of them, so close to each other, agree on a phrase written twice as well."""
+HOLD_SECONDS = 3.0
+"""What a large model wrote of the newest sound it often writes otherwise once more is said, and in agreement with
+itself until then: it knows many words, and guesses."""
+SHARE = 0.5
+"""Of the time, at most so much goes to rounds: the language model wants the same cores."""
 _NOTHING: Samples = np.zeros(0, dtype=np.float32)
 
 
 @dataclass(frozen=True, slots=True)
 class FlowOptions:
     """``step``: seconds of sound between rounds, at least. ``buffer``: seconds after which it is cut; some of the
-    window is kept free. ``settled``: how long before the end of the sound the newest stable word ends. ``tail``:
+    window is kept free. ``settled``: how long before the end of the sound the newest stable word ends; ``hold``: every
+    one. ``tail``:
     samples after every sound, the hush word; ``pad_to``: frames to pad to, 0 for none. ``pipelined``: encoding and
     writing are two executors, the first of which writes ``exchange`` tokens before it hands over (section 4.3.2)."""
 
@@ -45,6 +52,7 @@ class FlowOptions:
     buffer: float = 15.0
     rounds: int = 2
     settled: float = 0.0
+    hold: float = 0.0
     beam: int = 5
     pruning: Pruning = "forward"
     tail: Samples = field(default_factory=lambda: _NOTHING)
@@ -93,13 +101,17 @@ class Tally:
 def make_stream(model: Model, options: FlowOptions) -> Stream:
     """An empty stream whose sounds, with the tail, fit into the model's window."""
     room = model.seconds - len(options.tail) / RATE
-    return Stream(min(options.buffer, 0.7 * room), 0.95 * room, options.rounds, options.settled)
+    return Stream(min(options.buffer, 0.7 * room), 0.95 * room, options.rounds, options.settled, options.hold)
 
 
 def sure(heard: Heard) -> Heard:
-    """``heard`` without phrases written twice, or nothing where its words are an invention over silence, or a loop."""
-    if credible(heard.no_speech, heard.mean_log_probability, heard.compression):
-        return replace(heard, spoken=without_loops(heard.spoken))
+    """``heard`` without phrases written twice, or nothing where its words are an invention over silence, or a loop of
+    which no time tells what was said."""
+    spoken = without_loops(heard.spoken)
+    compression = heard.compression if len(spoken) == len(heard.spoken) else 0.0
+    caption = is_caption(one.word.text for one in spoken)
+    if not caption and credible(heard.no_speech, heard.mean_log_probability, compression):
+        return replace(heard, spoken=spoken)
     return Heard((), heard.no_speech, heard.mean_log_probability, 0.0, heard.effort)
 
 
@@ -179,7 +191,7 @@ class FlowRecognizer:
         snapshot = self._stream.snapshot()
         begun = self._now()
         self._stream.take(snapshot, self._hear(snapshot))
-        self._step = max(self._options.step, self._now() - begun)
+        self._step = max(self._options.step, (self._now() - begun) / SHARE)
 
     def _hear(self, snapshot: Snapshot) -> Heard:
         begun = self._now()
@@ -244,6 +256,7 @@ def load(settings: AsrSettings) -> tuple[WhisperModel, FlowOptions]:
         exchange=settings.exchange,
         rounds=AGREEING_ROUNDS,
         settled=SETTLED_SECONDS,
+        hold=HOLD_SECONDS if model.large else 0.0,
     )
     _warm(model, options)
     return model, options

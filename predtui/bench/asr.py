@@ -14,15 +14,17 @@ from typing import Any, Literal
 
 import numpy as np
 
-from predtui.asr.faster_whisper_engine import STEP_SECONDS
+from predtui.asr.agreement import joined
+from predtui.asr.faster_whisper_engine import STEP_SECONDS, Transcribe
 from predtui.asr.mel import Samples
+from predtui.asr.search import Effort
 from predtui.asr.wer import matches, normal, word_error_rate
 from predtui.asr.whisper_files import find_hush, find_model
 from predtui.asr.whisper_model import WhisperModel
-from predtui.asr.whisperflow import AGREEING_ROUNDS, SETTLED_SECONDS, FlowOptions, FlowRecognizer, Tally
+from predtui.asr.whisperflow import AGREEING_ROUNDS, HOLD_SECONDS, SETTLED_SECONDS, FlowOptions, FlowRecognizer, Tally
 from predtui.bench import asr_figures, report
 from predtui.bench.asr_drive import Outcome, fed, virtual
-from predtui.bench.asr_sounds import Recording, listed, pocket
+from predtui.bench.asr_sounds import Recording, Voices, everyday, listed, noisy, pocket
 from predtui.bench.plots import svg
 from predtui.bench.watch import Watch
 from predtui.errors import PredtuiError
@@ -30,6 +32,8 @@ from predtui.settings import AsrSettings
 
 Clock = Literal["real", "virtual"]
 BASELINE, SIMPLE, FLOW, GOLD = "whisper-streaming", "faster-whisper", "whisperflow", "offline"
+WHOLE = f"{SIMPLE}-{GOLD}"
+"""faster-whisper itself over all of the sound at once."""
 PARTS = ("hush", "beam", "pipeline")
 DEFAULT_STEPS = {BASELINE: 1.0, FLOW: AsrSettings().step}
 """Seconds between rounds: Whisper-Streaming's own default, and what WhisperFlow keeps up with, chosen on sounds of
@@ -61,6 +65,9 @@ class Plan:
     minutes: float = 2.0
     """Length of a long recording."""
     seed: int = 1
+    voices: Voices = "pocket"
+    noise: float | None = None
+    """Decibels by which noise is below the speech."""
     step: float | None = None
     beam: int = 5
     clock: Clock = "virtual"
@@ -77,14 +84,14 @@ def parsed(names: str) -> tuple[Method, ...]:
 
 def _method(name: str) -> Method:
     stem, at, step = name.partition("@")
-    base = next((base for base in (BASELINE, SIMPLE, FLOW, GOLD) if stem.startswith(base)), "")
+    base = next((base for base in (BASELINE, WHOLE, SIMPLE, FLOW, GOLD) if stem.startswith(base)), "")
     without = frozenset(stem.removeprefix(base).split("-")) - {""}
     try:
         seconds = max(MINIMUM, float(step)) if at else None
     except ValueError:
         base = ""
     if not base or not without <= set(PARTS) or (without and base != FLOW):
-        known = f"{GOLD}, {BASELINE}, {SIMPLE}, {FLOW}[-hush|-beam|-pipeline], each with @SECONDS for its step"
+        known = f"{GOLD}, {BASELINE}, {SIMPLE}, {WHOLE}, {FLOW}[-hush|-beam|-pipeline], each with @SECONDS for its step"
         raise PredtuiError(f"there is no method {name!r}.", f"Known are {known}.")
     return Method(name, base, without, seconds)
 
@@ -108,7 +115,9 @@ def flow_options(method: Method, plan: Plan, model: WhisperModel, hush: Samples 
         plain = replace(plain, tail=hush, pad_to=0)
     pruning: Literal["off", "forward"] = "off" if "beam" in method.without else "forward"
     pipelined = "pipeline" not in method.without
-    return replace(plain, pruning=pruning, pipelined=pipelined, rounds=AGREEING_ROUNDS, settled=SETTLED_SECONDS)
+    hold = HOLD_SECONDS if model.large else 0.0
+    plain = replace(plain, rounds=AGREEING_ROUNDS, settled=SETTLED_SECONDS, hold=hold)
+    return replace(plain, pruning=pruning, pipelined=pipelined)
 
 
 def player(method: Method, plan: Plan, model: WhisperModel, hush: Samples | None) -> Play:
@@ -119,6 +128,11 @@ def player(method: Method, plan: Plan, model: WhisperModel, hush: Samples | None
 
         simple = recognizer(plan.model, plan.threads, plan.beam)
         return lambda recording: fed(simple, recording, real)
+    if method.base == WHOLE:
+        from predtui.bench.asr_simple import transcriber
+
+        transcribe = transcriber(plan.model, plan.threads, plan.beam)
+        return lambda recording: whole(transcribe, recording)
     if method.base == GOLD:
         return lambda recording: offline(model, plan.beam, recording)
     options = flow_options(method, plan, model, hush)
@@ -140,6 +154,16 @@ def offline(model: WhisperModel, beam: int, recording: Recording) -> Outcome:
     return outcome
 
 
+def whole(transcribe: Transcribe, recording: Recording) -> Outcome:
+    """All of the sound at once by faster-whisper."""
+    outcome, begun = Outcome(), time.process_time()
+    words = transcribe(recording.samples, "")
+    spent = time.process_time() - begun
+    outcome.tally.add(spent, 0.0, Effort())
+    outcome.note(joined(words), recording.seconds + spent)
+    return outcome
+
+
 def latencies(recording: Recording, outcome: Outcome) -> list[float]:
     """Seconds from the end of each word that was understood to its being stable."""
     if not recording.ends:
@@ -156,11 +180,13 @@ def growth(delays: Sequence[float]) -> float:
 
 
 def row(name: str, recordings: Sequence[Recording], outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """One line of the result; times in milliseconds, null where no word has a time. ``growth_ms``: of the delay in
-    recordings of a minute and more. What an engine does not count is null."""
+    """One line of the result; times in milliseconds, null where no word has a time. ``final_ms``: from the end of the
+    sound to the final transcript; ``growth_ms``: of the delay in recordings of a minute and more. What an engine does
+    not count is null."""
     delays = [latencies(recording, outcome) for recording, outcome in zip(recordings, outcomes, strict=True)]
     every = np.array([delay for one in delays for delay in one]) * 1000
     first = np.array([one[0] for one in delays if one]) * 1000
+    ends = np.array([o.ended - r.seconds for r, o in zip(recordings, outcomes, strict=True)]) * 1000
     grown = [
         growth(one) for recording, one in zip(recordings, delays, strict=True) if recording.seconds >= LONG and one
     ]
@@ -185,6 +211,7 @@ def row(name: str, recordings: Sequence[Recording], outcomes: Sequence[Outcome])
         "average_beam": round(total.effort.average_beam, 3) if counted else None,
         "reduce_ratio": round(total.effort.reduce_ratio, 3) if counted else None,
         "first_word_ms": _rounded(first, np.mean),
+        "final_ms": _rounded(ends, np.mean),
         "growth_ms": _rounded(1000 * np.array(grown), np.mean),
         "rounds": total.rounds,
         "forwards_a_round": round(total.effort.forwards / rounds, 2) if counted else None,
@@ -201,13 +228,7 @@ def run(plan: Plan, watch: Watch[Played] | None = None) -> dict[str, Any]:
     folder = find_model(AsrSettings(model=str(plan.model)))
     model, hush = WhisperModel(folder, plan.threads, device="cpu"), find_hush(folder)
     plan = replace(plan, model=folder)
-    recordings = (
-        listed(plan.manifest, model)[: plan.limit]
-        if plan.manifest
-        else pocket(plan.limit, plan.long, plan.seed, plan.minutes)
-    )
-    if not recordings:
-        raise PredtuiError("there is nothing to hear.", "Give a manifest with sounds, or a limit above 0.")
+    recordings = _recordings(plan, model)
     longest = {GOLD: model.seconds}
     work = [
         (method, [one for one in recordings if one.seconds <= longest.get(method.base, one.seconds)])
@@ -225,7 +246,7 @@ def run(plan: Plan, watch: Watch[Played] | None = None) -> dict[str, Any]:
     rows = []
     for method in plan.methods:
         heard = [(recording, outcome) for of, recording, outcome in found if of == method]
-        step = None if method.base == GOLD else 1000 * step_seconds(method, plan)
+        step = None if method.base in (GOLD, WHOLE) else 1000 * step_seconds(method, plan)
         rows.append({**row(method.name, [one for one, _ in heard], [out for _, out in heard]), "step_ms": step})
     return {
         "command": report.command(),
@@ -234,6 +255,18 @@ def run(plan: Plan, watch: Watch[Played] | None = None) -> dict[str, Any]:
         "seconds": round(sum(recording.seconds for recording in recordings), 1),
         "rows": rows,
     }
+
+
+def _recordings(plan: Plan, model: WhisperModel) -> list[Recording]:
+    if plan.manifest:
+        recordings = listed(plan.manifest, model)[: plan.limit]
+    elif plan.voices == "pocket":
+        recordings = pocket(plan.limit, plan.long, plan.seed, plan.minutes)
+    else:
+        recordings = everyday(plan.voices, plan.limit, plan.seed, model)
+    if not recordings:
+        raise PredtuiError("there is nothing to hear.", "Give a manifest with sounds, or a limit above 0.")
+    return recordings if plan.noise is None else noisy(recordings, plan.noise, plan.seed)
 
 
 def told(played: Played) -> str:

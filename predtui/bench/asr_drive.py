@@ -16,7 +16,7 @@ import numpy as np
 from predtui.asr.base import Recognizer
 from predtui.asr.stream import RATE, Snapshot, Stream
 from predtui.asr.whisper_model import Heard, WhisperModel
-from predtui.asr.whisperflow import FlowOptions, FlowRecognizer, Tally, make_stream, sure
+from predtui.asr.whisperflow import SHARE, FlowOptions, FlowRecognizer, Tally, make_stream, sure
 from predtui.bench.asr_sounds import Recording
 
 FRAME = RATE // 50
@@ -30,9 +30,12 @@ class Outcome:
     tally: Tally = field(default_factory=Tally)
     unsaid: int = 0
     """Stable words that changed: there must be none."""
+    ended: float = 0.0
+    """The second of the final transcript."""
 
     def note(self, stable: str, now: float) -> None:
         """The stable text at second ``now``."""
+        self.ended = now
         said = stable.split()
         known = [word for word, _ in self.words]
         self.unsaid += sum(old != new for old, new in zip(known, said, strict=False)) + max(0, len(known) - len(said))
@@ -50,13 +53,14 @@ class _Virtual:
         self._stream: Stream = make_stream(model, options)
         self._outcome = Outcome()
         self._heard = 0
+        self._step = options.step
         self._encoder_free = self._writer_free = 0.0
         self._waiting: deque[tuple[float, Snapshot, Heard]] = deque()
 
     def run(self) -> Outcome:
         duration = self._recording.seconds
         while True:
-            enough = self._heard / RATE + max(0.0, self._options.step - self._stream.unseen)
+            enough = self._heard / RATE + max(0.0, self._step - self._stream.unseen)
             start = max(enough, self._encoder_free)
             if start >= duration:
                 break
@@ -83,6 +87,8 @@ class _Virtual:
     def _round(self, start: float) -> None:
         snapshot = self._stream.snapshot()
         heard, encoding, writing = self._hear(snapshot)
+        if not self._options.pipelined:
+            self._step = max(self._options.step, (encoding + writing) / SHARE)
         encoded = start + encoding
         done = max(encoded, self._writer_free) + writing
         self._writer_free = done

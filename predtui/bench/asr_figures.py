@@ -13,7 +13,7 @@ from predtui.bench.plots import Chart, Scatter
 from predtui.settings import AsrSettings
 
 COLUMNS = {
-    "method": "method", "wer": "WER %", "word_latency_ms": "word", "p95_ms": "p95", "rtf": "RTF",
+    "method": "method", "wer": "WER %", "word_latency_ms": "word", "p95_ms": "p95", "final_ms": "final", "rtf": "RTF",
     "encoder_gflops": "GFLOP", "average_beam": "beam", "reduce_ratio": "1 beam", "forwards_a_round": "fwd",
     "round_ms": "round",
 }  # fmt: skip
@@ -21,7 +21,7 @@ COLUMNS = {
 
 def table(result: Mapping[str, Any]) -> Table:
     """The rows for a terminal."""
-    caption = f"word, p95, round: ms; GFLOP, fwd: a round\n{result['machine']}, {result['clock']} clock"
+    caption = f"word, p95, final, round: ms; GFLOP, fwd: a round\n{result['machine']}, {result['clock']} clock"
     drawn = Table(*COLUMNS.values(), title="streaming Whisper", caption=caption)
     for one in result["rows"]:
         cells = {**one, "wer": round(100 * one["wer"], 2)}

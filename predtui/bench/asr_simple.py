@@ -17,10 +17,11 @@ from predtui.asr.whisper_model import WhisperModel
 
 def recognizer(folder: Path, threads: int, beam: int) -> WhisperRecognizer:
     """The app's recogniser over ``folder``."""
-    return WhisperRecognizer(_transcriber(folder, threads, beam))
+    return WhisperRecognizer(transcriber(folder, threads, beam))
 
 
-def _transcriber(folder: Path, threads: int, beam: int) -> Transcribe:
+def transcriber(folder: Path, threads: int, beam: int) -> Transcribe:
+    """faster-whisper over ``folder``."""
     from faster_whisper import WhisperModel as FasterWhisper
 
     window = WhisperModel(folder, threads, device="cpu").window

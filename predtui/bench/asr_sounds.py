@@ -1,22 +1,36 @@
-"""The sounds of ``predtui bench asr``: held-out pocket utterances and long recordings joined from them, or those of a
-manifest. Knows no recogniser but the one that aligns a manifest's transcripts.
+"""The sounds of ``predtui bench asr``: held-out pocket utterances and long recordings joined from them, everyday
+requests by synthetic voices, or those of a manifest; with noise where it is wanted. Knows no recogniser but the one
+that aligns transcripts of which the times are not known.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
 from predtui.asr.mel import Samples
 from predtui.asr.wer import normal
 from predtui.asr.whisper_model import RATE, WhisperModel
+from predtui.errors import PredtuiError
 from predtui.training import manifest
+from predtui.training.asr.corpus import manner
 from predtui.training.asr.evaluate import Clip, clips
-from predtui.training.asr.voices import TRAINED
+from predtui.training.asr.sound import noise
+from predtui.training.asr.speech import speak
+from predtui.training.asr.voices import PLAIN, TRAINED, UNHEARD
+
+Voices = Literal["pocket", "espeak", "flite"]
+""""pocket": the pocket domain by the voices that models were trained on; the others: everyday requests, by eSpeak NG's
+plain accents and held-out variants, or by Flite's voices, which are made of people's recordings."""
+FLITE = ("slt", "rms", "awb", "kal16")
 
 PAUSE = (0.3, 0.8)
 """Seconds between the utterances of a long recording."""
@@ -58,6 +72,44 @@ def _joined(spoken: Iterator[Clip], seconds: float, rng: np.random.Generator) ->
         ends += [begun + end for _, _, end in clip.words]
         pieces += [clip.samples, np.zeros(int(rng.uniform(*PAUSE) * RATE), np.float32)]
     return Recording(np.concatenate(pieces), " ".join(texts), tuple(ends))
+
+
+def everyday(voices: Voices, count: int, seed: int, model: WhisperModel) -> list[Recording]:
+    """``count`` utterances of the everyday requests, in an order and by voices that ``seed`` draws. Raises PredtuiError
+    where Flite is wanted and missing."""
+    rng = np.random.default_rng([seed, 17])
+    texts = Path(__file__).with_name("everyday.txt").read_text(encoding="utf-8").splitlines()
+    chosen = [texts[place] for _ in range(-(-count // len(texts))) for place in rng.permutation(len(texts))][:count]
+    if voices == "flite":
+        said = [manifest.Utterance(_by_flite(text, FLITE[int(rng.integers(len(FLITE)))]), text) for text in chosen]
+        return [Recording(one.samples, one.text, _aligned(model, one)) for one in said]
+    spoken = [speak(text, manner((*PLAIN, *UNHEARD), rng)) for text in chosen]
+    return [
+        Recording(one.samples, text, tuple(end for _, _, end in one.words))
+        for one, text in zip(spoken, chosen, strict=True)
+    ]
+
+
+def noisy(recordings: Sequence[Recording], decibels: float, seed: int) -> list[Recording]:
+    """The same with coloured noise, so many ``decibels`` below the speech."""
+    rng = np.random.default_rng([seed, 19])
+
+    def with_noise(samples: Samples) -> Samples:
+        level = np.sqrt(float(np.mean(samples**2)) * 10.0 ** (-decibels / 10.0))
+        mixed: Samples = np.clip(samples + level * noise(len(samples), rng), -1.0, 1.0).astype(np.float32)
+        return mixed
+
+    return [replace(one, samples=with_noise(one.samples)) for one in recordings]
+
+
+def _by_flite(text: str, voice: str) -> Samples:
+    program = shutil.which("flite")
+    if program is None:
+        raise PredtuiError("the program flite is not installed.", "Install it, e.g. by apt install flite.")
+    with tempfile.TemporaryDirectory() as folder:
+        wav = Path(folder) / "said.wav"
+        subprocess.run([program, "-voice", voice, "-t", text, "-o", str(wav)], check=True, capture_output=True)
+        return manifest.samples_of(wav)
 
 
 def listed(path: Path, model: WhisperModel) -> list[Recording]:

@@ -82,25 +82,39 @@ def train_pocket_whisper(
 
 @train.command("hush")
 def train_hush_word(
-    model: Annotated[Path, typer.Option(help="A Whisper in Hugging Face's form; its folder gets the word.")] = WHISPER,
+    model: Annotated[
+        str, typer.Option(help="A Whisper: a folder in Hugging Face's or CTranslate2's form, or a name at hand.")
+    ] = str(WHISPER),
+    out: Annotated[
+        Path | None, typer.Option(help="Where the word goes; the model's folder without it.", callback=creatable)
+    ] = None,
     manifest: Annotated[str, typer.Option(help="pocket, or a file of wav<TAB>transcript lines.")] = "pocket",
     limit: Annotated[int, typer.Option(help="Utterances, at most.", min=5)] = 600,
     epochs: Annotated[int, typer.Option(help="Passes over the utterances.", min=1)] = 12,
     seconds: Annotated[float, typer.Option(help="Length of the word.", min=0.1)] = 0.5,
     level: Annotated[Literal["raw", "mel"], typer.Option(help="What is learned: samples, or log-mel frames.")] = "raw",
     position: Annotated[Literal["end", "start"], typer.Option(help="Where it stands.")] = "end",
+    target: Annotated[
+        Literal["said", "written"],
+        typer.Option(help="What is to be written: what was said, or what the model writes of the padded sound."),
+    ] = "said",
     seed: Annotated[int, typer.Option(help="Seed of its start and of the order.")] = 0,
+    threads: Annotated[int, typer.Option(help="CPU threads; 0 takes all.", min=0)] = 0,
     resume: Annotated[bool, typer.Option(help="Go on from the last epoch.")] = True,
     ablations: Annotated[bool, typer.Option(help="Learn other lengths, levels and positions too, to compare.")] = False,
 ) -> None:
     """The hush word of a Whisper: half a second of sound that stands for its padding."""
     _needs_torch()
+    from predtui.asr.faster_whisper_engine import find_checkpoint
     from predtui.bench.report import command
+    from predtui.settings import AsrSettings
     from predtui.training.hush import HushOptions
-    from predtui.training.hush_train import train_hush
+    from predtui.training.hush_train import Job, train_hush
 
     options = HushOptions(seconds=seconds, epochs=epochs, level=level, position=position, seed=seed)
-    train_hush(model, manifest, options, limit, command(), resume, ablations)
+    folder = Path(model) if Path(model).is_dir() else find_checkpoint(AsrSettings(model=model))
+    job = Job(folder, manifest, limit, target, out, command(), threads)
+    train_hush(job, options, resume, ablations)
 
 
 @train.command("rest")

@@ -151,6 +151,7 @@ class HushRun:
     def _loss(self, one: Utterance) -> Tensor:
         """Cross-entropy a token of the transcript and its end (the objective of section 4.1.2)."""
         tokens = self._tokenizer.encode(f" {one.text.strip()}", add_special_tokens=False).ids if one.text else []
+        tokens = tokens[: self._model.shape.target_positions - len(self._opening)]
         ids = torch.tensor([[*self._opening, *tokens]])
         labels = torch.tensor([*tokens, self._end])
         logits = self._model(self.hush(torch.from_numpy(one.samples)), ids)[0, len(self._opening) - 1 :]

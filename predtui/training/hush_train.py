@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+import torch
 from rich.console import Console
+from rich.progress import track
 from safetensors.numpy import save_file
 from tokenizers import Tokenizer
 
-from predtui.asr.whisper_files import FAST, HUSH
+from predtui.asr import ct2_weights
+from predtui.asr.whisper_files import FAST, FINGERPRINT, HUSH
 from predtui.asr.whisper_model import RATE, WhisperModel
 from predtui.errors import PredtuiError
 from predtui.training import manifest
+from predtui.training.asr import from_ctranslate2
 from predtui.training.asr.batches import said
 from predtui.training.asr.corpus import manner, spoken_together
-from predtui.training.asr.evaluate import clips
+from predtui.training.asr.evaluate import clips, hear
 from predtui.training.asr.export import load_whisper
+from predtui.training.asr.model import Whisper
 from predtui.training.asr.sentences import sentences
 from predtui.training.asr.sound import recorded
 from predtui.training.asr.voices import TRAINED
@@ -29,6 +34,8 @@ from predtui.training.hush import Epoch, HushOptions, HushRun
 from predtui.training.hush_card import Variant, measured, write_card
 from predtui.training.manifest import Utterance
 from predtui.training.pocket.report import bar
+
+Target = Literal["said", "written"]
 
 POCKET = "pocket"
 WORK = Path("build/hush")
@@ -55,54 +62,93 @@ def pocket_utterances(count: int, seed: int) -> Iterator[Utterance]:
         yield Utterance(samples, said(words, 0.0, len(samples) / RATE)[0])
 
 
-def train_hush(
-    model: Path,
-    source: str,
-    options: HushOptions,
-    limit: int,
-    command: str,
-    resume: bool,
-    ablations: bool = False,
-    work: Path = WORK,
-) -> None:
-    """Learn the hush word of the Hugging Face folder ``model`` from at most ``limit`` utterances of ``source``: of the
-    name "pocket" or of a manifest. A word for use goes into the folder with its card, another into ``work``.
-    ``ablations``: learn words of other lengths, levels and positions as well, for the card alone.
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Whose word is learned from what. ``model``: a Whisper's folder in Hugging Face's or CTranslate2's form;
+    ``source``: "pocket" or a manifest, of which at most ``limit`` utterances are taken; ``target``: what is to be
+    written, which is what was said or what the model itself writes of the padded sound; ``out``: where the word and its
+    card go, the model's folder where there is none; ``command``: for the card."""
+
+    model: Path
+    source: str = POCKET
+    limit: int = 600
+    target: Target = "said"
+    out: Path | None = None
+    command: str = ""
+    threads: int = 0
+    work: Path = WORK
+
+    @property
+    def fast(self) -> Path:
+        """The CTranslate2 form."""
+        return self.model / FAST if (self.model / FAST / "model.bin").is_file() else self.model
+
+    @property
+    def name(self) -> str:
+        return (self.out or self.model).name
+
+
+def train_hush(job: Job, options: HushOptions, resume: bool, ablations: bool = False) -> None:
+    """Learn the hush word of ``job``. A word for use goes where the job wants it, with its card, another into the work
+    folder. ``ablations``: learn words of other lengths, levels and positions as well, for the card alone.
 
     Raises PredtuiError where model or manifest is not what it should be.
     """
-    found = pocket_utterances(limit, options.seed) if source == POCKET else manifest.read(Path(source))
-    utterances = list(islice(found, limit))
+    if job.threads:
+        torch.set_num_threads(job.threads)
+    utterances = _utterances(job, options.seed)
     kept = min(HELD_OUT, len(utterances) // 5)
     held_out, train = utterances[:kept], utterances[kept:]
-    if not held_out:
-        raise PredtuiError(f"{source} has {len(utterances)} utterances.", "A hush word needs five at least.")
-    try:
-        whisper = load_whisper(model)
-        tokenizer = Tokenizer.from_file(str(model / "tokenizer.json"))
-    except Exception as error:  # tokenizers raises a bare Exception
-        raise PredtuiError(f"{model} is no Whisper in Hugging Face's form: {error}.", "Choose another.") from error
+    whisper, tokenizer = _opened(job.model)
+    if job.target == "written":
+        held_out, train = (_written(job, part) for part in (held_out, train))
 
     def learn(wanted: HushOptions, folder: Path) -> Variant:
         with bar("hush word", Console(), describe) as report:
             run = HushRun(whisper, tokenizer, opening(tokenizer), wanted, folder)
             return wanted, run(train, held_out, resume, report).numpy()
 
-    first = learn(options, work / model.name)
+    work = job.work / job.name
+    first = learn(options, work)
     usable = options.level == "raw" and options.position == "end"
-    save_file(
-        {"hush": first[1]},
-        str((model if usable else work / model.name) / HUSH),
-        metadata={"options": json.dumps(asdict(options))},
-    )
+    folder = (job.out or job.model) if usable else work
+    folder.mkdir(parents=True, exist_ok=True)
+    converted = (job.fast / "model.bin").is_file()
+    facts = {"options": json.dumps(asdict(options))}
+    facts |= {FINGERPRINT: ct2_weights.fingerprint(job.fast)} if converted else {}
+    save_file({"hush": first[1]}, str(folder / HUSH), metadata=facts)
     changed = [replace(options, **change) for change in ABLATIONS] if ablations else []
-    variants = [first, *(learn(one, work / model.name / f"ablation-{index}") for index, one in enumerate(changed))]
-    if (model / FAST / "model.bin").is_file():
-        judged = list(_judged(options.seed)) if source == POCKET else held_out
-        facts = {"model": model.name, "utterances": len(train), "manifest": source, "command": command}
-        rows = measured(WhisperModel(model / FAST, device="cpu"), judged, variants)
-        folder = model if usable else work / model.name
-        write_card(folder, rows, asdict(options), {**facts, "count": len(judged)})
+    variants = [first, *(learn(one, work / f"ablation-{index}") for index, one in enumerate(changed))]
+    if converted:
+        judged = list(_judged(options.seed)) if job.source == POCKET else utterances[:kept]
+        rows = measured(WhisperModel(job.fast, device="cpu"), judged, variants)
+        told = {"model": job.name, "utterances": len(train), "manifest": job.source, "command": job.command}
+        write_card(folder, rows, asdict(options), {**told, "count": len(judged)})
+
+
+def _utterances(job: Job, seed: int) -> list[Utterance]:
+    found = pocket_utterances(job.limit, seed) if job.source == POCKET else manifest.read(Path(job.source))
+    utterances = list(islice(found, job.limit))
+    if len(utterances) < 5:
+        raise PredtuiError(f"{job.source} has {len(utterances)} utterances.", "A hush word needs five at least.")
+    return utterances
+
+
+def _opened(folder: Path) -> tuple[Whisper, Tokenizer]:
+    """The frozen model of ``folder``, in either form."""
+    try:
+        load = load_whisper if (folder / "model.safetensors").is_file() else from_ctranslate2.load
+        return load(folder), Tokenizer.from_file(str(folder / "tokenizer.json"))
+    except Exception as error:  # tokenizers raises a bare Exception
+        raise PredtuiError(f"{folder} is no Whisper: {error}.", "Choose another.") from error
+
+
+def _written(job: Job, utterances: list[Utterance]) -> list[Utterance]:
+    """The sounds of ``utterances`` with what the model writes of them where they are padded to its window, as it was
+    trained: all that is then left to learn is to do without the padding."""
+    heard = hear(job.fast, [one.samples for one in utterances], max(1, job.threads))
+    texts = track(heard, "what it writes", len(utterances))
+    return [Utterance(one.samples, text) for one, text in zip(utterances, texts, strict=True)]
 
 
 def _judged(seed: int) -> Iterator[Utterance]:

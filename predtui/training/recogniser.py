@@ -16,10 +16,10 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from predtui.numerals import in_words
 from predtui.shipped import asset
 from predtui.training import arpa
 from predtui.training.corpus import compose
-from predtui.training.corpus.numerals import in_words
 from predtui.training.pronounce import pronounce
 
 GENERAL_WORDS = 5000

@@ -144,7 +144,7 @@ def test_segments_become_words() -> None:
             return [segment("Hello,", 1.0), segment("la la la", 9.0)], None
 
     transcribe = transcriber(Engine(), "en")
-    assert transcribe(np.zeros(16000, dtype=np.float32), "before") == [Word("Hello,", 0.5, 0.9)]
+    assert transcribe(np.zeros(16000, dtype=np.float32), "before") == [Word("hello", 0.5, 0.9)]
     assert asked["initial_prompt"] == "before"
     assert asked["word_timestamps"] is True
 

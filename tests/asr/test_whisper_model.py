@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch")
 
+
 from predtui.asr import ct2_weights  # noqa: E402
-from predtui.asr.int8_linear import Int8Linear  # noqa: E402
 from predtui.asr.search import Rules, Search  # noqa: E402
 from predtui.asr.timing import token_times, warp  # noqa: E402
 from predtui.asr.whisper_decoder import Cache, Decoder, Memory  # noqa: E402
@@ -52,27 +52,6 @@ def test_the_decoder_computes_what_torch_does(folder: Path, decoder: Decoder) ->
     assert whole.attention.shape == (2, 6, 40)
     with pytest.raises(ValueError, match="do not fit"):
         decoder.forward(np.zeros((1, 65), np.int64), remembered, Cache())
-
-
-@settings(max_examples=40, deadline=None)
-@given(st.integers(1, 9), st.integers(1, 40), st.integers(1, 40), st.floats(1e-3, 1e3), st.integers(0, 999))
-def test_eight_bit_products_are_near_those_of_numpy(
-    count: int, rows: int, columns: int, size: float, seed: int
-) -> None:
-    rng = np.random.default_rng(seed)
-    weight, x = (rng.standard_normal(shape).astype(np.float32) for shape in ((rows, columns), (1, count, columns)))
-    product = Int8Linear(weight)(size * x)
-    assert product.shape == (1, count, rows)
-    largest = np.abs(weight).max() * np.abs(size * x).max()
-    assert np.abs(product - size * x @ weight.T).max() <= largest * columns / 100
-
-
-def test_a_decoder_of_eight_bit_products_writes_as_the_other(folder: Path, decoder: Decoder) -> None:
-    rounded = Decoder(ct2_weights.read(folder, "decoder/"), Int8Linear)
-    assert ct2_weights.is_int8(folder)
-    ids = np.array([[296, 303, 5, 100, 7, 290]])
-    one, other = (each.forward(ids, memory(each, 1), Cache()).logits for each in (decoder, rounded))
-    assert np.abs(one - other).max() < 0.1 * np.abs(one).max()
 
 
 def found(decoder: Decoder, seed: int, reference: list[int], beam: int, pruning: str, skipped: frozenset[int]):
@@ -201,7 +180,7 @@ def test_a_model_hears_any_length_and_words_are_in_order(folder: Path) -> None:
         assert all(one.word.start <= one.word.end for one in heard.spoken)
         assert times[::2] == sorted(times[::2])
         again = model.write(encoded, "what is", tuple(token for one in heard.spoken for token in one.tokens), beam=1)
-        assert again.effort.reduce_ratio > 0
+        assert not heard.spoken or again.effort.reduce_ratio > 0
     assert model.encode(sound[:8000], NOTHING, pad_to=200).gflops == model.gflops(200) > 2 * model.gflops(50)
 
 

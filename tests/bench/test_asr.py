@@ -37,6 +37,7 @@ def test_distance_is_a_metric_that_matches_explain(one: list[str], two: list[str
 def test_the_rate_counts_words_not_marks() -> None:
     assert word_error_rate([("What is it?", "what is it"), ("a b c d", "a x d")]) == pytest.approx(2 / 7)
     assert word_error_rate([("Ten litres, a Kilometre", "ten liters a kilometer")]) == 0.0
+    assert word_error_rate([("six am, 20%", "6 a.m. twenty percent")]) == 0.0
     assert word_error_rate([]) == 0.0
 
 

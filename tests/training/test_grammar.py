@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from predtui.numerals import in_words, spell
 from predtui.training.corpus.frames import Form, frame, openers
 from predtui.training.corpus.grammar import digest, expand, fill, resolutions, resolve, slot_names
-from predtui.training.corpus.numerals import in_words, spell
 from predtui.training.corpus.style import render
 
 FORMS: tuple[Form, ...] = ("noun", "question", "clause", "command", "followup")

@@ -1,5 +1,6 @@
 """The hush word's trainer: a spectrogram that equals inference's, a loss that falls, runs that go on."""
 
+import shutil
 import wave
 from pathlib import Path
 
@@ -12,13 +13,14 @@ from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 from tokenizers import Tokenizer  # noqa: E402
 
-from predtui.asr import mel  # noqa: E402
+from predtui.asr import ct2_weights, mel, whisper_files  # noqa: E402
 from predtui.asr.whisper_files import find_hush, read_hush  # noqa: E402
 from predtui.errors import PredtuiError  # noqa: E402
 from predtui.training import hush, manifest  # noqa: E402
+from predtui.training.asr import from_ctranslate2  # noqa: E402
 from predtui.training.asr.export import load_whisper  # noqa: E402
 from predtui.training.hush_card import placed  # noqa: E402
-from predtui.training.hush_train import opening, train_hush  # noqa: E402
+from predtui.training.hush_train import Job, opening, train_hush  # noqa: E402
 from tests.asr import tiny_whisper  # noqa: E402
 
 
@@ -83,6 +85,50 @@ def test_a_resumed_run_ends_as_an_unbroken_one(model: Path, tmp_path: Path) -> N
         run(model, tmp_path / "b", hush.HushOptions(seed=3))(utterances(6), utterances(4), True, lambda news: None)
 
 
+def test_a_word_learned_from_the_fast_form_is_found_wherever_that_model_lies(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it is to write is what the model writes of padded sounds; it ships beside other models' words."""
+    for index, one in enumerate(utterances(6)):
+        with wave.open(str(tmp_path / f"{index}.wav"), "wb") as file:
+            file.setparams((1, 2, 16_000, 0, "NONE", ""))
+            file.writeframes((one.samples * 32767).astype("<i2").tobytes())
+    (tmp_path / "list.tsv").write_text("".join(f"{index}.wav\tsaid\n" for index in range(6)))
+    shipped = tmp_path / "hush"
+    job = Job(model / "ctranslate2", str(tmp_path / "list.tsv"), 6, "written", shipped / "mine", work=tmp_path / "work")
+    train_hush(job, hush.HushOptions(epochs=1), resume=False)
+    monkeypatch.setattr(whisper_files, "asset", lambda *parts: tmp_path.joinpath(*parts))
+    elsewhere = tmp_path / "elsewhere"
+    shutil.copytree(model / "ctranslate2", elsewhere)
+    other = tiny_whisper.make(tmp_path / "other", seed=1)
+    (shipped / "broken").mkdir()
+    (shipped / "broken" / "hush.safetensors").write_bytes(b"nothing")
+    found = find_hush(elsewhere)
+    assert found is not None
+    assert np.array_equal(found, read_hush(shipped / "mine" / "hush.safetensors"))
+    assert find_hush(other) is None
+
+
+def test_either_form_is_the_same_model(model: Path) -> None:
+    """But for what 8 bits round."""
+    one, other = load_whisper(model), from_ctranslate2.load(model / "ctranslate2")
+    sound, ids = torch.from_numpy(mel.log_mel(utterances(1)[0].samples))[None], torch.tensor([[296, 303, 5, 100]])
+    with torch.no_grad():
+        first, second = one(sound, ids), other(sound, ids)
+    assert one.shape == other.shape
+    assert (first - second).abs().max() < 0.1 * first.abs().max()
+
+
+def test_a_fingerprint_is_of_the_model_not_of_its_precision(model: Path, tmp_path: Path) -> None:
+    whisper_files.convert(model, tmp_path / "half", "float16")
+    whisper_files.convert(model, tmp_path / "full", "float32")
+    prints = {
+        ct2_weights.fingerprint(folder) for folder in (tmp_path / "half", tmp_path / "full", model / "ctranslate2")
+    }
+    assert len(prints) == 1
+    assert ct2_weights.fingerprint(tiny_whisper.make(tmp_path / "other", seed=1)) not in prints
+
+
 def test_a_manifest_becomes_a_hush_word_with_a_card(model: Path, tmp_path: Path) -> None:
     for index, one in enumerate(utterances(10)):
         with wave.open(str(tmp_path / f"{index}.wav"), "wb") as file:
@@ -92,7 +138,8 @@ def test_a_manifest_becomes_a_hush_word_with_a_card(model: Path, tmp_path: Path)
     lines = [f"{index}.wav\t{one.text}" for index, one in enumerate(utterances(10))]
     (tmp_path / "list.tsv").write_text("\n".join(lines) + "\n\n")
     options = hush.HushOptions(epochs=1)
-    train_hush(model, str(tmp_path / "list.tsv"), options, 10, "a command", False, True, tmp_path / "work")
+    job = Job(model, str(tmp_path / "list.tsv"), 10, command="a command", work=tmp_path / "work")
+    train_hush(job, options, resume=False, ablations=True)
     word = find_hush(model / "ctranslate2")
     assert word is not None
     assert word.shape == (8000,)
@@ -132,4 +179,4 @@ def test_files_that_hold_no_hush_word_are_named(tmp_path: Path, model: Path) -> 
     with pytest.raises(PredtuiError, match="no hush word"):
         read_hush(model / "model.safetensors")
     with pytest.raises(PredtuiError, match="no Whisper"):
-        train_hush(tmp_path, "pocket", hush.HushOptions(), 5, "", False, False, tmp_path)
+        train_hush(Job(tmp_path, limit=5, work=tmp_path), hush.HushOptions(), resume=False)

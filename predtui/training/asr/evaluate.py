@@ -5,14 +5,14 @@ Held-out sentences by trained and by held-out voices, recorded as in training, p
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from predtui.asr.mel import FRAMES_A_SECOND, Samples, log_mel, padded
+from predtui.asr import ct2_weights
+from predtui.asr.mel import Samples, log_mel, padded
 from predtui.asr.wer import word_error_rate
 from predtui.training.asr.corpus import Times, manner, spoken_together
 from predtui.training.asr.sentences import heldout
@@ -22,6 +22,7 @@ from predtui.training.asr.tokenizer import START, UNTIMED
 from predtui.training.asr.voices import TRAINED, UNHEARD
 
 BEAMS = (1, 5)
+POSITIONS = "encoder/position_encodings/encodings"
 GROUPS = {"trained voices": TRAINED, "held-out voices": UNHEARD}
 
 
@@ -50,23 +51,20 @@ def clips(voices: Sequence[str], count: int, seed: int, longest: float = 11.0) -
             yield Clip(recorded(samples, rng), words, how)
 
 
-def hear(model: Path, sounds: Sequence[Clip], threads: int = 1, beam: int = 1) -> list[str]:
-    """What the CTranslate2 model in the folder ``model`` takes each sound for."""
+def hear(model: Path, sounds: Iterable[Samples], threads: int = 1, beam: int = 1) -> Iterator[str]:
+    """What the English CTranslate2 model in the folder ``model`` takes each sound for, padded to its window."""
     import ctranslate2
     from tokenizers import Tokenizer
 
-    whisper = ctranslate2.models.Whisper(str(model), device="cpu", intra_threads=threads)
+    whisper = ctranslate2.models.Whisper(str(model), device="cpu", compute_type="int8_float32", intra_threads=threads)
     tokenizer = Tokenizer.from_file(str(model / "tokenizer.json"))
-    config = json.loads((model / "preprocessor_config.json").read_text(encoding="utf-8"))
-    window = config["chunk_length"] * FRAMES_A_SECOND
+    window = 2 * len(ct2_weights.read(model, POSITIONS)[POSITIONS])
     prompt = [tokenizer.token_to_id(START), tokenizer.token_to_id(UNTIMED)]
-    said = []
-    for clip in sounds:
-        mel = padded(log_mel(clip.samples), window)[None, :, :window]
+    for samples in sounds:
+        mel = padded(log_mel(samples), window)[None, :, :window]
         view = ctranslate2.StorageView.from_array(np.ascontiguousarray(mel))
         result = whisper.generate(view, [prompt], beam_size=beam, max_length=100)[0]
-        said.append(tokenizer.decode(result.sequences_ids[0]).strip())
-    return said
+        yield str(tokenizer.decode(result.sequences_ids[0])).strip()
 
 
 Rates = tuple[float, float]
@@ -78,7 +76,8 @@ def quality(model: Path, count: int, seed: int, threads: int = 1) -> dict[str, R
     rates: dict[str, Rates] = {}
     for name, voices in GROUPS.items():
         sounds = list(clips(voices, count, seed))
-        said = [hear(model, sounds, threads, beam) for beam in BEAMS]
+        heard = [clip.samples for clip in sounds]
+        said = [list(hear(model, heard, threads, beam)) for beam in BEAMS]
         rates[name] = _rates(sounds, said)
         if voices is UNHEARD:
             for voice in voices:

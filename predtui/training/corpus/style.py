@@ -10,7 +10,7 @@ import re
 import unicodedata
 from typing import Literal
 
-from predtui.training.corpus.numerals import in_words
+from predtui.numerals import in_words
 
 Style = Literal["written", "recognised", "typed"]
 
