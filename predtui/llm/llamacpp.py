@@ -164,11 +164,13 @@ class LlamaCppModel:
 
     def _decode(self, batch: llama_cpp.llama_batch, padded: int, sequences: int = 1) -> None:
         """Evaluate ``batch``, whose tokens belong to so many sequences, but for the last ``padded``, of no use.
-        Raises Preempted where it was halted: then sequence 0 is as it was before, and the others hold nothing."""
+        Raises Preempted where it was halted: then sequence 0 is as it was before, and the others hold nothing, which
+        llama.cpp sees to for tokens of a single sequence only."""
         status = llama_cpp.llama_decode(self._context, batch)
         if padded:
             llama_cpp.llama_memory_seq_rm(self._kv, PADDING, -1, -1)
         if status == HALTED:
+            llama_cpp.llama_memory_seq_rm(self._kv, 0, len(self._memory), -1)
             for sequence in range(1, sequences):
                 llama_cpp.llama_memory_seq_rm(self._kv, sequence, -1, -1)
             raise Preempted

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import threading
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -10,7 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from predtui.llm.base import ContextOverflow, Preempted, SparingModel, TreeModel
+from predtui.llm.base import ContextOverflow, Preempted, SparingModel, TreeModel, never
+from predtui.llm.halt import Halt
 from predtui.llm.llamacpp import SEQUENCES
 from predtui.llm.load import load
 from tests import tiny_folder
@@ -138,3 +141,32 @@ def test_where_both_do_not_fit_nothing_is_put_aside_and_nothing_fails(model: Tre
     with model.aside(half, room=len(half)):
         model.logits([5, *half[1:]])
     model.logits([*half, 5])
+
+
+def test_what_is_halted_at_any_time_leaves_the_memory_right() -> None:
+    """Long prompts and wide trees of the pocket model, ended whenever it happens, or not at all."""
+    halt, over = Halt(), threading.Event()
+    halted, fresh = (load("pocket", threads=1, stale=stale).model for stale in (halt, never))
+    assert isinstance(halted, TreeModel)
+    rng = random.Random(3)
+
+    def interfere() -> None:
+        while not over.wait(rng.uniform(0, 0.03)):
+            halt.set()
+
+    thread = threading.Thread(target=interfere)
+    thread.start()
+    said = rng.choices(range(100, 2000), k=60)
+    for _ in range(60):
+        tokens = said[: rng.randint(10, 60)] + rng.choices(range(100, 2000), k=rng.randint(0, 9))
+        parents = [rng.randint(-1, node - 1) for node in range(rng.randint(1, 13))]
+        halt.clear()
+        with suppress(Preempted):
+            halted.tree_logits(tokens, rng.choices(range(100, 2000), k=len(parents)), parents)
+            halted.logits(tokens, last=min(8, len(tokens)))
+    over.set()
+    thread.join()
+    halt.clear()
+    np.testing.assert_allclose(halted.logits(said, last=8), fresh.logits(said, last=8), atol=5e-2)
+    for model in (halted, fresh):
+        model.close()
