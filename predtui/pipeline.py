@@ -379,7 +379,12 @@ class Pipeline:
         if spec != host.spec:
             self._hosts[name] = host = self._make(spec)
             self._notice(falls_back(spec, status.message), "warning")
-        self._dispatcher.after(restart.delay, lambda: host.restart() if self._hosts[name] is host else None)
+        self._dispatcher.after(restart.delay, partial(self._restart, name, host))
+
+    def _restart(self, name: str, host: Host) -> None:
+        """Unless another has taken its place, or it was given up meanwhile."""
+        if self._hosts[name] is host and self._usable(name):
+            host.restart()
 
     def _stage_failed(self, name: str, why: str) -> None:
         if name == "asr":

