@@ -78,7 +78,10 @@ class LlmSettings:
         60.0, "a pause after which the unfinished word counts as said, and is answered ahead; 0: never", least=0
     )
     decoder: str = option(
-        "ar", "how tokens are generated", ("ar", "duo", "jacobi", "lookahead", "speculative", "sps"), flag="decoder"
+        AUTO,
+        "how tokens are generated; auto: drafted from what was said before, where a forward takes a while",
+        (AUTO, "ar", "duo", "jacobi", "lookahead", "speculative", "sps"),
+        flag="decoder",
     )
     drafter: str = option(
         "model",

@@ -49,7 +49,7 @@ def test_the_command_line_beats_the_environment_beats_the_file(home: Path, monke
         ("[llm]\nbaseline = 3\n", "should be true or false"),
         ("[llm]\nverifier = 'gredy'\n", "not one of greedy, reflection, topN"),
         ("[llm]\nverifier = 'top0'\n", "not one of greedy, reflection, topN"),
-        ("[llm]\ndecoder = 'jacoby'\n", "not one of ar, duo, jacobi"),
+        ("[llm]\ndecoder = 'jacoby'\n", "not one of auto, ar, duo, jacobi"),
         ("[asr]\nengine = 'ears'\n", "not one of auto, pocketsphinx, faster-whisper"),
         ("[llm]\ntemperature = -1\n", "llm.temperature = -1 should be 0 or more"),
         ("[llm]\ntemperature = nan\n", "should be 0 or more"),
@@ -108,7 +108,7 @@ def test_a_number_out_of_range_is_refused_and_its_default_is_within(key: str) ->
 
 def test_the_names_that_settings_allow_are_those_that_are_known() -> None:
     known = {key: set(item.choices) for key, item in settings.options().items()}
-    assert known["llm.decoder"] == set(DECODERS)
+    assert known["llm.decoder"] == {"auto", *DECODERS}
     assert known["llm.drafter"] == set(DRAFTERS)
     assert known["llm.verifier"] - {"topN"} == set(VERIFIERS) - {"top3"}
     assert known["tts.engine"] == set(ENGINES)

@@ -98,24 +98,24 @@ class _Virtual:
     def _finish(self, start: float) -> None:
         snapshot = self._stream.snapshot()
         if len(snapshot.samples):
-            heard, encoding, writing = self._hear(snapshot)
+            heard, encoding, writing = self._hear(snapshot, ended=True)
             self._stream.take(snapshot, heard, last=True)
             start += encoding + writing
         self._outcome.note(self._stream.hypothesis(False).stable, start)
 
-    def _hear(self, snapshot: Snapshot) -> tuple[Heard, float, float]:
+    def _hear(self, snapshot: Snapshot, ended: bool = False) -> tuple[Heard, float, float]:
         """The round's words, and the processor seconds of either executor."""
         options = self._options
         reference = self._stream.reference(snapshot)
         begun = time.process_time()
-        encoded = self._model.encode(snapshot.samples, options.tail, options.pad_to)
+        encoded = self._model.encode(snapshot.samples, options.tail, options.padding(ended))
         writing = self._model.begin(encoded, snapshot.prompt, reference, options.beam, options.pruning)
         writing.advance(options.exchange)
         between = time.process_time()
         heard = writing.heard()
-        ended = time.process_time()
-        self._outcome.tally.add(ended - begun, encoded.gflops, heard.effort)
-        return sure(heard), between - begun, ended - between
+        over = time.process_time()
+        self._outcome.tally.add(over - begun, encoded.gflops, heard.effort)
+        return sure(heard), between - begun, over - between
 
 
 def fed(recognizer: Recognizer, recording: Recording, real: bool) -> Outcome:

@@ -5,7 +5,7 @@ Must not know of settings or of stages.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from predtui.clock import Clock, RealClock
@@ -17,16 +17,29 @@ from predtui.llm.base import LoadedModel, Stale, never
 from predtui.llm.load import Loader, load
 from predtui.shipped import POCKET_DRAFT
 
+AUTO = "auto"
+DEAR = 50_000_000
+"""Parameters of a network whose forward takes so long that a draft is worth trying."""
+
 
 @dataclass(frozen=True, slots=True)
 class DecodingOptions:
-    """``drafter`` and ``draft`` (a model's name or path) count where the decoder drafts; ``datastore`` is the folder
-    that retrieval reads, empty for the one that ``predtui train rest`` writes by default."""
+    """``decoder``: one of ``DECODERS``, or ``auto``, of which ``for_model`` makes one. ``drafter`` and ``draft`` (a
+    model's name or path) count where the decoder drafts; ``datastore`` is the folder that retrieval reads, empty for
+    the one that ``predtui train rest`` writes by default."""
 
     decoder: str = "ar"
     drafter: str = "model"
     draft: str = POCKET_DRAFT
     datastore: str = ""
+
+    def for_model(self, parameters: int) -> DecodingOptions:
+        """``auto``: drafts that cost nothing, copied from what was said before, where a forward costs enough for
+        them."""
+        if self.decoder != AUTO:
+            return self
+        drafted = parameters >= DEAR
+        return replace(self, decoder="speculative", drafter="suffix") if drafted else replace(self, decoder="ar")
 
     @property
     def drafts(self) -> bool:
@@ -64,6 +77,7 @@ def assemble(
     loader: Loader = load,
 ) -> Assembly:
     """Raises PredtuiError for a name that is not known, or a draft that cannot be loaded. ``stale`` as in ``load``."""
+    options = options.for_model(target.parameters)
     draft = _draft(options.draft, stale, loader) if options.needs_draft else None
     drafter: Drafter | None = None
     if options.drafts:

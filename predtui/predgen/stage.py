@@ -281,7 +281,7 @@ class SpeculationStage:
             yield Work(stage=piece.lane, start=piece.start, end=piece.end)
         if now.proposed != told.proposed or now.note != told.note:
             yield Decoding(
-                decoder=self._options.decoding.title,
+                decoder=self._options.decoding.for_model(self._loaded.parameters).title,
                 proposed=now.last[0],
                 accepted=now.last[1],
                 acceptance_rate=now.acceptance_rate,

@@ -79,3 +79,11 @@ def test_a_bridge_says_in_the_targets_tokens_what_the_draft_says(text: str, budg
     said = list(generate(draft.model, context, Greedy(), budget, lambda token: False))
     assert draft.tokenizer.decode(said).startswith(target.tokenizer.decode(proposed.tokens))
     assert len(proposed.tokens) <= budget
+
+
+def test_auto_drafts_where_a_forward_is_dear_and_leaves_a_choice_alone() -> None:
+    auto = DecodingOptions("auto", "model")
+    assert auto.for_model(10_000_000).title == "ar"
+    assert auto.for_model(10**9).title == "speculative + suffix"
+    assert not auto.for_model(10**9).needs_draft
+    assert DecodingOptions("jacobi").for_model(10**9) == DecodingOptions("jacobi")
