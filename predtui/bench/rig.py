@@ -44,8 +44,8 @@ def play_real(cast: Cast, inputs: Sequence[Event], arrived: Arrived) -> list[Eve
     """One turn as it happens."""
     clock = RealClock()
     inbox: queue.SimpleQueue[Event] = queue.SimpleQueue()
-    tts = ThreadHost(_spec("tts", cast.tts, clock), inbox.put, clock)
-    llm = ThreadHost(_spec("llm", cast.llm, clock), lambda event: _pass_on(event, tts, inbox), clock)
+    tts = ThreadHost(spec("tts", cast.tts, clock), inbox.put, clock)
+    llm = ThreadHost(spec("llm", cast.llm, clock), lambda event: _pass_on(event, tts, inbox), clock)
     try:
         for host in (tts, llm):
             host.start()
@@ -71,17 +71,17 @@ def play_virtual(cast: Cast, inputs: Sequence[Event], arrived: Arrived) -> list[
     said: list[Event] = []
     spoken: list[Event] = []
     clocks = Timetable(), Timetable()
-    llm = InlineHost(_spec("llm", cast.llm, clocks[0]), said.append, clocks[0])
-    tts = InlineHost(_spec("tts", cast.tts, clocks[1]), spoken.append, clocks[1])
+    llm = InlineHost(spec("llm", cast.llm, clocks[0]), said.append, clocks[0])
+    tts = InlineHost(spec("tts", cast.tts, clocks[1]), spoken.append, clocks[1])
     try:
         for host in (llm, tts):
             host.start()
             host.run()
         start = max(clock.now() for clock in clocks)
-        _play(llm, clocks[0], (replace(event, time=start + event.time) for event in inputs), arrived)
+        let_play(llm, clocks[0], (replace(event, time=start + event.time) for event in inputs), arrived)
         _check(said)
         clocks[1].until(start)
-        _play(tts, clocks[1], said, lambda event: None)
+        let_play(tts, clocks[1], said, lambda event: None)
         _check(spoken)
         if question := _question(inputs, said):
             llm.send(question)
@@ -97,7 +97,8 @@ def staged(make: Callable[[], Stage]) -> Stage:
     return make()
 
 
-def _spec(name: str, make: Callable[[Clock], Stage], clock: Clock) -> StageSpec:
+def spec(name: str, make: Callable[[Clock], Stage], clock: Clock) -> StageSpec:
+    """A stage in this process, on ``clock``."""
     return StageSpec(name, f"{__name__}:{staged.__name__}", partial(make, clock))
 
 
@@ -107,7 +108,7 @@ def _pass_on(event: Event, tts: ThreadHost, inbox: queue.SimpleQueue[Event]) -> 
     inbox.put(event)
 
 
-def _play(host: InlineHost, clock: Timetable, events: Iterable[Event], arrived: Arrived) -> None:
+def let_play(host: InlineHost, clock: Timetable, events: Iterable[Event], arrived: Arrived) -> None:
     """Let ``host`` work on ``events``, each arriving at its time; idle work between them, at the stage's tick."""
 
     def deliver(event: Event) -> None:

@@ -7,14 +7,21 @@ take: with speculation, and as a cascade that answers the final prompt alone. Mu
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from rich.table import Table
 
 from predtui.bench import keystrokes, rig, streams
 from predtui.bench.lending import priced
 from predtui.bench.methods import METHODS, Method
+from predtui.bench.report import command, console
 from predtui.bench.streams import Stream
 from predtui.bench.virtual import Timetable
+from predtui.bench.watch import Watch
 from predtui.decoding.scheduler import Curve
 from predtui.events import Event, ReplyCommitted, ReplyFinished
 from predtui.hosts.inline import InlineHost
@@ -30,25 +37,10 @@ FURTHER = (0.01, 0.1, 0.55, 1.0)
 """What each further token of a forward adds, as a share of the first."""
 PACES = (40, 80, 120)
 """Words a minute of keys."""
-SPEECH = 150
-_WORDS = (
-    "how",
-    "do",
-    "i",
-    "keep",
-    "my",
-    "old",
-    "bread",
-    "from",
-    "going",
-    "stale",
-    "when",
-    "it",
-    "is",
-    "warm",
-    "and",
-    "then",
-)
+SPOKEN, SPEECH = "spoken", 150
+ROUNDING = 1e-3
+"""Of a forward."""
+_WORDS = ("how", "do", "i", "keep", "my", "old", "bread", "from", "going", "stale", "when", "it", "is", "warm", "then")
 _SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
 
 
@@ -69,25 +61,28 @@ class Turn:
         return self.with_speculation - self.without
 
 
-def run(turns: int, seed: int, method: Method, tell: Callable[[Turn], None] = lambda turn: None) -> list[Turn]:
-    """``turns`` random ones, kinds of input and machines in turn."""
-    found = []
+def run(turns: int, seed: int, method: Method) -> Iterator[Turn]:
+    """``turns`` random ones."""
     for number in range(turns):
-        turn = simulated(random.Random(f"simulation {seed} {number}"), method)
-        found.append(turn)
-        tell(turn)
-    return found
+        yield simulated(random.Random(f"simulation {seed} {number}"), method)
 
 
 def simulated(rng: random.Random, method: Method) -> Turn:
-    kind = rng.choice((*PACES, "spoken"))
+    pace = rng.choice((*PACES, None))
     text = " ".join(rng.choices(_WORDS, k=rng.randint(1, 14)))
-    stream = keystrokes.spoken(text, SPEECH, rng) if kind == "spoken" else keystrokes.typed(text, float(kind), rng)
+    stream = keystrokes.typed(text, pace, rng) if pace else keystrokes.spoken(text, SPEECH, rng)
     forward_ms, further = rng.choice(FORWARD_MS), rng.choice(FURTHER)
     model, moods = rng.randrange(1000), rng.choice((1, 2, 4, 16, 64))
     first = [_first_sentence(each, stream, forward_ms, further, model, moods) for each in (method, METHODS["baseline"])]
     with_speculation, without = (seconds * 1000 / forward_ms for seconds in first)
-    return Turn(str(kind), forward_ms, further, text, round(with_speculation, 2), round(without, 2))
+    return Turn(
+        f"{pace} words a minute" if pace else SPOKEN,
+        forward_ms,
+        further,
+        text,
+        round(with_speculation, 2),
+        round(without, 2),
+    )
 
 
 def _first_sentence(method: Method, stream: Stream, forward_ms: float, further: float, model: int, moods: int) -> float:
@@ -107,13 +102,54 @@ def _first_sentence(method: Method, stream: Stream, forward_ms: float, further: 
         return replace(load(engine="scripted"), model=priced(ScriptedModel(model, moods=moods), price, clock, stale))
 
     stage = SpeculationStage(options, lend, costs)
-    host = InlineHost(rig._spec("llm", lambda _clock: stage, clock), said.append, clock)
+    host = InlineHost(rig.spec("llm", lambda _clock: stage, clock), said.append, clock)
     host.start()
     host.run()
     start = clock.now()
     inputs = streams.events(stream, (), method.speculates, method.pause_s)
     events = [replace(event, time=start + event.time) for event in inputs]
-    rig._play(host, clock, events, lambda event: None)
+    rig.let_play(host, clock, events, lambda event: None)
     host.stop()
     done = next(e for e in said if isinstance(e, ReplyCommitted | ReplyFinished))
     return done.time - events[-1].time
+
+
+def rows(turns: Sequence[Turn]) -> list[dict[str, Any]]:
+    """A row for each kind of input, for each speed of machine, and for all: means in forwards, and the worst turn."""
+    names = (
+        *(f"{pace} words a minute" for pace in PACES),
+        SPOKEN,
+        *(f"{ms:g} ms a forward" for ms in FORWARD_MS),
+        "all",
+    )
+    table: dict[str, list[Turn]] = {name: [] for name in names}
+    for turn in turns:
+        for name in (turn.input, f"{turn.forward_ms:g} ms a forward", "all"):
+            table[name].append(turn)
+    return [_row(name, group) for name, group in table.items() if group]
+
+
+def _row(name: str, group: Sequence[Turn]) -> dict[str, Any]:
+    with_speculation, without = fmean(turn.with_speculation for turn in group), fmean(turn.without for turn in group)
+    return {
+        "turns": name,
+        "n": len(group),
+        "with": round(with_speculation, 2),
+        "without": round(without, 2),
+        "ratio": round(without / with_speculation, 2) if with_speculation else None,
+        "later_by_more_than_a_forward": sum(turn.excess > 1 + ROUNDING for turn in group),
+        "worst": round(max(turn.excess for turn in group), 2),
+    }
+
+
+def main(turns: int = 1000, seed: int = 0, json_path: Path | None = None) -> int:
+    """Simulate, print and write. Exit status 1 where a turn was later by more than a forward."""
+    watch: Watch[Turn] = Watch(turns, "turns")
+    played = watch(run(turns, seed, METHODS["greedy"]))
+    found = rows(played)
+    table = Table("turns", "n", "with", "without", "ratio", "later by > 1", "worst", title="forwards to first sentence")
+    for row in found:
+        table.add_row(*("" if value is None else str(value) for value in row.values()))
+    console().print(table)
+    worse = [asdict(turn) for turn in played if turn.excess > 1 + ROUNDING]
+    return watch.leave({"command": command(), "rows": found, "worse": worse}, json_path) or bool(worse)

@@ -193,6 +193,18 @@ def bench_fuzz_typing(
     raise typer.Exit(measure(histories, seed, json))
 
 
+@bench.command("simulate")
+def bench_simulate(
+    turns: Annotated[int, typer.Option(help="Simulated turns.", min=1)] = 1000,
+    seed: Annotated[int, typer.Option(help="Seed of keys, words and machines.")] = 0,
+    json: Json = None,
+) -> None:
+    """Is a turn ever later for speculation? People's keys and words on machines of 0.3 to 500 ms a forward."""
+    from predtui.bench.simulation import main as measure
+
+    raise typer.Exit(measure(turns, seed, json))
+
+
 @bench.command("fuzz-decoding")
 def bench_fuzz_decoding(
     patterns: Annotated[int, typer.Option(help="Random patterns of acceptance.", min=1)] = 10_000,

@@ -6,7 +6,8 @@ candidate is verified.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+import math
+from collections.abc import Callable, Generator, Sequence
 
 from predtui.events import Event, Future, Message, SentenceAhead, Transcript
 from predtui.llm.base import LoadedModel, Stale
@@ -27,6 +28,10 @@ _LETTER = 2
 Steps = Generator[Event | None, None, None]
 
 
+def _any(_prompt: Sequence[int]) -> float:
+    return math.inf
+
+
 class LookAhead:
     """Guesses the word that is being said, or the next one, and answers the likeliest guesses."""
 
@@ -39,15 +44,17 @@ class LookAhead:
         longest: int,
         guesses: str = "both",
         clause: bool = False,
+        risk: Callable[[Sequence[int]], float] = _any,
     ) -> None:
         """``count``: how many guesses are answered. ``longest``: tokens of a reply, where its first sentence, or by
-        ``clause`` its first clause, does not end before. ``guesses``: one of ``GUESSES``."""
+        ``clause`` its first clause, does not end before. ``guesses``: one of ``GUESSES``. ``risk``: the
+        seconds that may be lost on verifying for a prompt, which may turn out to be final meanwhile."""
         self._tokenizer = loaded.tokenizer
         self._window, self._speculator = window, speculator
         self._completer = Completer(loaded, window, count)
         self._user = UserWords(shipped_prior()) if count and guesses != "model" else None
         self._guesses, self._count = guesses, count
-        self._longest = longest
+        self._longest, self._risk = longest, risk
         self._first = first_clause if clause else first_sentence
         self._text = ""
         """What was heard before."""
@@ -104,7 +111,7 @@ class LookAhead:
         tokens = self._window.tokens(history, prompt)
         sentence = self._sentence(self._speculator.held(tokens))
         if sentence is None:
-            for progress in self._speculator.advance(tokens, stale, ahead=True):
+            for progress in self._speculator.advance(tokens, stale, ahead=True, spare=self._risk(tokens)):
                 yield None
                 if progress.verifying:
                     continue

@@ -142,6 +142,7 @@ class SpeculationStage:
             options.candidate_tokens,
             options.guesses,
             options.clause,
+            self._risk,
         )
         if isinstance(self._loaded.template, PlainTemplate):
             text = f"{self._loaded.name} has no chat template: it may ramble. A chat model answers better."
@@ -264,14 +265,21 @@ class SpeculationStage:
         return observed(steps, self._loaded.model, self._context.clock, self._costs)
 
     def _spare(self, heard: Transcript, prompt: Sequence[int]) -> float:
-        """Seconds that the verification for ``prompt`` may lose and still be no later, by more than a forward, than
-        one who began to read the prompt when it was final; before that, as many as it likes."""
-        if not heard.final or self._costs is None:
+        """Seconds that the verification for ``prompt`` may lose: as many as it likes, while more is to come; what
+        ``_risk`` says where it seems to be all, and less what is over of that at the end."""
+        if heard.final:
+            return self._risk(prompt) - (self._context.clock.now() - heard.time)
+        return self._risk(prompt) if heard.paused else math.inf
+
+    def _risk(self, prompt: Sequence[int]) -> float:
+        """Seconds that may be lost on ``prompt``, were it final now, so that its reply is no later, by more than a
+        forward, than that of one who begins to read it then."""
+        if self._costs is None:
             return math.inf
         known = common_prefix(prompt, self._window.tokens(self._history, ""))
         read = max(known, (self._lookahead if self._looked else self._speculator).read(prompt))
         saved = self._costs.seconds(len(prompt) - known) - self._costs.seconds(len(prompt) - read)
-        return saved + self._costs.seconds(1) - (self._context.clock.now() - heard.time)
+        return saved + self._costs.seconds(1)
 
     def _decoded(self, over: bool = False) -> Iterator[Event]:
         """What the decoder has drafted since it was last told, where it drafts, once a forward at most; and when its
