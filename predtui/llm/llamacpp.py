@@ -28,7 +28,7 @@ from predtui.llm.exactness import UNTESTED, Padding, found
 from predtui.llm.gguf import GgufHeader, read_header
 from predtui.llm.halt import Halt
 from predtui.llm.llamabatch import CHUNK, HALTED, Batch, open_context, stop_at
-from predtui.llm.llamalog import initialise, last_error
+from predtui.llm.llamalog import forget_errors, initialise, last_error
 from predtui.llm.repacking import AUTO, REPACKED, SAFEST, may_repack, tiles_are_ours
 from predtui.llm.sequences import Sequences
 from predtui.llm.threads import default_threads
@@ -170,6 +170,7 @@ class LlamaCppModel:
         if padded:
             llama_cpp.llama_memory_seq_rm(self._kv, PADDING, -1, -1)
         if status == HALTED:
+            forget_errors()
             llama_cpp.llama_memory_seq_rm(self._kv, 0, len(self._memory), -1)
             for sequence in range(1, sequences):
                 llama_cpp.llama_memory_seq_rm(self._kv, sequence, -1, -1)

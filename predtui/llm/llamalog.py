@@ -42,6 +42,11 @@ def initialise() -> None:
     llama_cpp.llama_backend_init()
 
 
+def forget_errors() -> None:
+    """What was complained of is known, and no failure."""
+    _errors.clear()
+
+
 def last_error() -> str:
     """The cause of the last failure in the library's words: the first line of the complaints since the last call."""
     cause = _errors[0] if _errors else "it gives no reason"

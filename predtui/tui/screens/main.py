@@ -85,8 +85,8 @@ class MainScreen(Screen[None]):
         self._turn = turn
         for drawn in self._drawn:
             drawn.show(turn)
-        if self._drawn:
-            self.query_one(TalkButton).follow(turn.phase == "listening", lacks_device(turn.stages, "mic"))
+        for button in self.query(TalkButton):  # none any more where the app is closing
+            button.follow(turn.phase == "listening", lacks_device(turn.stages, "mic"))
 
     def tell(self, text: str, severity: str) -> None:
         """A line for the notice strip, as soon as there is one; an empty text puts it away."""
