@@ -76,8 +76,8 @@ def assemble(
     stale: Stale = never,
     loader: Loader = load,
 ) -> Assembly:
-    """Raises PredtuiError for a name that is not known, or a draft that cannot be loaded. ``stale`` as in ``load``."""
-    options = options.for_model(target.parameters)
+    """``options`` as ``for_model`` gives them. Raises PredtuiError for a name that is not known, or a draft that cannot
+    be loaded. ``stale`` as in ``load``."""
     draft = _draft(options.draft, stale, loader) if options.needs_draft else None
     drafter: Drafter | None = None
     if options.drafts:

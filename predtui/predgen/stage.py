@@ -117,15 +117,16 @@ class SpeculationStage:
         self._window = Window(
             self._loaded, options.system or system_prompt(self._loaded.parameters), options.reply_tokens
         )
+        self._decodes = options.decoding.for_model(self._loaded.parameters)
         self._decoding = assemble(
-            options.decoding, self._loaded, self._sampler, context.clock, context.stale, self._load_draft
+            self._decodes, self._loaded, self._sampler, context.clock, context.stale, self._load_draft
         )
         self._opened.callback(self._decoding.close)
         self._told = DecodingStatistics()
         yield StageStatus(stage="llm", message="reading the system prompt", progress=0.9)
         self._prefill()
         if self._costs is None and options.policy:
-            self._costs = measured(self._loaded.model, self._window.tokens((), ""), context.clock)
+            self._costs = measured(self._loaded.model, self._opening, context.clock)
         self._speculator = Speculator(
             self._loaded,
             self._decoding.decoder,
@@ -209,8 +210,9 @@ class SpeculationStage:
 
     def _prefill(self) -> None:
         """Evaluate what stands before the user's words, so that the first of them cost no more than themselves."""
+        self._opening = self._window.tokens(self._history, "")
         with suppress(Preempted):
-            logits = self._loaded.model.logits(self._window.tokens(self._history, ""))
+            logits = self._loaded.model.logits(self._opening)
             if not np.isfinite(logits).all():
                 raise PredtuiError("The model computes no numbers: its weights are damaged.", "Fetch it again.")
 
@@ -276,7 +278,7 @@ class SpeculationStage:
         forward, than that of one who begins to read it then."""
         if self._costs is None:
             return math.inf
-        known = common_prefix(prompt, self._window.tokens(self._history, ""))
+        known = common_prefix(prompt, self._opening)
         read = max(known, (self._lookahead if self._looked else self._speculator).read(prompt))
         saved = self._costs.seconds(len(prompt) - known) - self._costs.seconds(len(prompt) - read)
         return saved + self._costs.seconds(1)
@@ -289,7 +291,7 @@ class SpeculationStage:
             yield Work(stage=piece.lane, start=piece.start, end=piece.end)
         if now.proposed != told.proposed or now.note != told.note:
             yield Decoding(
-                decoder=self._options.decoding.for_model(self._loaded.parameters).title,
+                decoder=self._decodes.title,
                 proposed=now.last[0],
                 accepted=now.last[1],
                 acceptance_rate=now.acceptance_rate,
