@@ -29,7 +29,8 @@ class Recognizer(Protocol):
         ...
 
     def feed(self, pcm: bytes, voiced: bool) -> Hypothesis | None:
-        """Takes one frame; returns a hypothesis where it changed. ``voiced``: speech was detected in or near it."""
+        """Takes one frame; returns a hypothesis where it changed. ``voiced``: speech was detected in or near it. One
+        that is not, though empty, tells of a pause: what was heard may be all."""
         ...
 
     def finish(self) -> Hypothesis:

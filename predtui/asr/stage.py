@@ -7,7 +7,16 @@ from dataclasses import replace
 
 from predtui.asr.base import Hypothesis, Measured, Recognizer
 from predtui.errors import PredtuiError
-from predtui.events import AudioFrame, Endpoint, Event, Interrupt, StageStatus, Transcript, TurnStarted
+from predtui.events import (
+    AudioFrame,
+    Endpoint,
+    Event,
+    Interrupt,
+    SpeechActivity,
+    StageStatus,
+    Transcript,
+    TurnStarted,
+)
 from predtui.real import whisper
 from predtui.settings import AsrSettings
 from predtui.shipped import POCKET, asset
@@ -21,7 +30,7 @@ class AsrStage:
     Frames carry positions, so after a restart a turn's frames may be sent again: what was heard is not heard twice.
     """
 
-    accepts: tuple[type[Event], ...] = (TurnStarted, AudioFrame, Endpoint, Interrupt)
+    accepts: tuple[type[Event], ...] = (TurnStarted, AudioFrame, SpeechActivity, Endpoint, Interrupt)
     tick: float | None = None
 
     def __init__(self, make: Callable[[], Recognizer]) -> None:
@@ -40,6 +49,8 @@ class AsrStage:
             self._begin(event.turn, listening=event.source != "typed")
         elif isinstance(event, AudioFrame):
             yield from self._frame(event)
+        elif isinstance(event, SpeechActivity):
+            yield from self._activity(event)
         elif isinstance(event, Endpoint):
             yield from self._end(event)
         elif isinstance(event, Interrupt) and event.turn == self._turn:
@@ -66,7 +77,16 @@ class AsrStage:
         heard = max(0, self._position - frame.position)
         pcm = frame.pcm[2 * heard :]
         self._position = max(self._position, frame.position + len(frame.pcm) // 2)
-        if pcm and (hypothesis := self._recognizer.feed(pcm, frame.voiced)) is not None:
+        if pcm:
+            yield from self._feed(pcm, frame.voiced)
+
+    def _activity(self, event: SpeechActivity) -> Iterator[Event]:
+        """A pause is told before its frames come, which are held back for what may follow them."""
+        if event.turn == self._turn and self._listening and not event.active:
+            yield from self._feed(b"", voiced=False)
+
+    def _feed(self, pcm: bytes, voiced: bool) -> Iterator[Event]:
+        if (hypothesis := self._recognizer.feed(pcm, voiced)) is not None:
             yield from self._changed(hypothesis)
         yield from self._worked()
 
@@ -75,7 +95,10 @@ class AsrStage:
             yield from self._recognizer.worked()
 
     def _changed(self, hypothesis: Hypothesis) -> Iterator[Event]:
-        new = Transcript(stable=hypothesis.stable, tentative=hypothesis.tentative, unfinished=hypothesis.unfinished)
+        growing = hypothesis.unfinished
+        new = Transcript(
+            stable=hypothesis.stable, tentative=hypothesis.tentative, unfinished=growing, paused=not growing
+        )
         if new.text and new != self._last:
             self._last = new
             yield new

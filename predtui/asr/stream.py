@@ -46,6 +46,8 @@ class Stream:
         self._rounds = rounds
         self._samples: Samples = np.zeros(0, dtype=np.float32)
         self._cut = self._segment = 0.0
+        self._uncut = False
+        """Whether a round was taken since the buffer was last looked at for being too long."""
         self._spoken: tuple[Spoken, ...] = ()
         self.words = LocalAgreement(rounds=rounds)
         self.unseen = 0.0
@@ -58,7 +60,11 @@ class Stream:
         return self._cut + len(self._samples) / RATE
 
     def hear(self, samples: Samples) -> None:
-        """More sound, mono at 16 kHz; samples that are not finite are silence."""
+        """More sound, mono at 16 kHz; samples that are not finite are silence. The buffer is cut now, not after a
+        round: the sound that it was over may be all there is."""
+        if self._uncut and self.heard - self._cut > self._limit:
+            self._drop(min(self.words.cut(self._cut, self.heard - self._limit / 2), self.heard))
+        self._uncut = False
         self._samples = np.concatenate([self._samples, np.nan_to_num(samples, nan=0.0, posinf=0.0, neginf=0.0)])
         self.unseen += len(samples) / RATE
         if len(self._samples) > self._hardest * RATE:
@@ -95,8 +101,7 @@ class Stream:
         until = snapshot.end - self._settled if self._settled else math.inf
         held = snapshot.end - self._hold if self._hold else math.inf
         self.words.update(words, until, snapshot.start, held)
-        if self.heard - self._cut > self._limit:
-            self._drop(min(self.words.cut(self._cut, self.heard - self._limit / 2), self.heard))
+        self._uncut = True
 
     def hypothesis(self, unfinished: bool) -> Hypothesis:
         return Hypothesis(joined(self.words.stable), joined(self.words.tentative), unfinished)

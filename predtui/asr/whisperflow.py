@@ -128,6 +128,7 @@ class _Round:
     """A round under way in the executors, begun at second ``begun``."""
 
     snapshot: Snapshot
+    ended: bool
     begun: float
     opened: Future[tuple[Encoded, Written]]
     heard: Future[Heard]
@@ -154,7 +155,9 @@ class FlowRecognizer:
         self.log_probability: float | None = None
         """Mean over the tokens of the last round; None before the first."""
         self._latest: dict[tuple[float, float], Heard] = {}
-        """What was heard in the last round, by its beginning and end."""
+        """What was heard in the last round, by its beginning and end, where it would be no other at the sound's end."""
+        self._known = 0.0
+        """Seconds that a round was begun over which would be no other, were they all."""
         self.tally = Tally()
 
     def feed(self, pcm: bytes, voiced: bool) -> Hypothesis | None:
@@ -163,7 +166,7 @@ class FlowRecognizer:
         if voiced:
             stream.hear(np.frombuffer(pcm, dtype="<i2").astype(np.float32) / 32768.0)
         self._collect(wait=False)
-        if stream.unseen >= self._step or (not voiced and stream.unseen > 0):
+        if stream.unseen >= self._step or (not voiced and stream.heard > self._known):
             self._begin(ended=not voiced)
         new = stream.hypothesis(unfinished=voiced)
         if new == self._last or not (new.stable or new.tentative):
@@ -196,23 +199,33 @@ class FlowRecognizer:
         if self._executors:
             self._submit(ended)
             return
-        snapshot = self._stream.snapshot()
+        snapshot = self._snapshot(ended)
         begun = self._now()
         self._stream.take(snapshot, self._hear(snapshot, ended))
         self._step = max(self._options.step, (self._now() - begun) / SHARE)
+
+    def _snapshot(self, ended: bool) -> Snapshot:
+        snapshot = self._stream.snapshot()
+        if self._as_last(ended):
+            self._known = snapshot.end
+        return snapshot
+
+    def _as_last(self, ended: bool) -> bool:
+        """Whether a round hears a sound as the last one would, that has ``ended`` or has not."""
+        return self._options.padding(ended) == self._options.padding(ended=True)
 
     def _hear(self, snapshot: Snapshot, ended: bool) -> Heard:
         begun = self._now()
         encoded, writing = self._open(snapshot, self._stream.reference(snapshot), ended)
         heard = self._write(writing)
         self.tally.add(self._now() - begun, encoded.gflops, heard.effort)
-        return self._done(snapshot, heard)
+        return self._done(snapshot, heard, ended)
 
-    def _done(self, snapshot: Snapshot, heard: Heard) -> Heard:
-        """Remember the round over ``snapshot``. What is credible of it."""
+    def _done(self, snapshot: Snapshot, heard: Heard, ended: bool) -> Heard:
+        """What is credible of the round over ``snapshot``, which is remembered for the end."""
         self.log_probability = heard.mean_log_probability
         believed = sure(heard)
-        self._latest = {(snapshot.start, snapshot.end): believed}
+        self._latest = {(snapshot.start, snapshot.end): believed} if self._as_last(ended) else {}
         return believed
 
     def _open(self, snapshot: Snapshot, reference: tuple[int, ...], ended: bool) -> tuple[Encoded, Written]:
@@ -235,10 +248,10 @@ class FlowRecognizer:
         """A round into the executors, unless the first is still busy with the newest one (section 4.3)."""
         if self._rounds and not self._rounds[-1].opened.done():
             return
-        snapshot, (encoding, writing) = self._stream.snapshot(), self._executors
+        snapshot, (encoding, writing) = self._snapshot(ended), self._executors
         opened = encoding.submit(self._open, snapshot, self._stream.reference(snapshot), ended)
         heard = writing.submit(lambda: self._write(opened.result()[1]))
-        self._rounds.append(_Round(snapshot, self._now(), opened, heard))
+        self._rounds.append(_Round(snapshot, ended, self._now(), opened, heard))
 
     def _collect(self, wait: bool) -> None:
         """The words of the rounds that are done; ``wait``: of all."""
@@ -246,7 +259,7 @@ class FlowRecognizer:
             one = self._rounds.popleft()
             heard = one.heard.result()
             self.tally.add(self._now() - one.begun, one.opened.result()[0].gflops, heard.effort)
-            self._stream.take(one.snapshot, self._done(one.snapshot, heard))
+            self._stream.take(one.snapshot, self._done(one.snapshot, heard, one.ended))
 
 
 def load(settings: AsrSettings) -> tuple[WhisperModel, FlowOptions]:

@@ -110,7 +110,7 @@ class MicrophoneStage:
                 continue
             was, voiced = voiced, bool(pcm) and self._activity.push(pcm or b"")
             decided = padding.flush() if pcm is None else padding.push(pcm, voiced)
-            if voiced != was:
+            if voiced != was and pcm is not None:
                 yield SpeechActivity(active=voiced)
             for frame, heard in decided:
                 yield AudioFrame(pcm=frame, rate=RATE, position=position, voiced=heard)

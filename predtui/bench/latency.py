@@ -57,12 +57,14 @@ Told = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to measure: every dialogue in an app of its own, once for each of ``kinds``. ``max_tokens`` of a reply."""
+    """What to measure: every dialogue in an app of its own, once for each of ``kinds``. ``max_tokens`` of a reply;
+    ``release_s``: seconds between the last sound that is spoken and the end of the input, the release of a key."""
 
     settings: Settings
     dialogues: Sequence[Dialogue]
     kinds: Sequence[str] = KINDS
     max_tokens: int = SpeculationOptions().reply_tokens
+    release_s: float = 0.0
 
     @property
     def options(self) -> SpeculationOptions:
@@ -130,7 +132,7 @@ def _spoken(plan: Plan, dialogue: Dialogue, folder: Path) -> Iterator[Told]:
         until_ready(inbox, lambda event: None, set(STAGES))
         for stream in dialogue.turns:
             wav, events, before = folder / "prompt.wav", list[Event](), pipeline.state.number
-            speak(stream.text, wav, VOICE, WORDS_A_MINUTE)
+            speak(stream.text, wav, VOICE, WORDS_A_MINUTE, plan.release_s)
             pipeline.listen_file(wav)
             until_over(pipeline, inbox, events.append, wants_baseline=True, speaks=True)
             heard = pipeline.state.number > before

@@ -107,12 +107,14 @@ def pocket_prompts(limit: int, seed: int) -> list[str]:
     return list(dict.fromkeys(plain))[:limit]
 
 
-def speak(text: str, path: Path, voice: str, rate: int) -> None:
-    """Have eSpeak NG say ``text`` into the WAV file ``path``, in so many words a minute."""
+def speak(text: str, path: Path, voice: str, rate: int, silence: float = 0.0) -> None:
+    """Have eSpeak NG say ``text`` into the WAV file ``path``, in so many words a minute, with seconds of ``silence``
+    after it."""
     speaker = EspeakSynthesizer(voice, rate)
     with wave.open(str(path), "wb") as file:
         file.setparams((1, 2, speaker.rate, 0, "NONE", ""))
         file.writeframes(b"".join(speaker.synthesize(text)))
+        file.writeframes(bytes(2 * round(silence * speaker.rate)))
 
 
 def _told(heard: tuple[str, Partials]) -> str:

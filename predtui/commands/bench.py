@@ -62,6 +62,9 @@ def bench_latency(
     wpm: Wpm = 120.0,
     typed: Annotated[bool, typer.Option(help="Press the keys of each prompt.")] = True,
     spoken: Annotated[bool, typer.Option(help="Say each prompt.")] = True,
+    release: Annotated[
+        float, typer.Option(help="Seconds from the last spoken sound to the end of input.", min=0)
+    ] = 0.0,
     max_tokens: MaxTokens = 256,
     json: Json = None,
 ) -> None:
@@ -73,7 +76,8 @@ def bench_latency(
         raise PredtuiError("neither typed nor spoken: there is nothing to measure.", "Leave one of them on.")
     kinds = [kind for kind, wanted in zip(latency.KINDS, (typed, spoken), strict=True) if wanted]
     dialogues = latency.asked(prompts, limit, prompts_seed, CHARACTERS_A_WORD * wpm, together)
-    raise typer.Exit(latency.main(latency.Plan(resolved(settings, embedded=True), dialogues, kinds, max_tokens), json))
+    plan = latency.Plan(resolved(settings, embedded=True), dialogues, kinds, max_tokens, release)
+    raise typer.Exit(latency.main(plan, json))
 
 
 @bench.command("startup")

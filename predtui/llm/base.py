@@ -60,6 +60,16 @@ class LanguageModel(Protocol):
 
 
 @runtime_checkable
+class SharingModel(LanguageModel, Protocol):
+    """A language model that works on all cores of a CPU, or leaves one to others."""
+
+    def share(self, others: bool) -> bool:
+        """Whether to leave a core to ``others`` from now on; the logits are the same. True where that makes it slower:
+        where it would work on all of them."""
+        ...
+
+
+@runtime_checkable
 class TreeModel(LanguageModel, Protocol):
     """A language model that also evaluates a tree of continuations in one forward."""
 

@@ -17,23 +17,37 @@ function(predtui_flags)
   predtui_one_kernel()
 endfunction()
 
+# Of ggml-cpu's source file, a copy with changes: pairs of a regular expression and what takes its place.
+function(predtui_change file)
+  get_target_property(folder ggml-cpu SOURCE_DIR)
+  get_target_property(sources ggml-cpu SOURCES)
+  if(NOT file IN_LIST sources)
+    return()
+  endif()
+  file(READ ${folder}/${file} code)
+  while(ARGN)
+    list(POP_FRONT ARGN pattern replacement)
+    string(REGEX REPLACE "${pattern}" "${replacement}" code "${code}")
+  endwhile()
+  get_filename_component(name ${file} NAME)
+  get_filename_component(beside ${folder}/${file} DIRECTORY)
+  file(WRITE ${CMAKE_BINARY_DIR}/predtui/${name} "${code}")
+  list(TRANSFORM sources REPLACE "^${file}$" "${CMAKE_BINARY_DIR}/predtui/${name}")
+  set_target_properties(ggml-cpu PROPERTIES SOURCES "${sources}")
+  target_include_directories(ggml-cpu PRIVATE ${beside})
+endfunction()
+
 # Products with one column then go through the kernel of those with more, whose sums are in another order than those of
-# the product of two vectors: a token has the same logits however many are evaluated beside it.
+# the product of two vectors: a token has the same logits however many are evaluated beside it. Attention goes through a
+# kernel of ours, of which the same is true, where it can.
 function(predtui_one_kernel)
   if(NOT TARGET ggml-cpu)
     return()
   endif()
-  get_target_property(folder ggml-cpu SOURCE_DIR)
-  get_target_property(sources ggml-cpu SOURCES)
-  set(sgemm ggml-cpu/llamafile/sgemm.cpp)
-  if(NOT sgemm IN_LIST sources)
-    return()
-  endif()
-  file(READ ${folder}/${sgemm} code)
-  string(REGEX REPLACE "if \\(n < [248]\\)" "if (n < 1)" code "${code}")
-  file(WRITE ${CMAKE_BINARY_DIR}/predtui/sgemm.cpp "${code}")
-  list(TRANSFORM sources REPLACE "^${sgemm}$" "${CMAKE_BINARY_DIR}/predtui/sgemm.cpp")
-  set_target_properties(ggml-cpu PROPERTIES SOURCES "${sources}")
-  target_include_directories(ggml-cpu PRIVATE ${folder}/ggml-cpu/llamafile)
+  predtui_change(ggml-cpu/llamafile/sgemm.cpp "if \\(n < [248]\\)" "if (n < 1)")
+  predtui_change(ggml-cpu/ops.cpp
+    "#include \"vec.h\"" "#include \"vec.h\"\n#include \"${CMAKE_CURRENT_FUNCTION_LIST_DIR}/attention.h\""
+    "(ggml_compute_forward_flash_attn_ext_f16\\(params, dst\\))"
+    "if (!predtui::attention(dst, params->ith, params->nth)) \\1")
 endfunction()
 cmake_language(DEFER DIRECTORY "${CMAKE_SOURCE_DIR}" CALL predtui_flags)

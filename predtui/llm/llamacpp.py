@@ -31,7 +31,7 @@ from predtui.llm.llamabatch import CHUNK, HALTED, Batch, open_context, stop_at
 from predtui.llm.llamalog import forget_errors, initialise, last_error
 from predtui.llm.repacking import AUTO, REPACKED, SAFEST, may_repack, tiles_are_ours
 from predtui.llm.sequences import Sequences
-from predtui.llm.threads import default_threads
+from predtui.llm.threads import beside_others, default_threads
 
 SEQUENCES = 16
 """Leaves of a tree that one forward can evaluate side by side."""
@@ -65,6 +65,7 @@ class LlamaCppModel:
         self._context = 0
         self._parameters = header.parameters
         self._threads = 1 if weights == SAFEST else threads or default_threads(self._parameters)
+        self._beside = self._threads if threads else beside_others(self._threads)
         self._model = self._load(path, header, weights)
         self._context = self._open(path, self._threads, context)
         self._kv = llama_cpp.llama_get_memory(self._context)
@@ -136,6 +137,12 @@ class LlamaCppModel:
         """Evaluate what is not yet remembered of ``tokens``."""
         if common_prefix(self._memory, tokens) < len(tokens):
             LlamaCppModel.logits(self, tokens)
+
+    def share(self, others: bool) -> bool:
+        """As ``SharingModel`` says; a number of threads that was asked for stays."""
+        threads = self._beside if others else self._threads
+        llama_cpp.llama_set_n_threads(self._context, threads, threads)
+        return threads < self._threads
 
     def sequences(self) -> Sequences:
         from predtui.llm.llamasequences import LlamaCppSequences

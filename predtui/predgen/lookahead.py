@@ -12,6 +12,7 @@ from collections.abc import Callable, Generator, Sequence
 from predtui.events import Event, Future, Message, SentenceAhead, Transcript
 from predtui.llm.base import LoadedModel, Stale
 from predtui.predgen.completion import Completer
+from predtui.predgen.marks import end_mark
 from predtui.predgen.speculator import Speculator
 from predtui.predgen.userwords import UserWords
 from predtui.predgen.window import Window
@@ -99,7 +100,9 @@ class LookAhead:
         return [word for word, share in self._user.words(said, begun, self._count) if share >= least]
 
     def _guess(self, history: Sequence[Message], prompt: str, stale: Stale, spelled: bool, answered: set[str]) -> Steps:
-        """Answer ``prompt``, unless it is ``answered``; the first of them is spoken ahead where a word is spelled."""
+        """Answer ``prompt`` with the mark that will end it, unless it is ``answered``; the first of them is spoken
+        ahead where a word is spelled."""
+        prompt += end_mark(history, prompt)
         if prompt not in answered:
             first = not answered
             answered.add(prompt)

@@ -34,12 +34,12 @@ from predtui.events import (
     Work,
 )
 from predtui.llm import build
-from predtui.llm.base import LoadedModel, Preempted, common_prefix, never
+from predtui.llm.base import LoadedModel, Preempted, SharingModel, common_prefix, never
 from predtui.llm.halt import Halt
 from predtui.llm.load import Loader, announced, load, stands_in
 from predtui.llm.templates import PlainTemplate
 from predtui.predgen.baseline import measure
-from predtui.predgen.costs import measured, observed
+from predtui.predgen.costs import SharedCosts, measured_shared, observed
 from predtui.predgen.lookahead import LookAhead, Steps
 from predtui.predgen.options import SpeculationOptions
 from predtui.predgen.policy import Payoff
@@ -98,6 +98,8 @@ class SpeculationStage:
         """Set while nothing that is being computed can matter any more: a forward under way ends at once."""
         self._urgent = Event()
         """The last event that set it."""
+        self._came: tuple[Event, float] = Event(), 0.0
+        """The last event that came, and when."""
         self._answering = ""
         """The prompt that has come last."""
 
@@ -126,7 +128,7 @@ class SpeculationStage:
         yield StageStatus(stage="llm", message="reading the system prompt", progress=0.9)
         self._prefill()
         if self._costs is None and options.policy:
-            self._costs = measured(self._loaded.model, self._opening, context.clock)
+            self._costs = measured_shared(self._loaded.model, self._opening, context.clock)
         self._speculator = Speculator(
             self._loaded,
             self._decoding.decoder,
@@ -186,6 +188,7 @@ class SpeculationStage:
     def _arrived(self, event: Event) -> None:
         """Whatever is computed for another prompt than the final one, for a turn that is over or a reply that is no
         longer wanted, is not waited for. Called while ``handle`` or ``idle`` are at work."""
+        self._came = event, self._context.clock.now()
         if isinstance(event, Transcript):
             answering = self._answering if self._work is None else self._lookahead.answering
             overtakes = event.final and event.prompt != answering
@@ -201,12 +204,20 @@ class SpeculationStage:
 
     def _start(self, event: TurnStarted) -> None:
         self._rest()
+        self._share(event.source != "typed")
         self._history = event.history
         self._heard = Transcript()
         self._ahead = ""
         self._unfinished = None
         self._speculator.reset()
         self._prefill()
+
+    def _share(self, others: bool) -> None:
+        """Leave a core to the recogniser while it listens, and to a draft that is made meanwhile."""
+        if isinstance(self._loaded.model, SharingModel):
+            sharing = self._loaded.model.share(others or self._decodes.parallel)
+            if isinstance(self._costs, SharedCosts):
+                self._costs.sharing = sharing
 
     def _prefill(self) -> None:
         """Evaluate what stands before the user's words, so that the first of them cost no more than themselves."""
@@ -219,6 +230,8 @@ class SpeculationStage:
     def _transcript(self, event: Transcript) -> Iterator[Event]:
         last, self._heard = self._heard, event
         self._rest()
+        if event.final:
+            self._share(others=False)
         if event.prompt and event.changes(last):
             yield from self._speculate(event)
         elif event.final:
@@ -268,9 +281,13 @@ class SpeculationStage:
 
     def _spare(self, heard: Transcript, prompt: Sequence[int]) -> float:
         """Seconds that the verification for ``prompt`` may lose: as many as it likes, while more is to come; what
-        ``_risk`` says where it seems to be all, and less what is over of that at the end."""
+        ``_risk`` says where it seems to be all; and at the end that less what other work has delayed it by, but a
+        forward at least: what no token may be lost on verifies none."""
         if heard.final:
-            return self._risk(prompt) - (self._context.clock.now() - heard.time)
+            event, came = self._came
+            late = self._context.clock.now() - came if event is heard else 0.0
+            least = 0.0 if self._costs is None else self._costs.seconds(1)
+            return max(self._risk(prompt) - late, least)
         return self._risk(prompt) if heard.paused else math.inf
 
     def _risk(self, prompt: Sequence[int]) -> float:

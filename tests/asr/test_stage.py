@@ -67,6 +67,16 @@ def test_only_changes_are_said(stage: AsrStage) -> None:
     assert events == [ev.Transcript(stable="a", tentative="b")]
 
 
+def test_a_pause_is_answered_before_its_frames_come(stage: AsrStage) -> None:
+    """And only by a stage that listens to the same turn."""
+    before = run(stage, STARTED, frame("a", 0), frame("b", 1), frame("c", 2))
+    assert before == [ev.Transcript(stable="a", tentative="b")]
+    assert run(stage, ev.SpeechActivity(turn=1, active=True), ev.SpeechActivity(turn=2)) == []
+    assert run(stage, ev.SpeechActivity(turn=1)) == [ev.Transcript(stable="ab", tentative="c")]
+    run(stage, ev.Endpoint(turn=1))
+    assert run(stage, ev.SpeechActivity(turn=1), ev.SpeechActivity(turn=1)) == []
+
+
 def test_nobody_spoke(stage: AsrStage) -> None:
     events = run(stage, STARTED, *(frame("x", n, voiced=False) for n in range(10)), ev.Endpoint(turn=1))
     assert events == [ev.Transcript(unfinished=False, final=True)]

@@ -183,6 +183,30 @@ def test_a_pause_before_the_end_saves_the_last_round(pipelined: bool) -> None:
     assert recognizer.tally.rounds == 2
 
 
+def test_what_a_pause_makes_known_is_what_a_round_after_the_end_would_hear() -> None:
+    """The words of a round that is heard in another window than the last are never taken for the last one's; and a
+    long buffer is not cut until more is said."""
+
+    class Windows(Script):
+        def encode(self, samples, tail, pad_to=0) -> Sound:
+            padded.append(pad_to)
+            return Sound(samples)
+
+    padded: list[int] = []
+    options = FlowOptions(step=0.2, buffer=0.4, pad_last_to=1000)
+    recognizer = FlowRecognizer(Windows([[f"w{n}" for n in range(k)] for k in range(1, 9)]), options, lambda: 0.0)
+    for _ in range(5):
+        recognizer.feed(bytes(22 * FRAME), True)
+    assert padded == [0] * 5, "the newest of them was over all of the sound"
+    for _ in range(3):
+        recognizer.feed(b"", False)
+    assert padded == [0] * 5 + [1000]
+    recognizer.feed(bytes(2 * FRAME), True)
+    recognizer.feed(b"", False)
+    recognizer.finish()
+    assert padded == [0] * 5 + [1000] * 2
+
+
 def test_samples_that_are_no_numbers_are_silence() -> None:
     stream = Stream(1.0, 2.0)
     stream.hear(np.array([np.nan, np.inf, -np.inf, 0.5], np.float32))

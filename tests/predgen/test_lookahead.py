@@ -18,6 +18,7 @@ from predtui.llm.base import LoadedModel, never
 from predtui.llm.load import load
 from predtui.predgen.completion import Completer
 from predtui.predgen.lookahead import GUESSES
+from predtui.predgen.marks import end_mark
 from predtui.predgen.options import SpeculationOptions
 from predtui.predgen.policy import Payoff
 from predtui.predgen.speculator import Speculator
@@ -68,6 +69,39 @@ def test_the_unfinished_word_is_answered_as_if_it_were_whole() -> None:
     assert futures["what is the sun"] == first_sentence(plain_text("what is the sun"), complete=True)
     reply = finished(rig.send(Transcript(stable="what is the sun", final=True)))
     assert (reply.nfetfs, reply.outcome, reply.text) == (0, "accept", plain_text("what is the sun"))
+
+
+def test_whoever_writes_marks_is_answered_with_the_mark_to_come() -> None:
+    """By the time it is typed, the reply to the whole is there."""
+    rig = Rig(replace(OPTIONS, futures=1))
+    outs = rig.send(letters("What is the sun"))
+    assert any(out.prompt == "What is the sun?" for out in outs if isinstance(out, Future))
+    rig.send(Transcript(stable="What is the sun?", unfinished=False), idle=0)
+    reply = finished(rig.send(Transcript(stable="What is the sun?", final=True)))
+    assert (reply.nfetfs, reply.text) == (0, plain_text("What is the sun?"))
+
+
+@pytest.mark.parametrize(
+    "before, text, mark",
+    [
+        ("", "What is the sun", "?"),
+        ("", "Tell me what the sun is", "."),
+        ("", "My soup is salty. Can I save it", "?"),
+        ("", "Tom’s soup is salty! Couldn’t he save it", "?"),
+        ("", "what is the sun", ""),
+        ("", "What is the sun?", ""),
+        ("", "I wonder", ""),
+        ("", "It is hot", "."),
+        ("", "", ""),
+        ("What is the sun", "What is the moon", ""),
+        ("What is the sun?", "what is the moon", ""),
+        ("what is the sun", "What is the moon", "?"),
+        ("what is the sun?", "what is the moon", "?"),
+        ("Tell me.", "and how is the moon", ""),
+    ],
+)
+def test_the_mark_that_ends_a_sentence(before: str, text: str, mark: str) -> None:
+    assert end_mark([Message("user", before), Message("assistant", "Hot!")] if before else [], text) == mark
 
 
 def test_of_the_guesses_the_likeliest_is_spoken_ahead() -> None:
