@@ -48,6 +48,7 @@ _COLUMNS = {
     "foretold_share": ("answered before last word", "{:.0%}"),
     "ttfs_ms": ("first sentence", "{:.1f} ms"),
     "key_ms": ("Enter to engine", "{:.1f} ms"),
+    "recogniser_ms": ("end of input to last words", "{:.1f} ms"),
     "identical_share": ("identical", "{:.0%}"),
 }
 
@@ -161,6 +162,7 @@ def row(kind: str, turns: Sequence[Told], forward_ms: float) -> dict[str, Any]:
         "foretold_share": mean([turn["foretold"] for turn in heard]),
         "ttfs_ms": mean([turn["ttfs_ms"] for turn in heard]),
         "key_ms": mean(keys),
+        "recogniser_ms": mean([turn["breakdown_ms"]["recogniser"] for turn in heard if turn["kind"] == "spoken"]),
         "identical_share": mean([turn["lossless"] is True for turn in heard]),
     }
 

@@ -75,6 +75,20 @@ def test_after_any_splits_and_roll_backs(
         np.testing.assert_array_equal(model.logits(text[:end], last), rows[end - last : end])
 
 
+@given(threads=st.integers(1, 4), ends=ENDS)
+@settled
+def test_on_any_number_of_threads(
+    model: LlamaTreeModel, text: list[int], rows: Logits, threads: int, ends: list[int]
+) -> None:
+    asked, model._threads = model._threads, threads
+    assert not model.share(others=False)
+    for end in ends:
+        model.forget(end // 2)
+        np.testing.assert_array_equal(model.logits(text[:end])[0], rows[end - 1])
+    model._threads = asked
+    model.share(others=False)
+
+
 @given(start=st.integers(1, LENGTH - 20), tree=trees(), data=st.data())
 @settled
 def test_in_trees_and_after_them(

@@ -12,6 +12,7 @@ import pytest
 
 from predtui.errors import PredtuiError
 from predtui.llm.base import LoadedModel
+from predtui.llm.llamacpp import LlamaCppModel
 from predtui.llm.load import inspect, load
 from predtui.llm.threads import default_threads
 from tests.tiny_gguf import write
@@ -115,3 +116,14 @@ def test_small_models_take_few_threads() -> None:
     assert default_threads(1_000_000) == 1
     assert default_threads(10_000_000) == 1
     assert default_threads(7_000_000_000) <= 4
+
+
+def test_a_core_is_left_to_others_unless_threads_were_asked_for(
+    tiny_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("predtui.llm.threads._cores", lambda: 2)
+    monkeypatch.setattr("predtui.llm.llamacpp.default_threads", lambda parameters: 2)
+    for asked, shared in ((None, True), (2, False), (1, False)):
+        model = LlamaCppModel(tiny_path, asked)
+        assert (model.share(others=True), model.share(others=False)) == (shared, False)
+        model.close()

@@ -82,7 +82,7 @@ def test_whoever_writes_marks_is_answered_with_the_mark_to_come() -> None:
 
 
 @pytest.mark.parametrize(
-    "before, text, mark",
+    ("before", "text", "mark"),
     [
         ("", "What is the sun", "?"),
         ("", "Tell me what the sun is", "."),

@@ -273,6 +273,31 @@ def test_candidate_parts_join_to_what_is_guessed_and_what_was() -> None:
         assert plain_text(prompt).startswith(candidates[-1].text.strip())
 
 
+def test_a_core_is_left_to_others_while_somebody_is_listened_to() -> None:
+    class Sharing(ScriptedModel):
+        left = [False]
+
+        def share(self, others: bool) -> bool:
+            self.left.append(others)
+            return others
+
+    def lend(*_: object) -> LoadedModel:
+        return replace(load("0", engine="scripted"), model=Sharing())
+
+    stage = SpeculationStage(OPTIONS, lend)
+    list(stage.open(StageContext(VirtualClock(), never, logging.getLogger("test"))))
+    seen = []
+    for event in (
+        TurnStarted(turn=1, source="voice"),
+        Transcript(turn=1, tentative="what is"),
+        Transcript(turn=1, stable="what is", final=True),
+        TurnStarted(turn=2, source="typed"),
+    ):
+        list(stage.handle(event))
+        seen.append(Sharing.left[-1])
+    assert seen == [True, True, False, False]
+
+
 def test_a_held_back_word_and_silence_cost_nothing() -> None:
     rig = Rig()
     before = rig.stage._loaded.model.counters.forwards
