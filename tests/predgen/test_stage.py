@@ -38,6 +38,7 @@ from predtui.events import (
 )
 from predtui.llm.base import LoadedModel, never
 from predtui.llm.load import load
+from predtui.llm.scripted import ScriptedModel
 from predtui.llm.templates import PlainTemplate
 from predtui.predgen.options import SpeculationOptions
 from predtui.predgen.stage import SpeculationStage, create
@@ -274,11 +275,11 @@ def test_candidate_parts_join_to_what_is_guessed_and_what_was() -> None:
 
 
 def test_a_core_is_left_to_others_while_somebody_is_listened_to() -> None:
-    class Sharing(ScriptedModel):
-        left = [False]
+    left = [False]
 
+    class Sharing(ScriptedModel):
         def share(self, others: bool) -> bool:
-            self.left.append(others)
+            left.append(others)
             return others
 
     def lend(*_: object) -> LoadedModel:
@@ -294,7 +295,7 @@ def test_a_core_is_left_to_others_while_somebody_is_listened_to() -> None:
         TurnStarted(turn=2, source="typed"),
     ):
         list(stage.handle(event))
-        seen.append(Sharing.left[-1])
+        seen.append(left[-1])
     assert seen == [True, True, False, False]
 
 
