@@ -285,6 +285,8 @@ def load(settings: AsrSettings) -> tuple[WhisperModel, FlowOptions]:
 
 
 def _warm(model: Model, options: FlowOptions) -> None:
-    """A round over half a second of silence: the first sound takes a process up to forty times as long as the next."""
-    encoded = model.encode(np.zeros(RATE // 2, np.float32), options.tail, options.pad_to)
-    model.begin(encoded, "", (), options.beam, options.pruning).heard()
+    """A round over half a second of silence, in each window: the first sound takes a process up to forty times as long
+    as the next."""
+    for ended in {options.padding(ended): ended for ended in (False, True)}.values():
+        encoded = model.encode(np.zeros(RATE // 2, np.float32), options.tail, options.padding(ended))
+        model.begin(encoded, "", (), options.beam, options.pruning).heard()

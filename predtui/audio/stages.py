@@ -29,6 +29,8 @@ from predtui.settings import AudioSettings
 from predtui.stage import StageContext
 
 NO_DEVICE = "none"
+PAUSE_SECONDS = 0.12
+"""Quiet after speech that is told of as a pause: words have gaps of less within them."""
 OFF = "the {} is switched off. Name one in the setting {}, or leave that empty for the default."
 FIRST_SAMPLE_SECONDS = 0.1
 """How long to wait for a device to take the first sample of a reply."""
@@ -97,7 +99,7 @@ class MicrophoneStage:
         return self._off
 
     def _listen(self, source: Source, hands_free: bool) -> Iterator[Event]:
-        position, voiced = 0, False
+        position, quiet, active = 0, 0.0, False
         padding, endpointer = Padding(), Endpointer(self._silence_ms)
         self._activity.reset()
         warned = ""
@@ -108,10 +110,12 @@ class MicrophoneStage:
                 yield Notice(text=warned, severity="warning")
             if pcm == b"":
                 continue
-            was, voiced = voiced, bool(pcm) and self._activity.push(pcm or b"")
+            voiced = bool(pcm) and self._activity.push(pcm or b"")
             decided = padding.flush() if pcm is None else padding.push(pcm, voiced)
-            if voiced != was and pcm is not None:
-                yield SpeechActivity(active=voiced)
+            quiet = 0.0 if self._activity.speaking else quiet + FRAME / RATE
+            was, active = active, voiced or (active and quiet < PAUSE_SECONDS)
+            if active != was and pcm is not None:
+                yield SpeechActivity(active=active)
             for frame, heard in decided:
                 yield AudioFrame(pcm=frame, rate=RATE, position=position, voiced=heard)
                 position += FRAME

@@ -90,7 +90,7 @@ class VoiceActivity:
 
     BEGIN, END = 0.5, 0.35
 
-    def __init__(self, detector: Detector, hangover: float = 0.12) -> None:
+    def __init__(self, detector: Detector, hangover: float = 0.064) -> None:
         self._detector = detector
         self._hangover = int(hangover * RATE)
         self.reset()

@@ -137,7 +137,9 @@ def _spoken(plan: Plan, dialogue: Dialogue, folder: Path) -> Iterator[Told]:
             pipeline.listen_file(wav)
             until_over(pipeline, inbox, events.append, wants_baseline=True, speaks=True)
             heard = pipeline.state.number > before
-            yield {**summary(pipeline.state), "foretold": foretold(events)} if heard else {}
+            waited = pipeline.state.breakdown.get("recogniser")
+            own = {"foretold": foretold(events), "recogniser_ms": waited}
+            yield {**summary(pipeline.state), **own} if heard else {}
     finally:
         pipeline.stop()
 
@@ -148,6 +150,7 @@ def row(kind: str, turns: Sequence[Told], forward_ms: float) -> dict[str, Any]:
     ours = [turn["audio_latency_ms"] for turn in heard]
     plain = [turn["baseline_audio_latency_ms"] for turn in heard]
     keys = [turn["key_ms"] for turn in heard if turn.get("key_ms") is not None]
+    waits = [turn["recogniser_ms"] for turn in heard if turn.get("recogniser_ms") is not None]
     pairs = [Pair(a, b, turn["round"] == 1) for a, b, turn in zip(ours, plain, heard, strict=True)]
     return {
         "input": kind,
@@ -162,7 +165,7 @@ def row(kind: str, turns: Sequence[Told], forward_ms: float) -> dict[str, Any]:
         "foretold_share": mean([turn["foretold"] for turn in heard]),
         "ttfs_ms": mean([turn["ttfs_ms"] for turn in heard]),
         "key_ms": mean(keys),
-        "recogniser_ms": mean([turn["breakdown_ms"]["recogniser"] for turn in heard if turn["kind"] == "spoken"]),
+        "recogniser_ms": mean(waits),
         "identical_share": mean([turn["lossless"] is True for turn in heard]),
     }
 
