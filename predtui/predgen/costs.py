@@ -23,10 +23,9 @@ _Step = TypeVar("_Step")
 class SharedCosts(Curve):
     """What forwards cost where the model has all cores of a machine, and where it leaves one to others."""
 
-    def __init__(self, alone: Curve, shared: Curve) -> None:
+    def __init__(self, model: SharingModel, alone: Curve, shared: Curve) -> None:
         super().__init__()
-        self._alone, self._shared = alone, shared
-        self.sharing = False
+        self._model, self._alone, self._shared = model, alone, shared
 
     def add(self, size: int, seconds: float) -> None:
         self._now.add(size, seconds)
@@ -39,17 +38,18 @@ class SharedCosts(Curve):
 
     @property
     def _now(self) -> Curve:
-        return self._shared if self.sharing else self._alone
+        return self._shared if self._model.sharing else self._alone
 
 
 def measured_shared(model: LanguageModel, prompt: Sequence[int], clock: Clock) -> Curve:
     """``measured``, and once more where the model can leave a core to others, which it then does not."""
     alone = measured(model, prompt, clock)
-    if not isinstance(model, SharingModel) or not model.share(others=True):
+    if not isinstance(model, SharingModel):
         return alone
-    shared = measured(model, prompt, clock)
+    model.share(others=True)
+    shared = measured(model, prompt, clock) if model.sharing else None
     model.share(others=False)
-    return SharedCosts(alone, shared)
+    return SharedCosts(model, alone, shared) if shared else alone
 
 
 def measured(model: LanguageModel, prompt: Sequence[int], clock: Clock) -> Curve:

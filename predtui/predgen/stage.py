@@ -39,7 +39,7 @@ from predtui.llm.halt import Halt
 from predtui.llm.load import Loader, announced, load, stands_in
 from predtui.llm.templates import PlainTemplate
 from predtui.predgen.baseline import measure
-from predtui.predgen.costs import SharedCosts, measured_shared, observed
+from predtui.predgen.costs import measured_shared, observed
 from predtui.predgen.lookahead import LookAhead, Steps
 from predtui.predgen.options import SpeculationOptions
 from predtui.predgen.policy import Payoff
@@ -215,9 +215,7 @@ class SpeculationStage:
     def _share(self, others: bool) -> None:
         """Leave a core to the recogniser while it listens, and to a draft that is made meanwhile."""
         if isinstance(self._loaded.model, SharingModel):
-            sharing = self._loaded.model.share(others or self._decodes.parallel)
-            if isinstance(self._costs, SharedCosts):
-                self._costs.sharing = sharing
+            self._loaded.model.share(others or self._decodes.parallel)
 
     def _prefill(self) -> None:
         """Evaluate what stands before the user's words, so that the first of them cost no more than themselves."""

@@ -35,9 +35,8 @@ class Sharing(PricedModel):
         super().__init__(ScriptedModel(), lambda new, _known: 0.01 * new * (2 if self.sharing else 1), clock)
         self.sharing = False
 
-    def share(self, others: bool) -> bool:
+    def share(self, others: bool) -> None:
         self.sharing = others
-        return others
 
 
 def test_a_model_that_shares_the_machine_has_two_prices() -> None:
@@ -47,12 +46,12 @@ def test_a_model_that_shares_the_machine_has_two_prices() -> None:
     assert isinstance(costs, SharedCosts)
     assert not model.sharing
     assert (costs.seconds(1), 1 in costs, 2 in costs) == (pytest.approx(0.01), True, False)
-    costs.sharing = True
+    model.share(others=True)
     assert costs.seconds(16) == pytest.approx(0.32)
     for _ in range(9):
         costs.add(16, 1.0)
     assert costs.seconds(16) == 1.0
-    costs.sharing = False
+    model.share(others=False)
     assert costs.seconds(16) == pytest.approx(0.16)
 
 

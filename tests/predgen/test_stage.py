@@ -278,9 +278,10 @@ def test_a_core_is_left_to_others_while_somebody_is_listened_to() -> None:
     left = [False]
 
     class Sharing(ScriptedModel):
-        def share(self, others: bool) -> bool:
+        sharing = False
+
+        def share(self, others: bool) -> None:
             left.append(others)
-            return others
 
     def lend(*_: object) -> LoadedModel:
         return replace(load("0", engine="scripted"), model=Sharing())
