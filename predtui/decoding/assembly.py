@@ -51,11 +51,6 @@ class DecodingOptions:
         return self.decoder in NEED_DRAFT or (self.drafts and self.drafter in DRAFTERS_NEED_DRAFT)
 
     @property
-    def parallel(self) -> bool:
-        """Whether a draft is made while the target is at work."""
-        return self.decoder == "duo"
-
-    @property
     def title(self) -> str:
         return f"{self.decoder} + {self.drafter}" if self.drafts else self.decoder
 

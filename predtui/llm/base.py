@@ -60,20 +60,6 @@ class LanguageModel(Protocol):
 
 
 @runtime_checkable
-class SharingModel(LanguageModel, Protocol):
-    """A language model that works on all cores of a CPU, or leaves one to others; its logits are the same."""
-
-    def share(self, others: bool) -> None:
-        """Whether to leave a core to ``others`` from now on."""
-        ...
-
-    @property
-    def sharing(self) -> bool:
-        """Whether it leaves a core to others now, as it was told or since they take it, and would work on it else."""
-        ...
-
-
-@runtime_checkable
 class TreeModel(LanguageModel, Protocol):
     """A language model that also evaluates a tree of continuations in one forward."""
 

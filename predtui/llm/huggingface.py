@@ -21,7 +21,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from predtui.errors import PredtuiError
 from predtui.llm.base import ChatTemplate, LoadedModel, Stale
 from predtui.llm.templates import JinjaTemplate, PlainTemplate
-from predtui.llm.threads import beside_others, default_threads
+from predtui.llm.threads import default_threads
 from predtui.llm.torch import TorchModel
 from predtui.llm.torchtree import TorchTreeModel, takes_trees
 from predtui.shipped import MODELS, place
@@ -69,7 +69,7 @@ def load(model: str, threads: int | None, context: int, stale: Stale) -> LoadedM
     device = "cuda" if torch.cuda.is_available() else "cpu"
     network = load_network(folder, device, torch.bfloat16 if device == "cuda" else torch.float32)
     loaded = (TorchTreeModel if takes_trees(network) else TorchModel)(network, context, stale)
-    torch.set_num_threads(threads or beside_others(default_threads(loaded.parameters)))
+    torch.set_num_threads(threads or default_threads(loaded.parameters))
     tokenizer, template = load_tokenizer(folder, network)
     return LoadedModel(
         name=model if model in MODELS else folder.name,

@@ -31,7 +31,7 @@ from predtui.llm.llamabatch import CHUNK, HALTED, Batch, open_context, stop_at
 from predtui.llm.llamalog import forget_errors, initialise, last_error
 from predtui.llm.repacking import AUTO, REPACKED, SAFEST, may_repack, tiles_are_ours
 from predtui.llm.sequences import Sequences
-from predtui.llm.threads import Cores, beside_others, default_threads
+from predtui.llm.threads import default_threads
 
 SEQUENCES = 16
 """Leaves of a tree that one forward can evaluate side by side."""
@@ -65,9 +65,6 @@ class LlamaCppModel:
         self._context = 0
         self._parameters = header.parameters
         self._threads = 1 if weights == SAFEST else threads or default_threads(self._parameters)
-        self._cores = Cores(self._threads, self._threads if threads else beside_others(self._threads))
-        self._working = self._threads
-        """Threads of the last forward."""
         self._model = self._load(path, header, weights)
         self._context = self._open(path, self._threads, context)
         self._kv = llama_cpp.llama_get_memory(self._context)
@@ -140,14 +137,6 @@ class LlamaCppModel:
         if common_prefix(self._memory, tokens) < len(tokens):
             LlamaCppModel.logits(self, tokens)
 
-    def share(self, others: bool) -> None:
-        """As ``SharingModel`` says; a number of threads that was asked for stays."""
-        self._cores.others = others
-
-    @property
-    def sharing(self) -> bool:
-        return self._cores.sharing
-
     def sequences(self) -> Sequences:
         from predtui.llm.llamasequences import LlamaCppSequences
 
@@ -177,11 +166,7 @@ class LlamaCppModel:
         """Evaluate ``batch``, whose tokens belong to so many sequences, but for the last ``padded``, of no use.
         Raises Preempted where it was halted: then sequence 0 is as it was before, and the others hold nothing, which
         llama.cpp sees to for tokens of a single sequence only."""
-        if (threads := self._cores.threads) != self._working:
-            llama_cpp.llama_set_n_threads(self._context, threads, threads)
-            self._working = threads
-        with self._cores.busy():
-            status = llama_cpp.llama_decode(self._context, batch)
+        status = llama_cpp.llama_decode(self._context, batch)
         if padded:
             llama_cpp.llama_memory_seq_rm(self._kv, PADDING, -1, -1)
         if status == HALTED:

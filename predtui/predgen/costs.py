@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from predtui.clock import Clock
 from predtui.decoding.scheduler import Curve
-from predtui.llm.base import LanguageModel, SharingModel
+from predtui.llm.base import LanguageModel
 
 SIZES = (1, 16, 4, 48)
 """Tokens of the forwards that are measured, the first two of them always: one tells nothing of many."""
@@ -18,38 +18,6 @@ REPEATS = 3
 PATIENCE_S = 0.5
 """What takes longer altogether is left out."""
 _Step = TypeVar("_Step")
-
-
-class SharedCosts(Curve):
-    """What forwards cost where the model has all cores of a machine, and where it leaves one to others."""
-
-    def __init__(self, model: SharingModel, alone: Curve, shared: Curve) -> None:
-        super().__init__()
-        self._model, self._alone, self._shared = model, alone, shared
-
-    def add(self, size: int, seconds: float) -> None:
-        self._now.add(size, seconds)
-
-    def __contains__(self, size: int) -> bool:
-        return size in self._now
-
-    def seconds(self, size: float) -> float:
-        return self._now.seconds(size)
-
-    @property
-    def _now(self) -> Curve:
-        return self._shared if self._model.sharing else self._alone
-
-
-def measured_shared(model: LanguageModel, prompt: Sequence[int], clock: Clock) -> Curve:
-    """``measured``, and once more where the model can leave a core to others, which it then does not."""
-    alone = measured(model, prompt, clock)
-    if not isinstance(model, SharingModel):
-        return alone
-    model.share(others=True)
-    shared = measured(model, prompt, clock) if model.sharing else None
-    model.share(others=False)
-    return SharedCosts(model, alone, shared) if shared else alone
 
 
 def measured(model: LanguageModel, prompt: Sequence[int], clock: Clock) -> Curve:

@@ -34,12 +34,12 @@ from predtui.events import (
     Work,
 )
 from predtui.llm import build
-from predtui.llm.base import LoadedModel, Preempted, SharingModel, common_prefix, never
+from predtui.llm.base import LoadedModel, Preempted, common_prefix, never
 from predtui.llm.halt import Halt
 from predtui.llm.load import Loader, announced, load, stands_in
 from predtui.llm.templates import PlainTemplate
 from predtui.predgen.baseline import measure
-from predtui.predgen.costs import measured_shared, observed
+from predtui.predgen.costs import measured, observed
 from predtui.predgen.lookahead import LookAhead, Steps
 from predtui.predgen.options import SpeculationOptions
 from predtui.predgen.policy import Payoff
@@ -128,7 +128,7 @@ class SpeculationStage:
         yield StageStatus(stage="llm", message="reading the system prompt", progress=0.9)
         self._prefill()
         if self._costs is None and options.policy:
-            self._costs = measured_shared(self._loaded.model, self._opening, context.clock)
+            self._costs = measured(self._loaded.model, self._opening, context.clock)
         self._speculator = Speculator(
             self._loaded,
             self._decoding.decoder,
@@ -204,18 +204,12 @@ class SpeculationStage:
 
     def _start(self, event: TurnStarted) -> None:
         self._rest()
-        self._share(event.source != "typed")
         self._history = event.history
         self._heard = Transcript()
         self._ahead = ""
         self._unfinished = None
         self._speculator.reset()
         self._prefill()
-
-    def _share(self, others: bool) -> None:
-        """Leave a core to the recogniser while it listens, and to a draft that is made meanwhile."""
-        if isinstance(self._loaded.model, SharingModel):
-            self._loaded.model.share(others or self._decodes.parallel)
 
     def _prefill(self) -> None:
         """Evaluate what stands before the user's words, so that the first of them cost no more than themselves."""
@@ -228,8 +222,6 @@ class SpeculationStage:
     def _transcript(self, event: Transcript) -> Iterator[Event]:
         last, self._heard = self._heard, event
         self._rest()
-        if event.final:
-            self._share(others=False)
         if event.prompt and event.changes(last):
             yield from self._speculate(event)
         elif event.final:

@@ -12,9 +12,8 @@ import pytest
 
 from predtui.errors import PredtuiError
 from predtui.llm.base import LoadedModel
-from predtui.llm.llamacpp import LlamaCppModel
 from predtui.llm.load import inspect, load
-from predtui.llm.threads import Cores, default_threads
+from predtui.llm.threads import default_threads
 from tests.tiny_gguf import write
 
 
@@ -116,51 +115,3 @@ def test_small_models_take_few_threads() -> None:
     assert default_threads(1_000_000) == 1
     assert default_threads(10_000_000) == 1
     assert default_threads(7_000_000_000) <= 4
-
-
-def test_a_core_is_left_to_others_unless_threads_were_asked_for(
-    tiny_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("predtui.llm.threads._cores", lambda: 2)
-    monkeypatch.setattr("predtui.llm.llamacpp.default_threads", lambda parameters: 2)
-    for asked, shared in ((None, True), (2, False), (1, False)):
-        model = LlamaCppModel(tiny_path, asked)
-        model.share(others=True)
-        before = model.logits([5, 6, 7]), model.sharing, model._working
-        model.share(others=False)
-        model.forget()
-        assert (before[1], before[2], model.sharing) == (shared, asked or 1, False)
-        np.testing.assert_array_equal(before[0], model.logits([5, 6, 7]))
-        model.close()
-
-
-def test_a_core_is_left_to_others_for_a_while_where_they_take_it() -> None:
-    """The longer, the more often they do."""
-    now, lost = 0.0, 0
-    cores = Cores(2, 1, lambda: now, lambda: lost)
-
-    def forwards(count: int, losses: int) -> None:
-        nonlocal now, lost
-        for _ in range(count):
-            with cores.busy():
-                now, lost = now + 0.01, lost + losses
-
-    forwards(200, 0)
-    assert cores.threads == 2
-    forwards(40, 4)
-    assert (cores.threads, cores.sharing) == (1, True)
-    for pause in (2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 64.0):
-        began = now
-        while cores.sharing:
-            now += 0.1
-        assert now - began == pytest.approx(pause, abs=0.5)
-        forwards(40, 4)
-        assert cores.threads == 1
-    now += 1000.0
-    forwards(500, 0)
-    assert cores.threads == 2
-    cores.others = True
-    assert cores.threads == 1
-    alone = Cores(1, 1, lambda: now, lambda: lost)
-    with alone.busy():
-        assert (alone.threads, alone.sharing) == (1, False)

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predtui.bench.lending import PricedModel, priced
+from predtui.bench.lending import priced
 from predtui.clock import VirtualClock
 from predtui.decoding.scheduler import Curve
 from predtui.llm.scripted import ScriptedModel
-from predtui.predgen.costs import PATIENCE_S, SIZES, SharedCosts, measured, measured_shared, observed
+from predtui.predgen.costs import PATIENCE_S, SIZES, measured, observed
 
 
 @given(st.floats(0.0003, 30.0), st.floats(0.0, 1.0))
@@ -26,33 +26,6 @@ def test_one_token_and_many_are_told_apart_on_any_machine(one: float, further: f
         assert curve.seconds(size) == pytest.approx(one * (1 + further * (size - 1)), rel=1e-3)
     largest = one * (1 + further * (max(SIZES) - 1))
     assert clock.now() - began <= PATIENCE_S + one + largest
-
-
-class Sharing(PricedModel):
-    """Half as fast where it shares."""
-
-    def __init__(self, clock: VirtualClock) -> None:
-        super().__init__(ScriptedModel(), lambda new, _known: 0.01 * new * (2 if self.sharing else 1), clock)
-        self.sharing = False
-
-    def share(self, others: bool) -> None:
-        self.sharing = others
-
-
-def test_a_model_that_shares_the_machine_has_two_prices() -> None:
-    clock = VirtualClock()
-    model = Sharing(clock)
-    costs = measured_shared(model, [5, 6, 7], clock)
-    assert isinstance(costs, SharedCosts)
-    assert not model.sharing
-    assert (costs.seconds(1), 1 in costs, 2 in costs) == (pytest.approx(0.01), True, False)
-    model.share(others=True)
-    assert costs.seconds(16) == pytest.approx(0.32)
-    for _ in range(9):
-        costs.add(16, 1.0)
-    assert costs.seconds(16) == 1.0
-    model.share(others=False)
-    assert costs.seconds(16) == pytest.approx(0.16)
 
 
 def test_what_forwards_take_meanwhile_is_learnt() -> None:

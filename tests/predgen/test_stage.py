@@ -38,7 +38,6 @@ from predtui.events import (
 )
 from predtui.llm.base import LoadedModel, never
 from predtui.llm.load import load
-from predtui.llm.scripted import ScriptedModel
 from predtui.llm.templates import PlainTemplate
 from predtui.predgen.options import SpeculationOptions
 from predtui.predgen.stage import SpeculationStage, create
@@ -272,32 +271,6 @@ def test_candidate_parts_join_to_what_is_guessed_and_what_was() -> None:
         assert isinstance(candidates[-1], Candidate)
         before.add(candidates[-1].text)
         assert plain_text(prompt).startswith(candidates[-1].text.strip())
-
-
-def test_a_core_is_left_to_others_while_somebody_is_listened_to() -> None:
-    left = [False]
-
-    class Sharing(ScriptedModel):
-        sharing = False
-
-        def share(self, others: bool) -> None:
-            left.append(others)
-
-    def lend(*_: object) -> LoadedModel:
-        return replace(load("0", engine="scripted"), model=Sharing())
-
-    stage = SpeculationStage(OPTIONS, lend)
-    list(stage.open(StageContext(VirtualClock(), never, logging.getLogger("test"))))
-    seen = []
-    for event in (
-        TurnStarted(turn=1, source="voice"),
-        Transcript(turn=1, tentative="what is"),
-        Transcript(turn=1, stable="what is", final=True),
-        TurnStarted(turn=2, source="typed"),
-    ):
-        list(stage.handle(event))
-        seen.append(left[-1])
-    assert seen == [True, True, False, False]
 
 
 def test_a_held_back_word_and_silence_cost_nothing() -> None:
