@@ -275,13 +275,21 @@ def load(settings: AsrSettings) -> tuple[WhisperModel, FlowOptions]:
         pad_to=model.window if hush is None else 0,
         pipelined=settings.pipelined,
         exchange=settings.exchange,
+    )
+    options = agreeing(options, model)
+    _warm(model, options)
+    return model, options
+
+
+def agreeing(options: FlowOptions, model: WhisperModel) -> FlowOptions:
+    """``options`` with what makes a word of ``model`` stable, and the window of its last round."""
+    return replace(
+        options,
         rounds=AGREEING_ROUNDS,
         settled=SETTLED_SECONDS,
         hold=HOLD_SECONDS if model.large else 0.0,
         pad_last_to=model.window // LAST_SHARE if model.large else 0,
     )
-    _warm(model, options)
-    return model, options
 
 
 def _warm(model: Model, options: FlowOptions) -> None:

@@ -21,15 +21,7 @@ from predtui.asr.search import Effort
 from predtui.asr.wer import matches, normal, word_error_rate
 from predtui.asr.whisper_files import find_hush, find_model
 from predtui.asr.whisper_model import WhisperModel
-from predtui.asr.whisperflow import (
-    AGREEING_ROUNDS,
-    HOLD_SECONDS,
-    LAST_SHARE,
-    SETTLED_SECONDS,
-    FlowOptions,
-    FlowRecognizer,
-    Tally,
-)
+from predtui.asr.whisperflow import FlowOptions, FlowRecognizer, Tally, agreeing
 from predtui.bench import asr_figures, report
 from predtui.bench.asr_drive import Outcome, fed, virtual
 from predtui.bench.asr_sounds import Recording, Voices, everyday, listed, noisy, pocket
@@ -123,10 +115,7 @@ def flow_options(method: Method, plan: Plan, model: WhisperModel, hush: Samples 
         plain = replace(plain, tail=hush, pad_to=0)
     pruning: Literal["off", "forward"] = "off" if "beam" in method.without else "forward"
     pipelined = "pipeline" not in method.without
-    hold = HOLD_SECONDS if model.large else 0.0
-    last = model.window // LAST_SHARE if model.large else 0
-    plain = replace(plain, rounds=AGREEING_ROUNDS, settled=SETTLED_SECONDS, hold=hold, pad_last_to=last)
-    return replace(plain, pruning=pruning, pipelined=pipelined)
+    return replace(agreeing(plain, model), pruning=pruning, pipelined=pipelined)
 
 
 def player(method: Method, plan: Plan, model: WhisperModel, hush: Samples | None) -> Play:

@@ -1,7 +1,7 @@
 // Attention on a CPU for llama.cpp's flash attention over keys in F16 and values in BF16. llama.cmake has ggml's ops.cpp
 // include it. Like ggml's own kernel for such a pair, and unlike its others, it goes over the cells that a token sees,
-// in their order, whatever else is evaluated or stored beside them: a token's result is the same bit for bit. It takes a
-// fifth of the time, for the heads of a group read keys and values once, and nothing is rescaled on the way.
+// in their order, whatever else is evaluated or stored beside them: a token's result is the same bit for bit. It is
+// several times as fast, for the heads of a group read keys and values once, and nothing is rescaled on the way.
 #pragma once
 
 #include <cmath>

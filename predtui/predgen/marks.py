@@ -9,9 +9,9 @@ import re
 from collections.abc import Sequence
 
 from predtui.events import Message
+from predtui.text import sentences
 
 MARKS = ".?!"
-_SENTENCE = re.compile(rf"[{MARKS}]\s+")
 _ASKS = re.compile(
     r"(wh(at|om?|ose|ich|en|ere|y)|how|am|may|might|must|((is|are|was|were|do|does|did|has|have|had)"
     r"|(c|w|sh)ould|can|will|shall)(n't|n’t|'t|’t)?)$",
@@ -27,7 +27,8 @@ def end_mark(history: Sequence[Message], text: str) -> str:
     text = text.strip()
     if not text or text[-1] in MARKS or not _writes_marks(history, text):
         return ""
-    first = _SENTENCE.split(text)[-1].partition(" ")[0].rstrip(",:")
+    *_, last = sentences(text, complete=True)
+    first = last.split()[0].rstrip(",:")
     return "?" if _ASKS.match(first) else "."
 
 
