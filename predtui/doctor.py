@@ -102,8 +102,8 @@ def _repacking(settings: Settings, testing: bool) -> Iterator[Finding]:
     """Whether llama.cpp may repack the model's weights, and how that is known."""
     from predtui.llm import repacking
     from predtui.llm.gguf import read_header
+    from predtui.llm.llamathreads import llama_threads
     from predtui.llm.load import file_of
-    from predtui.llm.threads import default_threads
 
     if settings.llm.engine != "llamacpp":
         return
@@ -112,7 +112,7 @@ def _repacking(settings: Settings, testing: bool) -> Iterator[Finding]:
         header = read_header(path)
     except PredtuiError:
         return  # the line above has said so
-    threads, kinds = settings.llm.threads or default_threads(header.parameters), repacking.concerned(header.weights)
+    threads, kinds = settings.llm.threads or llama_threads(header.parameters), repacking.concerned(header.weights)
     if not kinds:
         yield Finding("weight repacking", "found", "never done to this model's types: nothing to test")
         return

@@ -30,7 +30,8 @@ def test_themes_models_and_styles_ship(wheel: Path) -> None:
     assert "predtui/_shipped/assets/pocket/target/model.gguf" in names
     assert "predtui/_shipped/assets/pocket/draft/model.safetensors" in names
     assert "predtui/tui/predtui.tcss" in names
-    assert {"predtui/llm/llama.cmake", "predtui/llm/amx.h", "predtui/llm/attention.h"} <= set(names)
+    sources = ("llama.cmake", "amx.h", "attention.h", "barrier.h")
+    assert {f"predtui/llm/{source}" for source in sources} <= names
     assert "predtui/py.typed" in names
     assert not any(name.startswith("tests/") for name in names)
 

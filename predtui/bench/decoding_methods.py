@@ -19,6 +19,7 @@ from predtui.decoding.sampler import Greedy
 from predtui.errors import PredtuiError
 from predtui.llm.base import LoadedModel
 from predtui.llm.gguf import read_header
+from predtui.llm.llamathreads import llama_threads
 from predtui.llm.repacking import concerned, may_repack
 from predtui.llm.threads import default_threads
 
@@ -92,7 +93,7 @@ def _llamacpp_lookup(bench: Bench, name: str) -> Runner:
     file = bench.folders[0] / "model.gguf"
     if not file.is_file():
         raise PredtuiError(f"{bench.folders[0]} holds no model.gguf.", f"Leave {name} out of --methods.")
-    threads = default_threads(bench.target.parameters)
+    threads = llama_threads(bench.target.parameters)
     weights = read_header(file).weights
     if concerned(weights) and not may_repack(file, weights, threads):
         raise PredtuiError(

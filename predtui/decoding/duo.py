@@ -17,7 +17,7 @@ from predtui.decoding.base import DecodingStatistics, Draft, Sampler
 from predtui.decoding.duo_draft import Drafted, DraftThread, Request, draft, tokens_in
 from predtui.decoding.lanes import DRAFT, TARGET
 from predtui.decoding.scheduler import Curve
-from predtui.llm.base import LanguageModel, Stale, never
+from predtui.llm.base import LanguageModel, Stale, leave, never
 from predtui.llm.sequences import sequences_of
 
 PATIENCE = 2.0
@@ -174,7 +174,11 @@ class Duo:
             left = left[: min(last - position - 1, self._model.context_size - len(context))]
             begun = self._now()
             asked = drafting and self._ask(context, left, position)
-            rows = self._model.logits([*context, *left], len(left) + 1)
+            leave(self._model, int(asked))
+            try:
+                rows = self._model.logits([*context, *left], len(left) + 1)
+            finally:
+                leave(self._model, -int(asked))
             verified = self._now()
             self.statistics.lanes.worked(TARGET, begun, verified)
             path, token = self._rule.walk(Draft(tuple(left)), rows, position)

@@ -60,6 +60,21 @@ class LanguageModel(Protocol):
 
 
 @runtime_checkable
+class SharingModel(LanguageModel, Protocol):
+    """A language model that works on all cores on which nobody else does; its logits are the same on any number."""
+
+    def leave(self, cores: int) -> None:
+        """Leave so many ``cores`` more to other work that begins now, or, below 0, fewer, since it is over."""
+        ...
+
+
+def leave(model: LanguageModel, cores: int) -> None:
+    """As ``SharingModel`` says, where ``model`` is one."""
+    if isinstance(model, SharingModel):
+        model.leave(cores)
+
+
+@runtime_checkable
 class TreeModel(LanguageModel, Protocol):
     """A language model that also evaluates a tree of continuations in one forward."""
 

@@ -4,6 +4,7 @@ set(LLAMA_BUILD_COMMON OFF)  # what llama.cpp's own programs share
 set(LLAVA_BUILD OFF)         # pictures
 set(LLAMA_ALL_WARNINGS OFF)
 set(GGML_ALL_WARNINGS OFF)
+set(GGML_OPENMP OFF)         # whose threads spin for 20 ms after each forward, on cores that others could use
 
 function(predtui_flags)
   # libllama loads files and lays out graphs, whose arithmetic is ggml's: only that is worth the full optimisation.
@@ -14,7 +15,10 @@ function(predtui_flags)
   if(TARGET ggml-cpu AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(ggml-cpu PRIVATE "SHELL:-include \"${CMAKE_CURRENT_FUNCTION_LIST_DIR}/amx.h\"")
   endif()
-  predtui_one_kernel()
+  if(TARGET ggml-cpu)
+    predtui_one_kernel()
+    predtui_one_barrier()
+  endif()
 endfunction()
 
 # Of ggml-cpu's source file, a copy with changes: pairs of a regular expression and what takes its place.
@@ -41,13 +45,17 @@ endfunction()
 # the product of two vectors: a token has the same logits however many are evaluated beside it. Attention goes through a
 # kernel of ours, of which the same is true, where it can.
 function(predtui_one_kernel)
-  if(NOT TARGET ggml-cpu)
-    return()
-  endif()
   predtui_change(ggml-cpu/llamafile/sgemm.cpp "if \\(n < [248]\\)" "if (n < 1)")
   predtui_change(ggml-cpu/ops.cpp
     "#include \"vec.h\"" "#include \"vec.h\"\n#include \"${CMAKE_CURRENT_FUNCTION_LIST_DIR}/attention.h\""
     "(ggml_compute_forward_flash_attn_ext_f16\\(params, dst\\))"
     "if (!predtui::attention(dst, params->ith, params->nth)) \\1")
+endfunction()
+
+# Threads that wait for one another give way to those they wait for.
+function(predtui_one_barrier)
+  predtui_change(ggml-cpu/ggml-cpu.c
+    "(void ggml_barrier\\(struct ggml_threadpool \\* tp\\) {)" "#include \"${CMAKE_CURRENT_FUNCTION_LIST_DIR}/barrier.h\"\n\\1"
+    "        ggml_thread_cpu_relax" "        predtui_wait")
 endfunction()
 cmake_language(DEFER DIRECTORY "${CMAKE_SOURCE_DIR}" CALL predtui_flags)

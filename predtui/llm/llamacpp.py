@@ -29,9 +29,10 @@ from predtui.llm.gguf import GgufHeader, read_header
 from predtui.llm.halt import Halt
 from predtui.llm.llamabatch import CHUNK, HALTED, Batch, open_context, stop_at
 from predtui.llm.llamalog import forget_errors, initialise, last_error
+from predtui.llm.llamathreads import llama_threads
 from predtui.llm.repacking import AUTO, REPACKED, SAFEST, may_repack, tiles_are_ours
 from predtui.llm.sequences import Sequences
-from predtui.llm.threads import default_threads
+from predtui.llm.threads import Cores
 
 SEQUENCES = 16
 """Leaves of a tree that one forward can evaluate side by side."""
@@ -64,7 +65,10 @@ class LlamaCppModel:
         self._memory: list[int] = []
         self._context = 0
         self._parameters = header.parameters
-        self._threads = 1 if weights == SAFEST else threads or default_threads(self._parameters)
+        self._threads = 1 if weights == SAFEST else threads or llama_threads(self._parameters)
+        self._cores = None if threads or self._threads == 1 else Cores(self._threads)
+        self._working = self._threads
+        """Threads of the last forward."""
         self._model = self._load(path, header, weights)
         self._context = self._open(path, self._threads, context)
         self._kv = llama_cpp.llama_get_memory(self._context)
@@ -137,10 +141,16 @@ class LlamaCppModel:
         if common_prefix(self._memory, tokens) < len(tokens):
             LlamaCppModel.logits(self, tokens)
 
+    def leave(self, cores: int) -> None:
+        """As ``SharingModel`` says; a number of threads that was asked for stays."""
+        if self._cores:
+            self._cores.leave(cores)
+
     def sequences(self) -> Sequences:
         from predtui.llm.llamasequences import LlamaCppSequences
 
-        return LlamaCppSequences(self, self._threads)
+        beside_a_target = self._threads - 1 if self._cores else self._threads
+        return LlamaCppSequences(self, max(1, beside_a_target))
 
     def forget(self, keep: int = 0) -> None:
         self._cut_back(min(keep, len(self._memory)))
@@ -166,6 +176,9 @@ class LlamaCppModel:
         """Evaluate ``batch``, whose tokens belong to so many sequences, but for the last ``padded``, of no use.
         Raises Preempted where it was halted: then sequence 0 is as it was before, and the others hold nothing, which
         llama.cpp sees to for tokens of a single sequence only."""
+        if self._cores and (threads := self._cores.threads) != self._working:
+            llama_cpp.llama_set_n_threads(self._context, threads, threads)
+            self._working = threads
         status = llama_cpp.llama_decode(self._context, batch)
         if padded:
             llama_cpp.llama_memory_seq_rm(self._kv, PADDING, -1, -1)

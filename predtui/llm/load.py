@@ -15,7 +15,6 @@ from predtui.llm import build
 from predtui.llm.base import LoadedModel, Stale, never
 from predtui.llm.gguf import read_header
 from predtui.llm.repacking import AUTO, untested
-from predtui.llm.threads import default_threads
 from predtui.real import SMOLLM2, needed
 from predtui.shipped import MODELS, POCKET, place
 
@@ -79,9 +78,11 @@ def inspect(model: str = POCKET, engine: str = "llamacpp") -> str:
 def announced(model: str, engine: str, threads: int, weights: str) -> str:
     """What ``load`` is about to do, in words, for the one who waits."""
     if engine == "llamacpp" and weights == AUTO and build.available():
+        from predtui.llm.llamathreads import llama_threads
+
         with suppress(PredtuiError):
             header = read_header(file_of(model))
-            if untested(header.weights, threads or default_threads(header.parameters)):
+            if untested(header.weights, threads or llama_threads(header.parameters)):
                 return f"testing, once, whether this processor can run {model} faster"
     return f"loading {model}"
 

@@ -34,7 +34,7 @@ from predtui.events import (
     Work,
 )
 from predtui.llm import build
-from predtui.llm.base import LoadedModel, Preempted, common_prefix, never
+from predtui.llm.base import LoadedModel, Preempted, common_prefix, leave, never
 from predtui.llm.halt import Halt
 from predtui.llm.load import Loader, announced, load, stands_in
 from predtui.llm.templates import PlainTemplate
@@ -89,6 +89,8 @@ class SpeculationStage:
         self._reply: tuple[str, tuple[int, ...]] = ("", ())
         """The last final prompt with the tokens of its reply."""
         self._heard = Transcript()
+        self._listening = False
+        """Whether a recogniser hears the turn, for which a core is left."""
         self._work: Steps | None = None
         """What is left to do while nothing waits."""
         self._looked = False
@@ -204,12 +206,18 @@ class SpeculationStage:
 
     def _start(self, event: TurnStarted) -> None:
         self._rest()
+        self._listen(event.source != "typed")
         self._history = event.history
         self._heard = Transcript()
         self._ahead = ""
         self._unfinished = None
         self._speculator.reset()
         self._prefill()
+
+    def _listen(self, listening: bool) -> None:
+        if listening != self._listening:
+            self._listening = listening
+            leave(self._loaded.model, 1 if listening else -1)
 
     def _prefill(self) -> None:
         """Evaluate what stands before the user's words, so that the first of them cost no more than themselves."""
@@ -222,6 +230,8 @@ class SpeculationStage:
     def _transcript(self, event: Transcript) -> Iterator[Event]:
         last, self._heard = self._heard, event
         self._rest()
+        if event.final:
+            self._listen(False)
         if event.prompt and event.changes(last):
             yield from self._speculate(event)
         elif event.final:
@@ -332,6 +342,7 @@ class SpeculationStage:
 
     def _interrupt(self) -> Iterator[Event]:
         """A reply that was still being generated ends with what is committed of it."""
+        self._listen(False)
         if self._unfinished is not None:
             revision, progress = self._unfinished
             self._unfinished = None

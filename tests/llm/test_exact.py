@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ from predtui.llm.base import Logits
 from predtui.llm.llamatree import LlamaTreeModel
 from predtui.llm.repacking import AUTO, STORED
 from predtui.llm.sequences import SEQUENCES
+from predtui.llm.threads import Cores
 from predtui.shipped import asset
 from tests.llm.test_trees import path_to, trees
 from tests.tiny_gguf import QUANTISED, quantise, write
@@ -73,6 +76,18 @@ def test_after_any_splits_and_roll_backs(
         model.forget(data.draw(st.integers(0, LENGTH)))
         last = data.draw(st.integers(1, min(end, 20)))
         np.testing.assert_array_equal(model.logits(text[:end], last), rows[end - last : end])
+
+
+@given(threads=st.integers(1, 4), ends=ENDS)
+@settled
+def test_on_any_number_of_threads(
+    model: LlamaTreeModel, text: list[int], rows: Logits, threads: int, ends: list[int]
+) -> None:
+    asked, model._cores = model._cores, cast(Cores, SimpleNamespace(threads=threads))
+    for end in ends:
+        model.forget(end // 2)
+        np.testing.assert_array_equal(model.logits(text[:end])[0], rows[end - 1])
+    model._cores = asked
 
 
 @given(start=st.integers(1, LENGTH - 20), tree=trees(), data=st.data())
