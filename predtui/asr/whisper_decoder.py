@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from predtui.asr.ct2_weights import Array
 
-_EPSILON = 1e-5
+EPSILON = 1e-5
 _NO_LOGITS: Array = np.zeros((1, 0, 0), np.float32)
 
 
@@ -58,7 +59,25 @@ class Step:
     cache: Cache
 
 
-class Decoder:
+class Decoder(Protocol):
+    """A decoder, whatever computes it. ``tokens`` are [beams, tokens]."""
+
+    @property
+    def context(self) -> int:
+        """How many tokens fit."""
+        ...
+
+    def remember(self, states: Array) -> Memory:
+        """The encoder's ``states`` [positions, d_model] as every layer will attend to them."""
+        ...
+
+    def forward(self, tokens: npt.NDArray[np.int64], memory: Memory, cache: Cache, last: int | None = None) -> Step:
+        """One forward of ``tokens`` after those in ``cache``; logits of the ``last`` ones, or of all: those of a large
+        vocabulary cost more than the layers. Raises ValueError beyond ``context``."""
+        ...
+
+
+class NumpyDecoder:
     """The decoder of the CTranslate2 variables ``weights`` (those under "decoder/"). ``aligning``: layers and heads
     whose cross-attention follows the sound; without them all of the later half."""
 
@@ -72,17 +91,13 @@ class Decoder:
         self._layers = sum(name.endswith("/ffn/linear_0/weight") for name in self._weights)
         self._embedding = self._weights["embeddings/weight"]
         self._positions = self._weights["position_encodings/encodings"]
-        later = range(self._layers // 2, self._layers)
-        pairs = aligning or [(layer, head) for layer in later for head in range(self._heads)]
-        self._aligning = {layer: [head for other, head in pairs if other == layer] for layer, _ in pairs}
+        self._aligning = aligning_heads(aligning, self._layers, self._heads)
 
     @property
     def context(self) -> int:
-        """How many tokens fit."""
         return len(self._positions)
 
     def remember(self, states: Array) -> Memory:
-        """The encoder's ``states`` [positions, d_model] as every layer will attend to them."""
         keys, values = [], []
         for layer in range(self._layers):
             key, value = np.split(self._linear(f"layer_{layer}/attention/linear_1", states), 2, axis=-1)
@@ -91,8 +106,6 @@ class Decoder:
         return Memory(tuple(keys), tuple(values))
 
     def forward(self, tokens: npt.NDArray[np.int64], memory: Memory, cache: Cache, last: int | None = None) -> Step:
-        """One forward of ``tokens`` [beams, tokens] after those in ``cache``; logits of the ``last`` ones, or of all;
-        those of a large vocabulary cost more than the layers. Raises ValueError beyond ``context``."""
         start, end = cache.length, cache.length + tokens.shape[1]
         if end > self.context:
             raise ValueError(f"{end} tokens do not fit into {self.context}")
@@ -132,7 +145,7 @@ class Decoder:
     def _norm(self, name: str, x: Array) -> Array:
         name = f"{name}/layer_norm".lstrip("/")
         centred = x - x.mean(-1, keepdims=True)
-        scale = np.sqrt(np.square(centred).mean(-1, keepdims=True) + np.float32(_EPSILON))
+        scale = np.sqrt(np.square(centred).mean(-1, keepdims=True) + np.float32(EPSILON))
         result: Array = centred / scale * self._weights[f"{name}/gamma"] + self._weights[f"{name}/beta"]
         return result
 
@@ -142,6 +155,12 @@ class Decoder:
 
     def _scaled(self, query: Array) -> Array:
         return query * np.float32(query.shape[-1] ** -0.5)
+
+
+def aligning_heads(pairs: Sequence[tuple[int, int]], layers: int, heads: int) -> dict[int, list[int]]:
+    """By layer, the heads of ``pairs`` of layer and head, or, without any, all of the later half of the layers."""
+    pairs = pairs or [(layer, head) for layer in range(layers // 2, layers) for head in range(heads)]
+    return {layer: [head for other, head in pairs if other == layer] for layer in sorted({layer for layer, _ in pairs})}
 
 
 def _times(matrix: Array, x: Array) -> Array:

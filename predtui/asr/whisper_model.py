@@ -23,7 +23,7 @@ from predtui.asr.mel import FRAMES_A_SECOND, Mel, Samples, log_mel, padded
 from predtui.asr.plain import plain
 from predtui.asr.search import Effort, Pruning, Rules
 from predtui.asr.timing import SECONDS_A_POSITION
-from predtui.asr.whisper_decoder import Decoder
+from predtui.asr.whisper_decoder import NumpyDecoder
 from predtui.asr.writers import PlainWriter, PrunedWriter, Task, Text, Writer
 from predtui.errors import PredtuiError
 
@@ -32,8 +32,8 @@ LONGEST_TOKENS = 200
 LEAST_TOKENS, TOKENS_A_SECOND = 8, 16
 """More tokens than anyone speaks, however short they are: what goes on beyond is a loop."""
 CACHED_WEIGHTS = 8_000_000
-"""Numbers in a decoder's matrices that a CPU's cache has room for; beyond, CTranslate2's 8-bit products are several
-times as fast as numpy's."""
+"""Numbers in a decoder's matrices that a CPU's cache has room for; beyond, products in 8 bits are several times as fast
+as numpy's."""
 PROMPT_TOKENS = 100
 """Of the text before, as much is given to the decoder; less where its context has no room for that and for the longest
 text. The pocket Whisper's has none: it hears worse after a text than without."""
@@ -101,12 +101,12 @@ class WhisperModel:
         if not (folder / "tokenizer.json").is_file():
             raise PredtuiError(f"{folder} has no tokenizer.json.", "Take it from the model's Hugging Face folder.")
         try:
-            on_cpu = device == "cpu" or not ctranslate2.get_cuda_device_count()
+            self._on_cpu = device == "cpu" or not ctranslate2.get_cuda_device_count()
             self._encoder: Any = ctranslate2.models.Whisper(
                 str(folder),
                 device=device,
                 intra_threads=threads,
-                compute_type="int8_float32" if on_cpu else "default",
+                compute_type="int8_float32" if self._on_cpu else "default",
             )
         except (RuntimeError, ValueError, OSError) as error:
             raise PredtuiError(
@@ -121,7 +121,7 @@ class WhisperModel:
         self._opening = self._opening_tokens(language)
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         self._rules = self._make_rules(config)
-        self._writer = self._make_writer(folder, config)
+        self._writer = self._make_writer(folder, config, threads)
 
     @property
     def seconds(self) -> float:
@@ -214,11 +214,16 @@ class WhisperModel:
         matrices = [shape for name, shape in self._shapes.items() if name.startswith("decoder/") and len(shape) == 2]
         return sum(map(math.prod, matrices)) > CACHED_WEIGHTS
 
-    def _make_writer(self, folder: Path, config: Mapping[str, Any]) -> Writer:
-        if self.large:
+    def _make_writer(self, folder: Path, config: Mapping[str, Any], threads: int) -> Writer:
+        if self.large and not self._on_cpu:
             return PlainWriter(self._encoder)
+        weights = ct2_weights.read(folder, "decoder/")
         aligning = [(layer, head) for layer, head in config.get("alignment_heads", ())]
-        return PrunedWriter(Decoder(ct2_weights.read(folder, "decoder/"), aligning), self._silence)
+        if self.large:
+            from predtui.asr.onnx_decoder import OnnxDecoder
+
+            return PrunedWriter(OnnxDecoder(weights, aligning, threads), self._silence)
+        return PrunedWriter(NumpyDecoder(weights, aligning), self._silence)
 
     def _make_rules(self, config: Mapping[str, Any]) -> Rules:
         end = self._vocabulary["<|endoftext|>"]

@@ -1,8 +1,7 @@
-"""What writes the text of an encoded sound: the pruned search over the numpy decoder, or CTranslate2's own.
+"""What writes the text of an encoded sound: the pruned search over a decoder, or CTranslate2's own.
 
-Pruning saves steps, CTranslate2's kernels save time: over a vocabulary of a hundred times the pocket Whisper's, one
-step of numpy's costs as much as ten of 8-bit kernels, so that a large decoder writes all of a sound anew sooner than
-numpy checks what was written before. Must not know of words or streams.
+Pruning checks what was written before in one forward, where CTranslate2, on a GPU, writes all of it anew. Must not know
+of words or streams.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ class Writer(Protocol):
 
 
 class PrunedWriter:
-    """Writer over the numpy decoder. ``silence``: the token that stands for no speech."""
+    """Writer over a decoder of ours. ``silence``: the token that stands for no speech."""
 
     def __init__(self, decoder: Decoder, silence: int) -> None:
         self._decoder, self._silence = decoder, silence

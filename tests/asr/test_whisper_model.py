@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch")
 from predtui.asr import ct2_weights  # noqa: E402
 from predtui.asr.search import Rules, Search  # noqa: E402
 from predtui.asr.timing import token_times, warp  # noqa: E402
-from predtui.asr.whisper_decoder import Cache, Decoder, Memory  # noqa: E402
+from predtui.asr.whisper_decoder import Cache, Memory, NumpyDecoder  # noqa: E402
 from predtui.asr.whisper_model import WhisperModel  # noqa: E402
 from predtui.errors import PredtuiError  # noqa: E402
 from predtui.training.asr.export import load_whisper  # noqa: E402
@@ -29,15 +29,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def decoder(folder: Path) -> Decoder:
-    return Decoder(ct2_weights.read(folder, "decoder/"))
+def decoder(folder: Path) -> NumpyDecoder:
+    return NumpyDecoder(ct2_weights.read(folder, "decoder/"))
 
 
-def memory(decoder: Decoder, seed: int, positions: int = 40) -> Memory:
+def memory(decoder: NumpyDecoder, seed: int, positions: int = 40) -> Memory:
     return decoder.remember(np.random.default_rng(seed).standard_normal((positions, 32)).astype(np.float32))
 
 
-def test_the_decoder_computes_what_torch_does(folder: Path, decoder: Decoder) -> None:
+def test_the_decoder_computes_what_torch_does(folder: Path, decoder: NumpyDecoder) -> None:
     whisper = load_whisper(folder.parent)
     states = np.random.default_rng(1).standard_normal((1, 40, 32)).astype(np.float32)
     ids = np.array([[296, 303, 5, 100, 7, 290]])
@@ -54,7 +54,7 @@ def test_the_decoder_computes_what_torch_does(folder: Path, decoder: Decoder) ->
         decoder.forward(np.zeros((1, 65), np.int64), remembered, Cache())
 
 
-def found(decoder: Decoder, seed: int, reference: list[int], beam: int, pruning: str, skipped: frozenset[int]):
+def found(decoder: NumpyDecoder, seed: int, reference: list[int], beam: int, pruning: str, skipped: frozenset[int]):
     rules = Rules(END, 24, suppressed=tuple(range(END + 1, 405)), skipped=skipped)
     return Search(decoder, rules, beam, pruning)(PROMPT, memory(decoder, seed), reference)
 
@@ -68,7 +68,7 @@ def asked(draw) -> tuple[int, list[int], frozenset[int]]:
     return draw(st.integers(0, 30)), draw(references), frozenset(draw(st.lists(st.integers(0, 294), max_size=8)))
 
 
-def likely(decoder: Decoder, seed: int, noise: list[int]) -> list[int]:
+def likely(decoder: NumpyDecoder, seed: int, noise: list[int]) -> list[int]:
     greedy = list(found(decoder, seed, [], 1, "off", frozenset()).tokens)
     keep = (seed * 7) % (len(greedy) + 1)
     return [*greedy[seed % 3 : keep], *noise]
@@ -76,7 +76,7 @@ def likely(decoder: Decoder, seed: int, noise: list[int]) -> list[int]:
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 200), st.integers(0, 3))
-def test_one_beam_writes_the_likeliest_token_each_time(decoder: Decoder, seed: int, rank: int) -> None:
+def test_one_beam_writes_the_likeliest_token_each_time(decoder: NumpyDecoder, seed: int, rank: int) -> None:
     """Also where the end is often the next likeliest."""
     sound, written = memory(decoder, seed), []
     end = int(decoder.forward(np.array([PROMPT]), sound, Cache()).logits[0, -1].argsort()[-1 - rank])
@@ -90,7 +90,7 @@ def test_one_beam_writes_the_likeliest_token_each_time(decoder: Decoder, seed: i
 
 @settings(max_examples=40, deadline=None)
 @given(asked())
-def test_with_one_beam_no_reference_changes_anything(decoder: Decoder, case) -> None:
+def test_with_one_beam_no_reference_changes_anything(decoder: NumpyDecoder, case) -> None:
     seed, noise, skipped = case
     plain = found(decoder, seed, [], 1, "off", frozenset())
     for pruning in ("step", "forward"):
@@ -101,7 +101,7 @@ def test_with_one_beam_no_reference_changes_anything(decoder: Decoder, case) -> 
 
 @settings(max_examples=40, deadline=None)
 @given(asked())
-def test_one_forward_finds_what_step_by_step_does(decoder: Decoder, case) -> None:
+def test_one_forward_finds_what_step_by_step_does(decoder: NumpyDecoder, case) -> None:
     seed, noise, skipped = case
     reference = likely(decoder, seed, noise)
     step, forward = (found(decoder, seed, reference, 5, pruning, skipped) for pruning in ("step", "forward"))
@@ -114,7 +114,7 @@ def test_one_forward_finds_what_step_by_step_does(decoder: Decoder, case) -> Non
 
 @settings(max_examples=40, deadline=None)
 @given(asked(), st.sampled_from(["off", "step", "forward"]))
-def test_what_one_hypothesis_wrote_is_attended_to_as_in_one_forward(decoder: Decoder, case, pruning: str) -> None:
+def test_what_one_hypothesis_wrote_is_attended_to_as_in_one_forward(decoder: NumpyDecoder, case, pruning: str) -> None:
     seed, noise, skipped = case
     result = found(decoder, seed, likely(decoder, seed, noise), 5, pruning, skipped)
     written = [*PROMPT, *result.tokens[: result.known]]
@@ -138,7 +138,7 @@ def test_writing_may_be_handed_over_at_any_token(folder: Path, case, stops: list
 
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 30), references)
-def test_without_pruning_a_reference_is_nothing(decoder: Decoder, seed: int, reference: list[int]) -> None:
+def test_without_pruning_a_reference_is_nothing(decoder: NumpyDecoder, seed: int, reference: list[int]) -> None:
     full = found(decoder, seed, reference, 5, "off", frozenset())
     assert full == found(decoder, seed, [], 5, "forward", frozenset())
     assert full.effort.average_beam == 5
