@@ -354,6 +354,14 @@ class BaselineSpeech(Event):
     ms: float = 0.0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaselineRecognition(Event):
+    """Milliseconds of the recogniser's last round, begun after the end of the input; None where nothing was spoken, or
+    a recogniser has no such round."""
+
+    ms: float | None = None
+
+
 # --- sound out ------------------------------------------------------------------------------------------------------
 
 

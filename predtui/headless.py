@@ -67,9 +67,10 @@ def run_turn(
     pipeline.start()
     try:
         if until_ready(inbox, printer.show, needed):
+            before = pipeline.state.number
             feed(pipeline, text, wav, cps)
             speaks = settings.tts.engine != "none"
-            until_over(pipeline, inbox, printer.show, wants_baseline=settings.llm.baseline, speaks=speaks)
+            until_over(pipeline, inbox, printer.show, before, wants_baseline=settings.llm.baseline, speaks=speaks)
         printer.close(pipeline.state)
         return 0 if pipeline.state.reply_text else 1
     finally:
@@ -102,15 +103,15 @@ def feed(pipeline: Pipeline, text: str, wav: Path | None, cps: float) -> None:
     pipeline.type_line(Typed(text, final=True))
 
 
-def until_over(pipeline: Pipeline, inbox: Inbox, show: Show, wants_baseline: bool, speaks: bool) -> None:
-    """Until the reply is committed and heard, and, where wanted, its baseline measured."""
+def until_over(pipeline: Pipeline, inbox: Inbox, show: Show, before: int, wants_baseline: bool, speaks: bool) -> None:
+    """Until the reply of a turn after number ``before`` is committed and heard, and, where wanted, its baseline
+    measured."""
     for event in events(inbox):
         show(event)
         state = pipeline.state
-        if state.phase != "done" and not (state.reply and not speaks):
+        if state.number <= before or (state.phase != "done" and not (state.reply and not speaks)):
             continue
-        measured = state.baseline is not None and (state.baseline_speech_ms is not None or not speaks)
-        if measured or not wants_baseline or not state.reply_text:
+        if state.measured(speaks) or not wants_baseline or not state.reply_text:
             break
     with contextlib.suppress(queue.Empty):  # what was told because of the last event
         while True:

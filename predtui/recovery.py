@@ -31,6 +31,7 @@ class _Record:
     """Interrupted, or played to its end."""
     measure: ev.MeasureBaseline | None = None
     baseline: ev.Baseline | None = None
+    hearing: ev.Baseline | None = None
     """Measurements asked for and not yet answered."""
 
     next_position: int = 0
@@ -85,9 +86,11 @@ class Memory:
             case ev.MeasureBaseline():
                 record.measure = event
             case ev.Baseline():
-                record.measure, record.baseline = None, event
+                record.measure, record.baseline, record.hearing = None, event, event
             case ev.BaselineSpeech():
                 record.baseline = None
+            case ev.BaselineRecognition():
+                record.hearing = None
             case ev.Interrupt():
                 self._record = _Record(over=True)
         return event
@@ -99,6 +102,8 @@ class Memory:
             events.extend([self._configure, self._record.measure])
         if stage == "tts":
             events.append(self._record.baseline)
+        if stage == "asr":
+            events.append(self._record.hearing)
         if not self._record.over:
             makers = {"mic": self._mic, "asr": self._asr, "llm": self._llm, "tts": self._tts, "player": self._player}
             events.extend(makers.get(stage, list)())

@@ -95,6 +95,7 @@ class Turn:
     marks: Marks = Marks()
     baseline: ev.Baseline | None = None
     baseline_speech_ms: float | None = None
+    baseline_recognition: ev.BaselineRecognition | None = None
     verifier: str = ""
     """The verifier last configured; empty while the stage's own default stands."""
 
@@ -194,12 +195,20 @@ class Turn:
 
     @property
     def baseline_audio_latency_ms(self) -> float | None:
-        """What the audio latency would have been without speculation: the measured plain first sentence and its plain
-        synthesis, with the recogniser's last word and the playback hand-over this turn itself paid."""
-        parts = self.breakdown
+        """What the audio latency would have been without speculation: the recogniser's last round, the plain first
+        sentence and its synthesis, measured one after the other, with the playback hand-over this turn itself paid, and
+        its wait for the last words where the recogniser has no such round."""
+        parts, heard = self.breakdown, self.baseline_recognition
         if self.baseline is None or self.baseline_speech_ms is None or "playback" not in parts:
             return None
-        return parts.get("recogniser", 0.0) + self.baseline.ttfs_ms + self.baseline_speech_ms + parts["playback"]
+        measured = heard.ms if heard and heard.ms is not None else parts.get("recogniser", 0.0)
+        return measured + self.baseline.ttfs_ms + self.baseline_speech_ms + parts["playback"]
+
+    def measured(self, speaks: bool = True) -> bool:
+        """Whether all is known of what the turn would have been without speculation; ``speaks``: by voice."""
+        spoke = self.baseline_speech_ms is not None or self.voiceless or not speaks
+        heard = self.baseline_recognition is not None or self.source == "typed"
+        return self.baseline is not None and spoke and heard
 
     @property
     def lossless(self) -> bool | None:
@@ -408,6 +417,7 @@ _FOLDS: dict[type[ev.Event], Callable[[Turn, Any], Turn]] = {
     ev.Synthesis: lambda turn, event: replace(turn, synthesis=event),
     ev.Baseline: lambda turn, event: replace(turn, baseline=event),
     ev.BaselineSpeech: lambda turn, event: replace(turn, baseline_speech_ms=event.ms),
+    ev.BaselineRecognition: lambda turn, event: replace(turn, baseline_recognition=event),
     ev.StageStatus: _stage_status,
     ev.LinesWaiting: lambda turn, event: replace(turn, waiting=event.texts),
     ev.Usage: lambda turn, event: replace(turn, usage=event),

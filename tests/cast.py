@@ -78,11 +78,13 @@ class Mic(Actor):
 
 
 class Asr(Actor):
-    accepts = (ev.TurnStarted, ev.AudioFrame, ev.Endpoint)
+    accepts = (ev.TurnStarted, ev.AudioFrame, ev.Endpoint, ev.Baseline)
 
     def handle(self, event: ev.Event) -> Iterator[ev.Event]:
         if isinstance(event, ev.TurnStarted):
             self.words: list[str] = []
+        elif isinstance(event, ev.Baseline):
+            yield ev.BaselineRecognition()
         elif isinstance(event, ev.AudioFrame):
             self.words.append(event.pcm.rstrip(b"\0").decode())
             yield ev.Transcript(stable=" ".join(self.words[:-1]), tentative=self.words[-1])

@@ -75,14 +75,22 @@ def test_a_spoken_turn_counts_from_the_endpoint() -> None:
     assert not turn.speech_active
 
 
-@pytest.mark.parametrize(("source", "expected"), [("typed", 40 + 3 + 20), ("voice", 100 + 40 + 3 + 20)])
-def test_the_baseline_pays_for_recogniser_model_speech_and_playback(source: str, expected: float) -> None:
+@pytest.mark.parametrize(
+    ("source", "round_ms", "expected"),
+    [("typed", None, 40 + 3 + 20), ("voice", None, 100 + 40 + 3 + 20), ("voice", 250.0, 250 + 40 + 3 + 20)],
+)
+def test_the_baseline_pays_for_recogniser_model_speech_and_playback(
+    source: str, round_ms: float | None, expected: float
+) -> None:
     start = typed() if source == "typed" else [
         ev.TurnStarted(turn=1, source="voice"),
         ev.Endpoint(turn=1, revision=1, time=10.9),
         ev.Transcript(turn=1, revision=2, time=11.0, stable="what is love", final=True),
     ]  # fmt: skip
     turn = after(*start, *replied(), ev.Baseline(turn=1, revision=2, ttfs_ms=40.0), ev.BaselineSpeech(turn=1, ms=3.0))
+    assert turn.measured() == (source == "typed")
+    turn = reduce(turn, ev.BaselineRecognition(turn=1, ms=round_ms))
+    assert turn.measured()
     assert turn.baseline_audio_latency_ms == pytest.approx(expected)
 
 

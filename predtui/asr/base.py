@@ -39,6 +39,15 @@ class Recognizer(Protocol):
 
 
 @runtime_checkable
+class Repeating(Protocol):
+    """A recogniser whose last round can be had again, to measure it."""
+
+    def again(self) -> bool:
+        """The last round over the utterance that has ended, from its beginning; False where it took none."""
+        ...
+
+
+@runtime_checkable
 class Measured(Protocol):
     """A recogniser that knows how it kept up."""
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from predtui.asr.base import Hypothesis, Measured, Recognizer
+from predtui.asr.base import Hypothesis, Measured, Recognizer, Repeating
 from predtui.errors import PredtuiError
 from predtui.events import (
     AudioFrame,
+    Baseline,
+    BaselineRecognition,
     Endpoint,
     Event,
     Interrupt,
@@ -30,17 +32,18 @@ class AsrStage:
     Frames carry positions, so after a restart a turn's frames may be sent again: what was heard is not heard twice.
     """
 
-    accepts: tuple[type[Event], ...] = (TurnStarted, AudioFrame, SpeechActivity, Endpoint, Interrupt)
+    accepts: tuple[type[Event], ...] = (TurnStarted, AudioFrame, SpeechActivity, Endpoint, Interrupt, Baseline)
     tick: float | None = None
 
     def __init__(self, make: Callable[[], Recognizer]) -> None:
         self._make = make
         self._turn = 0
-        self._listening = False
+        self._listening = self._spoken = False
         self._position = 0
         self._last = Transcript()
 
     def open(self, context: StageContext) -> Iterator[Event]:
+        self._context = context
         yield StageStatus(stage="asr", message="loading the recogniser")
         self._recognizer = self._make()
 
@@ -53,6 +56,8 @@ class AsrStage:
             yield from self._activity(event)
         elif isinstance(event, Endpoint):
             yield from self._end(event)
+        elif isinstance(event, Baseline):
+            yield self._baseline(event)
         elif isinstance(event, Interrupt) and event.turn == self._turn:
             self._listening = False
 
@@ -66,6 +71,7 @@ class AsrStage:
         """Known turns are not begun again: a frame may have come before the TurnStarted."""
         if turn > self._turn:
             self._turn, self._listening, self._position, self._last = turn, listening, 0, Transcript()
+            self._spoken = listening
             self._recognizer.start()
 
     def _frame(self, frame: AudioFrame) -> Iterator[Event]:
@@ -84,6 +90,14 @@ class AsrStage:
         """A pause is told before its frames come, which are held back for what may follow them."""
         if event.turn == self._turn and self._listening and not event.active:
             yield from self._feed(b"", voiced=False)
+
+    def _baseline(self, event: Baseline) -> BaselineRecognition:
+        """What the last round takes where nothing is recognised ahead of the end."""
+        now, recognizer = self._context.clock.now, self._recognizer
+        spoken = self._spoken and event.turn == self._turn and not self._context.stale()
+        start = now()
+        repeated = spoken and isinstance(recognizer, Repeating) and recognizer.again()
+        return BaselineRecognition(ms=(now() - start) * 1000 if repeated else None)
 
     def _feed(self, pcm: bytes, voiced: bool) -> Iterator[Event]:
         if (hypothesis := self._recognizer.feed(pcm, voiced)) is not None:

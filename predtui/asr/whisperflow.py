@@ -124,11 +124,19 @@ def sure(heard: Heard) -> Heard:
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """What a round is over: a sound that has ``ended`` or not, with what the round before wrote for it."""
+
+    snapshot: Snapshot
+    reference: tuple[int, ...]
+    ended: bool
+
+
+@dataclass(frozen=True, slots=True)
 class _Round:
     """A round under way in the executors, begun at second ``begun``."""
 
-    snapshot: Snapshot
-    ended: bool
+    asked: Asked
     begun: float
     opened: Future[tuple[Encoded, Written]]
     heard: Future[Heard]
@@ -154,8 +162,8 @@ class FlowRecognizer:
         self._step = self._options.step
         self.log_probability: float | None = None
         """Mean over the tokens of the last round; None before the first."""
-        self._latest: dict[tuple[float, float], Heard] = {}
-        """What was heard in the last round, by its beginning and end, where it would be no other at the sound's end."""
+        self._latest: tuple[Asked, Heard] | None = None
+        """The last round, and what was heard in it, where it would be no other at the sound's end."""
         self._known = 0.0
         """Seconds that a round was begun over which would be no other, were they all."""
         self.tally = Tally()
@@ -179,9 +187,20 @@ class FlowRecognizer:
         self._collect(wait=True)
         snapshot = self._stream.snapshot()
         if len(snapshot.samples):
-            known = self._latest.get((snapshot.start, snapshot.end))
-            self._stream.take(snapshot, known or self._hear(snapshot, ended=True), last=True)
+            known = self._latest and self._latest[0].snapshot
+            if not known or (known.start, known.end) != (snapshot.start, snapshot.end):
+                self._hear(self._asked(snapshot, ended=True))
+            if self._latest:
+                self._stream.take(snapshot, self._latest[1], last=True)
         return self._stream.hypothesis(unfinished=False)
+
+    def again(self) -> bool:
+        """As ``Repeating`` says."""
+        if self._latest is None:
+            return False
+        _, writing = self._begun(self._latest[0])
+        writing.heard()
+        return True
 
     def worked(self) -> list[Work]:
         """Encoding and writing, a round each; the executors go on adding."""
@@ -199,43 +218,46 @@ class FlowRecognizer:
         if self._executors:
             self._submit(ended)
             return
-        snapshot = self._snapshot(ended)
+        asked = self._asked(self._stream.snapshot(), ended)
         begun = self._now()
-        self._stream.take(snapshot, self._hear(snapshot, ended))
+        self._stream.take(asked.snapshot, self._hear(asked))
         self._step = max(self._options.step, (self._now() - begun) / SHARE)
 
-    def _snapshot(self, ended: bool) -> Snapshot:
-        snapshot = self._stream.snapshot()
+    def _asked(self, snapshot: Snapshot, ended: bool) -> Asked:
         if self._as_last(ended):
             self._known = snapshot.end
-        return snapshot
+        return Asked(snapshot, self._stream.reference(snapshot), ended)
 
     def _as_last(self, ended: bool) -> bool:
         """Whether a round hears a sound as the last one would, that has ``ended`` or has not."""
         return self._options.padding(ended) == self._options.padding(ended=True)
 
-    def _hear(self, snapshot: Snapshot, ended: bool) -> Heard:
+    def _hear(self, asked: Asked) -> Heard:
         begun = self._now()
-        encoded, writing = self._open(snapshot, self._stream.reference(snapshot), ended)
+        encoded, writing = self._open(asked)
         heard = self._write(writing)
         self.tally.add(self._now() - begun, encoded.gflops, heard.effort)
-        return self._done(snapshot, heard, ended)
+        return self._done(asked, heard)
 
-    def _done(self, snapshot: Snapshot, heard: Heard, ended: bool) -> Heard:
-        """What is credible of the round over ``snapshot``, which is remembered for the end."""
+    def _done(self, asked: Asked, heard: Heard) -> Heard:
+        """What is credible of a round, which is remembered for the end."""
         self.log_probability = heard.mean_log_probability
         believed = sure(heard)
-        self._latest = {(snapshot.start, snapshot.end): believed} if self._as_last(ended) else {}
+        self._latest = (asked, believed) if self._as_last(asked.ended) else None
         return believed
 
-    def _open(self, snapshot: Snapshot, reference: tuple[int, ...], ended: bool) -> tuple[Encoded, Written]:
+    def _open(self, asked: Asked) -> tuple[Encoded, Written]:
         """What the first executor does."""
-        options, begun = self._options, self._now()
-        encoded = self._model.encode(snapshot.samples, options.tail, options.padding(ended))
-        writing = self._model.begin(encoded, snapshot.prompt, reference, options.beam, options.pruning)
-        writing.advance(options.exchange)
+        begun = self._now()
+        encoded, writing = self._begun(asked)
+        writing.advance(self._options.exchange)
         self._work.append(Work(stage="encode", start=begun, end=self._now()))
         return encoded, writing
+
+    def _begun(self, asked: Asked) -> tuple[Encoded, Written]:
+        options, snapshot = self._options, asked.snapshot
+        encoded = self._model.encode(snapshot.samples, options.tail, options.padding(asked.ended))
+        return encoded, self._model.begin(encoded, snapshot.prompt, asked.reference, options.beam, options.pruning)
 
     def _write(self, writing: Written) -> Heard:
         """What the second executor does."""
@@ -248,10 +270,10 @@ class FlowRecognizer:
         """A round into the executors, unless the first is still busy with the newest one (section 4.3)."""
         if self._rounds and not self._rounds[-1].opened.done():
             return
-        snapshot, (encoding, writing) = self._snapshot(ended), self._executors
-        opened = encoding.submit(self._open, snapshot, self._stream.reference(snapshot), ended)
+        asked, (encoding, writing) = self._asked(self._stream.snapshot(), ended), self._executors
+        opened = encoding.submit(self._open, asked)
         heard = writing.submit(lambda: self._write(opened.result()[1]))
-        self._rounds.append(_Round(snapshot, ended, self._now(), opened, heard))
+        self._rounds.append(_Round(asked, self._now(), opened, heard))
 
     def _collect(self, wait: bool) -> None:
         """The words of the rounds that are done; ``wait``: of all."""
@@ -259,7 +281,7 @@ class FlowRecognizer:
             one = self._rounds.popleft()
             heard = one.heard.result()
             self.tally.add(self._now() - one.begun, one.opened.result()[0].gflops, heard.effort)
-            self._stream.take(one.snapshot, self._done(one.snapshot, heard, one.ended))
+            self._stream.take(one.asked.snapshot, self._done(one.asked, heard))
 
 
 def load(settings: AsrSettings) -> tuple[WhisperModel, FlowOptions]:

@@ -29,7 +29,7 @@ from predtui.settings import AudioSettings
 from predtui.stage import StageContext
 
 NO_DEVICE = "none"
-PAUSE_SECONDS = 0.12
+PAUSE_SECONDS = 0.064
 """Quiet after speech that is told of as a pause: words have gaps of less within them."""
 OFF = "the {} is switched off. Name one in the setting {}, or leave that empty for the default."
 FIRST_SAMPLE_SECONDS = 0.1

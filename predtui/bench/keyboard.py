@@ -201,8 +201,7 @@ class Terminal:
 def _over(turn: Turn, baseline: bool) -> bool:
     if turn.phase != "done" or not turn.transcript.final:
         return False
-    measured = turn.baseline is not None and (turn.baseline_speech_ms is not None or turn.voiceless)
-    return measured or not baseline or not turn.reply_text
+    return turn.measured() or not baseline or not turn.reply_text
 
 
 def show(recipe: Path, record: Path) -> int:

@@ -135,7 +135,7 @@ def _spoken(plan: Plan, dialogue: Dialogue, folder: Path) -> Iterator[Told]:
             wav, events, before = folder / "prompt.wav", list[Event](), pipeline.state.number
             speak(stream.text, wav, VOICE, WORDS_A_MINUTE, plan.release_s)
             pipeline.listen_file(wav)
-            until_over(pipeline, inbox, events.append, wants_baseline=True, speaks=True)
+            until_over(pipeline, inbox, events.append, before, wants_baseline=True, speaks=True)
             heard = pipeline.state.number > before
             waited = pipeline.state.breakdown.get("recogniser")
             own = {"foretold": foretold(events), "recogniser_ms": waited}

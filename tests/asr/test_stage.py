@@ -124,3 +124,19 @@ def test_an_interrupt_drops_the_utterance_of_its_turn_only(stage: AsrStage) -> N
 def test_another_rate_is_an_error(stage: AsrStage) -> None:
     with pytest.raises(PredtuiError, match="16000 Hz, not 8000 Hz"):
         run(stage, STARTED, ev.AudioFrame(turn=1, pcm=b"a\0", rate=8000))
+
+
+def test_the_last_round_is_measured_for_the_baseline_of_a_spoken_turn(stage: AsrStage) -> None:
+    asked = ev.Baseline(turn=1)
+    nothing = [ev.BaselineRecognition()]
+    assert run(stage, asked) == nothing
+    run(stage, STARTED, frame("a", 0), ev.Endpoint(turn=1))
+    assert run(stage, asked) == nothing, "this recogniser has no rounds"
+
+    def again() -> bool:
+        stage._context.clock.sleep(0.25)
+        return True
+
+    stage._recognizer.again = again  # type: ignore[attr-defined]
+    assert run(stage, asked) == [ev.BaselineRecognition(ms=250.0)]
+    assert run(stage, ev.TurnStarted(turn=2, source="typed"), ev.Baseline(turn=2)) == nothing

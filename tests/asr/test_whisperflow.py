@@ -207,6 +207,26 @@ def test_what_a_pause_makes_known_is_what_a_round_after_the_end_would_hear() -> 
     assert padded == [0] * 5 + [1000] * 2
 
 
+@pytest.mark.parametrize("pause", [False, True])
+def test_the_last_round_can_be_had_again_as_it_was(pause: bool) -> None:
+    class Watched(Script):
+        def begin(self, encoded, prompt, reference, beam=5, pruning="forward") -> Done:
+            references.append(reference)
+            return super().begin(encoded, prompt, reference, beam, pruning)
+
+    references: list[tuple[int, ...]] = []
+    recognizer = FlowRecognizer(Watched([["w1"], ["w1", "w2"], ["w1", "w2"], ["other"]]), FlowOptions(step=0.2))
+    assert not recognizer.again()
+    for voiced in (*[True] * 10, *[True] * 3, *[False] * (2 * pause)):
+        recognizer.feed(bytes(2 * FRAME), voiced)
+    assert recognizer.finish().stable == "w1 w2"
+    rounds = recognizer.tally.rounds
+    assert recognizer.again()
+    assert references[-1] == references[-2]
+    assert recognizer.tally.rounds == rounds
+    assert recognizer.finish().stable == "w1 w2"
+
+
 def test_samples_that_are_no_numbers_are_silence() -> None:
     stream = Stream(1.0, 2.0)
     stream.hear(np.array([np.nan, np.inf, -np.inf, 0.5], np.float32))
