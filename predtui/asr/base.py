@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -36,6 +37,14 @@ class Recognizer(Protocol):
     def finish(self) -> Hypothesis:
         """The end of the utterance: everything said, as stable words. Empty when nobody spoke."""
         ...
+
+
+@runtime_checkable
+class Overtaken(Protocol):
+    """A recogniser that gives up a round over sound that goes on, where a pause or the end has come meanwhile."""
+
+    overtaken: Callable[[], bool]
+    """Whether one has; asked between forwards."""
 
 
 @runtime_checkable

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from predtui.asr.base import Hypothesis, Measured, Recognizer, Repeating
+from predtui.asr.base import Hypothesis, Measured, Overtaken, Recognizer, Repeating
 from predtui.errors import PredtuiError
 from predtui.events import (
     AudioFrame,
@@ -41,13 +41,20 @@ class AsrStage:
         self._listening = self._spoken = False
         self._position = 0
         self._last = Transcript()
+        self._ending: Event | None = None
+        """A pause or an end that has come and was not handled."""
 
     def open(self, context: StageContext) -> Iterator[Event]:
         self._context = context
+        context.watch(self._arrived)
         yield StageStatus(stage="asr", message="loading the recogniser")
         self._recognizer = self._make()
+        if isinstance(self._recognizer, Overtaken):
+            self._recognizer.overtaken = lambda: self._ending is not None
 
     def handle(self, event: Event) -> Iterator[Event]:
+        if event is self._ending:
+            self._ending = None
         if isinstance(event, TurnStarted):
             self._begin(event.turn, listening=event.source != "typed")
         elif isinstance(event, AudioFrame):
@@ -67,11 +74,16 @@ class AsrStage:
     def close(self) -> None:
         self._listening = False
 
+    def _arrived(self, event: Event) -> None:
+        """Called while ``handle`` is at work."""
+        if isinstance(event, Endpoint | SpeechActivity):
+            self._ending = None if isinstance(event, SpeechActivity) and event.active else event
+
     def _begin(self, turn: int, listening: bool) -> None:
         """Known turns are not begun again: a frame may have come before the TurnStarted."""
         if turn > self._turn:
             self._turn, self._listening, self._position, self._last = turn, listening, 0, Transcript()
-            self._spoken = listening
+            self._spoken, self._ending = listening, None
             self._recognizer.start()
 
     def _frame(self, frame: AudioFrame) -> Iterator[Event]:

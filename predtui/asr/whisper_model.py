@@ -75,18 +75,24 @@ class Writing:
         self._written = 0
         self._text: Text | None = None
 
-    def advance(self, tokens: float) -> None:
-        """Forwards until so many ``tokens`` are written, or all of them."""
-        while self._text is None and self._written < tokens:
+    def step(self) -> bool:
+        """A forward; whether all is written now."""
+        if self._text is None:
             try:
                 self._written = next(self._steps)
             except StopIteration as end:
                 self._text = end.value
+        return self._text is not None
+
+    def advance(self, tokens: float) -> None:
+        """Forwards until so many ``tokens`` are written, or all of them."""
+        while self._written < tokens and not self.step():
+            pass
 
     def heard(self) -> Heard:
         """The rest, and when each word was said."""
-        while self._text is None:
-            self.advance(math.inf)
+        self.advance(math.inf)
+        assert self._text is not None
         return self._heard(self._text)
 
 

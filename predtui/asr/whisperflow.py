@@ -35,7 +35,7 @@ AGREEING_ROUNDS = 3
 HOLD_SECONDS = 3.0
 """What a large model wrote of the newest sound it often writes otherwise once more is said, and in agreement with
 itself until then: it knows many words, and guesses."""
-LAST_SHARE = 3
+LAST_SHARE = 4
 """A large model hears a sound that has ended in a window of so small a part of the one it was trained on, or longer:
 nearly as right as in the whole of it, and much sooner."""
 SHARE = 0.5
@@ -71,6 +71,8 @@ class FlowOptions:
 
 class Written(Protocol):
     """What the engine needs of a Writing."""
+
+    def step(self) -> bool: ...
 
     def advance(self, tokens: float) -> None: ...
 
@@ -152,6 +154,8 @@ class FlowRecognizer:
         self._executors = [ThreadPoolExecutor(1, name) for name in ("encode", "write")] if options.pipelined else []
         self._rounds: deque[_Round] = deque()
         self._work: deque[Work] = deque()
+        self.overtaken: Callable[[], bool] = lambda: False
+        """As ``Overtaken`` says."""
         self.start()
 
     def start(self) -> None:
@@ -174,7 +178,8 @@ class FlowRecognizer:
         if voiced:
             stream.hear(np.frombuffer(pcm, dtype="<i2").astype(np.float32) / 32768.0)
         self._collect(wait=False)
-        if stream.unseen >= self._step or (not voiced and stream.heard > self._known):
+        due = stream.unseen >= self._step and not (voiced and self.overtaken())
+        if due or (not voiced and stream.heard > self._known):
             self._begin(ended=not voiced)
         new = stream.hypothesis(unfinished=voiced)
         if new == self._last or not (new.stable or new.tentative):
@@ -220,7 +225,9 @@ class FlowRecognizer:
             return
         asked = self._asked(self._stream.snapshot(), ended)
         begun = self._now()
-        self._stream.take(asked.snapshot, self._hear(asked))
+        if (heard := self._hear(asked)) is None:
+            return
+        self._stream.take(asked.snapshot, heard)
         self._step = max(self._options.step, (self._now() - begun) / SHARE)
 
     def _asked(self, snapshot: Snapshot, ended: bool) -> Asked:
@@ -232,9 +239,12 @@ class FlowRecognizer:
         """Whether a round hears a sound as the last one would, that has ``ended`` or has not."""
         return self._options.padding(ended) == self._options.padding(ended=True)
 
-    def _hear(self, asked: Asked) -> Heard:
+    def _hear(self, asked: Asked) -> Heard | None:
+        """None where it was overtaken."""
         begun = self._now()
         encoded, writing = self._open(asked)
+        if not asked.ended and not self._written(writing):
+            return None
         heard = self._write(writing)
         self.tally.add(self._now() - begun, encoded.gflops, heard.effort)
         return self._done(asked, heard)
@@ -258,6 +268,16 @@ class FlowRecognizer:
         options, snapshot = self._options, asked.snapshot
         encoded = self._model.encode(snapshot.samples, options.tail, options.padding(asked.ended))
         return encoded, self._model.begin(encoded, snapshot.prompt, asked.reference, options.beam, options.pruning)
+
+    def _written(self, writing: Written) -> bool:
+        """Whether all is written; False where a pause or the end has come before."""
+        begun = self._now()
+        done = False
+        while not done and not self.overtaken():
+            done = writing.step()
+        if not done:
+            self._work.append(Work(stage="write", start=begun, end=self._now()))
+        return done
 
     def _write(self, writing: Written) -> Heard:
         """What the second executor does."""

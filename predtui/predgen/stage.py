@@ -39,7 +39,7 @@ from predtui.llm.halt import Halt
 from predtui.llm.load import Loader, announced, load, stands_in
 from predtui.llm.templates import PlainTemplate
 from predtui.predgen.baseline import measure
-from predtui.predgen.costs import measured, observed
+from predtui.predgen.costs import measured, observed, remembered
 from predtui.predgen.lookahead import LookAhead, Steps
 from predtui.predgen.options import SpeculationOptions
 from predtui.predgen.policy import Payoff
@@ -54,7 +54,7 @@ from predtui.stage import StageContext
 
 def create(options: SpeculationOptions) -> SpeculationStage:
     loader = partial(load, weights=options.weights)
-    return SpeculationStage(options, loader, draft_loader=loader)
+    return SpeculationStage(options, loader, draft_loader=loader, remembers=True)
 
 
 def from_settings(settings: LlmSettings) -> SpeculationStage:
@@ -74,11 +74,13 @@ class SpeculationStage:
         loader: Loader = load,
         costs: Curve | None = None,
         draft_loader: Loader = load,
+        remembers: bool = False,
     ) -> None:
-        """``costs``: seconds of a forward by the tokens it evaluates; None: measured when the model is opened."""
+        """``costs``: seconds of a forward by the tokens it evaluates; None: measured when the model is opened, or, where
+        the stage ``remembers``, when it is first opened on a machine."""
         self._options = options
         self._load, self._load_draft = loader, draft_loader
-        self._costs = costs
+        self._costs, self._remembers = costs, remembers
         self._verifier = options.verifier
         self._opened = ExitStack()
         """Closes what ``open`` has opened, however far it came."""
@@ -130,7 +132,7 @@ class SpeculationStage:
         yield StageStatus(stage="llm", message="reading the system prompt", progress=0.9)
         self._prefill()
         if self._costs is None and options.policy:
-            self._costs = measured(self._loaded.model, self._opening, context.clock)
+            self._costs = self._measured()
         self._speculator = Speculator(
             self._loaded,
             self._decoding.decoder,
@@ -213,6 +215,13 @@ class SpeculationStage:
         self._unfinished = None
         self._speculator.reset()
         self._prefill()
+
+    def _measured(self) -> Curve:
+        loaded, options, clock = self._loaded, self._options, self._context.clock
+        if not self._remembers:
+            return measured(loaded.model, self._opening, clock)
+        name = f"{_described(loaded)} {options.model} {options.threads} {options.weights}"
+        return remembered(loaded.model, self._opening, clock, name)
 
     def _listen(self, listening: bool) -> None:
         if listening != self._listening:

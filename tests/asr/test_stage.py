@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 
 import pytest
 
@@ -140,3 +141,25 @@ def test_the_last_round_is_measured_for_the_baseline_of_a_spoken_turn(stage: Asr
     stage._recognizer.again = again  # type: ignore[attr-defined]
     assert run(stage, asked) == [ev.BaselineRecognition(ms=250.0)]
     assert run(stage, ev.TurnStarted(turn=2, source="typed"), ev.Baseline(turn=2)) == nothing
+
+
+def test_a_recogniser_knows_of_a_pause_that_waits() -> None:
+    class Hurried(Parrot):
+        def overtaken(self) -> bool:
+            raise NotImplementedError
+
+    told: list[Callable[[ev.Event], None]] = []
+    stage = AsrStage(Hurried)
+    list(stage.open(StageContext(VirtualClock(), lambda: False, logging.getLogger("test"), told.append)))
+    overtaken, (arrives,) = stage._recognizer.overtaken, told  # type: ignore[attr-defined]
+    run(stage, STARTED)
+    pause, speech = (ev.SpeechActivity(turn=1, active=active) for active in (False, True))
+    for event, waits in ((frame("a", 0), False), (pause, True), (speech, False), (ev.Endpoint(turn=1), True)):
+        arrives(event)
+        assert overtaken() == waits
+    arrives(pause)
+    run(stage, pause)
+    assert not overtaken()
+    arrives(pause)
+    run(stage, ev.TurnStarted(turn=2, source="voice"))
+    assert not overtaken(), "that of another turn is none"

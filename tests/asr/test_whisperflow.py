@@ -37,6 +37,9 @@ class Done:
 
     words: Heard
 
+    def step(self) -> bool:
+        return True
+
     def advance(self, tokens) -> None:
         pass
 
@@ -205,6 +208,40 @@ def test_what_a_pause_makes_known_is_what_a_round_after_the_end_would_hear() -> 
     recognizer.feed(b"", False)
     recognizer.finish()
     assert padded == [0] * 5 + [1000] * 2
+
+
+def test_a_round_is_given_up_for_a_pause_and_for_nothing_else() -> None:
+    class Slow(Done):
+        def step(self) -> bool:
+            steps.append(came)
+            return False if came else super().step()
+
+    class Slowly(Script):
+        def begin(self, encoded, prompt, reference, beam=5, pruning="forward") -> Done:
+            return Slow(super().begin(encoded, prompt, reference, beam, pruning).words)
+
+    came, steps = False, list[bool]()
+    recognizer = FlowRecognizer(Slowly([["w1"], ["lost"], ["w1", "w2"], ["w1", "w2", "w3"]]), FlowOptions(step=0.2))
+    asked = 0
+
+    def overtaken() -> bool:
+        nonlocal came, asked
+        asked += 1
+        came = came or asked == comes
+        return came
+
+    comes, recognizer.overtaken = -1, overtaken
+    assert recognizer.feed(bytes(22 * FRAME), True) is not None
+    asked, comes = 0, 2  # once before the round, and once within it
+    assert recognizer.feed(bytes(22 * FRAME), True) is None
+    assert recognizer.feed(bytes(22 * FRAME), True) is None, "nothing is begun while a pause waits"
+    assert recognizer.tally.rounds == 1
+    pause = recognizer.feed(b"", False)
+    assert pause is not None
+    assert f"{pause.stable} {pause.tentative}" == "w1 w2", "the pause has its round"
+    came = False
+    recognizer.feed(bytes(22 * FRAME), True)
+    assert recognizer.finish().stable == "w1 w2 w3"
 
 
 @pytest.mark.parametrize("pause", [False, True])
