@@ -30,8 +30,8 @@ from predtui.stage import StageContext
 
 NO_DEVICE = "none"
 PAUSE_SECONDS = 0.064
-"""Quiet after speech that is told of as a pause. Speech has such gaps too, about one in two seconds; what is begun for an
-end that was none is given up or of use later."""
+"""Quiet after speech that is told of as a pause. Speech that goes on has such gaps too, about one in two seconds: the
+recogniser's round that a pause brings is then one like others."""
 OFF = "the {} is switched off. Name one in the setting {}, or leave that empty for the default."
 FIRST_SAMPLE_SECONDS = 0.1
 """How long to wait for a device to take the first sample of a reply."""

@@ -76,8 +76,8 @@ class SpeculationStage:
         draft_loader: Loader = load,
         remembers: bool = False,
     ) -> None:
-        """``costs``: seconds of a forward by the tokens it evaluates; None: measured when the model is opened, or, where
-        the stage ``remembers``, when it is first opened on a machine."""
+        """``costs``: seconds of a forward by the tokens it evaluates; None: measured when the model is opened, or,
+        where the stage ``remembers``, when it is first opened on a machine."""
         self._options = options
         self._load, self._load_draft = loader, draft_loader
         self._costs, self._remembers = costs, remembers
@@ -91,8 +91,8 @@ class SpeculationStage:
         self._reply: tuple[str, tuple[int, ...]] = ("", ())
         """The last final prompt with the tokens of its reply."""
         self._heard = Transcript()
-        self._listening = False
-        """Whether a recogniser hears the turn, for which a core is left."""
+        self._spoken = self._listening = False
+        """Whether the turn is, and whether a recogniser is at work on it, for which a core is left."""
         self._work: Steps | None = None
         """What is left to do while nothing waits."""
         self._looked = False
@@ -208,7 +208,8 @@ class SpeculationStage:
 
     def _start(self, event: TurnStarted) -> None:
         self._rest()
-        self._listen(event.source != "typed")
+        self._spoken = event.source != "typed"
+        self._listen(self._spoken)
         self._history = event.history
         self._heard = Transcript()
         self._ahead = ""
@@ -239,8 +240,7 @@ class SpeculationStage:
     def _transcript(self, event: Transcript) -> Iterator[Event]:
         last, self._heard = self._heard, event
         self._rest()
-        if event.final:
-            self._listen(False)
+        self._listen(self._spoken and event.unfinished and not event.final)
         if event.prompt and event.changes(last):
             yield from self._speculate(event)
         elif event.final:

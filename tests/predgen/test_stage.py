@@ -38,6 +38,7 @@ from predtui.events import (
 )
 from predtui.llm.base import LoadedModel, never
 from predtui.llm.load import load
+from predtui.llm.scripted import ScriptedModel
 from predtui.llm.templates import PlainTemplate
 from predtui.predgen.options import SpeculationOptions
 from predtui.predgen.stage import SpeculationStage, create
@@ -271,6 +272,35 @@ def test_candidate_parts_join_to_what_is_guessed_and_what_was() -> None:
         assert isinstance(candidates[-1], Candidate)
         before.add(candidates[-1].text)
         assert plain_text(prompt).startswith(candidates[-1].text.strip())
+
+
+def test_a_core_is_left_to_the_recogniser_while_it_is_at_work() -> None:
+    class Sharing(ScriptedModel):
+        left = 0
+
+        def leave(self, cores: int) -> None:
+            self.left += cores
+
+    model = Sharing()
+
+    def lend(*_: object) -> LoadedModel:
+        return replace(load("0", engine="scripted"), model=model)
+
+    stage = SpeculationStage(OPTIONS, lend)
+    list(stage.open(StageContext(VirtualClock(), never, logging.getLogger("test"))))
+    for event, left in (
+        (TurnStarted(turn=1, source="voice"), 1),
+        (Transcript(turn=1, tentative="what is"), 1),
+        (Transcript(turn=1, tentative="what is", unfinished=False, paused=True), 0),
+        (Transcript(turn=1, tentative="what is the"), 1),
+        (Transcript(turn=1, stable="what is the sum", final=True), 0),
+        (TurnStarted(turn=2, source="typed"), 0),
+        (Transcript(turn=2, tentative="and"), 0),
+        (TurnStarted(turn=3, source="voice"), 1),
+        (Interrupt(turn=3), 0),
+    ):
+        list(stage.handle(event))
+        assert model.left == left, event
 
 
 def test_a_held_back_word_and_silence_cost_nothing() -> None:
