@@ -244,6 +244,7 @@ class FlowRecognizer:
         begun = self._now()
         encoded, writing = self._open(asked)
         if not asked.ended and not self._written(writing):
+            self._known = 0.0
             return None
         heard = self._write(writing)
         self.tally.add(self._now() - begun, encoded.gflops, heard.effort)

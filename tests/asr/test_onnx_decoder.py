@@ -16,7 +16,7 @@ from predtui.asr import ct2_weights, onnx_decoder
 from predtui.asr.onnx_decoder import OnnxDecoder
 from predtui.asr.whisper_decoder import Cache, NumpyDecoder
 from predtui.asr.whisper_model import WhisperModel
-from predtui.asr.writers import PrunedWriter
+from predtui.asr.writers import PlainWriter, PrunedWriter
 from tests.asr import tiny_whisper
 
 tokens = st.lists(st.integers(0, 303), min_size=1, max_size=12)
@@ -87,12 +87,18 @@ def test_what_does_not_fit_is_told(quantised: OnnxDecoder) -> None:
         quantised.forward(np.zeros((1, quantised.context + 1), np.int64), memory, Cache())
 
 
-def test_large_decoders_are_in_8_bits(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("on_cpu", [True, False])
+def test_large_decoders_are_in_8_bits_on_a_cpu(folder: Path, monkeypatch: pytest.MonkeyPatch, on_cpu: bool) -> None:
     monkeypatch.setattr("predtui.asr.whisper_model.CACHED_WEIGHTS", 0)
     large = WhisperModel(folder)
     assert large.large
-    assert isinstance(large._writer, PrunedWriter)
-    assert isinstance(large._writer._decoder, OnnxDecoder)
+    if on_cpu:
+        assert isinstance(large._writer, PrunedWriter)
+        assert isinstance(large._writer._decoder, OnnxDecoder)
+    else:
+        large._on_cpu = False
+        large._writer = large._make_writer(folder, {}, 1)
+        assert isinstance(large._writer, PlainWriter)
     encoded = large.encode(np.random.default_rng(0).standard_normal(16_000).astype(np.float32), np.zeros(0, np.float32))
     written = large.write(encoded, "", ())
     assert large.write(encoded, "", tuple(token for one in written.spoken for token in one.tokens)) is not None
