@@ -42,6 +42,7 @@ def examine(settings: Settings, testing: bool = False) -> Iterator[Finding]:
         try:
             yield from check(named)
             if check is _language_model:
+                yield from _threads(named)
                 yield from _repacking(named, testing)
                 if testing:
                     yield from _exactness(named)
@@ -96,6 +97,31 @@ def _language_model(settings: Settings) -> Iterator[Finding]:
         yield Finding("language model", "found", inspect(settings.llm.model, settings.llm.engine), needed=True)
     except PredtuiError as error:
         yield Finding("language model", "broken", error.message, error.remedy, needed=True)
+
+
+def _threads(settings: Settings) -> Iterator[Finding]:
+    """How many a forward of llama.cpp takes, and whether its build keeps it from taking more."""
+    from predtui.llm import build
+    from predtui.llm.gguf import read_header
+    from predtui.llm.llamathreads import gives_way, llama_threads
+    from predtui.llm.load import file_of
+    from predtui.llm.threads import default_threads
+
+    if settings.llm.engine != "llamacpp" or not build.available():
+        return
+    if settings.llm.threads:
+        yield Finding("threads", "found", f"{settings.llm.threads}, as the settings say")
+        return
+    try:
+        parameters = read_header(file_of(settings.llm.model)).parameters
+    except PredtuiError:
+        return  # the line above has said so
+    threads = llama_threads(parameters)
+    if gives_way() or threads == default_threads(parameters, gives_way=True):
+        yield Finding("threads", "found", f"{threads} for this model{', fewer while others work' * (threads > 1)}")
+    else:
+        detail = f"{threads} for this model: one core is left, since llama.cpp was not compiled for predtui"
+        yield Finding("threads", "found", detail, build.COMPILE)
 
 
 def _repacking(settings: Settings, testing: bool) -> Iterator[Finding]:

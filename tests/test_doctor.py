@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from predtui.doctor import Finding, examine, typed_turn_works
 from predtui.llm import repacking
+from predtui.llm.gguf import read_header
 from predtui.settings import LlmSettings, Settings
 from tests.tiny_gguf import write
 
@@ -46,6 +48,29 @@ def test_a_llama_cpp_for_another_processor_is_to_be_compiled_again(
     assert ("--no-cache-dir" in tested.remedy) is foreign
     assert typed_turn_works([tested]) is not foreign
     assert told(model) == [tested]
+
+
+@pytest.mark.parametrize(
+    ("ours", "cores", "asked", "says", "compiled"),
+    [
+        (True, 2, 0, "2 for this model, fewer while others work", False),
+        (False, 2, 0, "1 for this model: one core is left", True),
+        (False, 16, 0, "4 for this model", False),
+        (False, 2, 3, "3, as the settings say", False),
+    ],
+)
+def test_threads_are_told_with_what_keeps_them_few(
+    ours: bool, cores: int, asked: int, says: str, compiled: bool, model: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("predtui.llm.llamathreads.gives_way", lambda: ours)
+    monkeypatch.setattr("predtui.llm.threads._allowed", lambda: set(range(cores)))
+    monkeypatch.setattr("psutil.cpu_count", lambda logical=True: cores)
+    large = replace(read_header(Path(model.llm.model)), parameters=10**9)
+    monkeypatch.setattr("predtui.llm.gguf.read_header", lambda path: large)
+    named = Settings(llm=LlmSettings(model=model.llm.model, threads=asked))
+    (finding,) = (finding for finding in examine(named) if finding.subject == "threads")
+    assert finding.detail.startswith(says)
+    assert ("predtui.llm.build" in finding.remedy) is compiled
 
 
 def test_types_that_are_never_repacked_are_not_tested() -> None:

@@ -28,6 +28,10 @@ RECOMPILE = (
     "llama.cpp was compiled for another processor, and pip kept it. Compile it for this one: "
     f"pip install --force-reinstall --no-cache-dir --no-deps '{REQUIREMENT}'"
 )
+COMPILE = (
+    "Compile it so: pip cache remove llama_cpp_python; pip uninstall -y llama-cpp-python; "
+    "python -m predtui.llm.build start"
+)
 PATIENCE_S = 0.5
 """Between two looks at how far it is."""
 _FLAGS = Path(__file__).with_name("llama.cmake")
