@@ -96,7 +96,8 @@ def test_a_spoken_turn_connects_to_nothing_and_writes_its_log_and_what_it_found_
         path for path in written if path.is_absolute() and not path.is_relative_to(tmp_path / "place" / "cache")
     }
     assert {path for path in elsewhere if path.parts[1] not in ("dev", "proc")} <= {state, state / "predtui.log"}
-    assert seen.files == {"state/predtui.log", "cache/exactness.json"}, "once, what this processor was found to compute"
+    found = {"cache/exactness.json", "cache/costs.json"}
+    assert seen.files == {"state/predtui.log", *found}, "once, what this processor was found to compute, and how fast"
 
 
 def test_every_import_of_predtui_sets_the_switches_first(watched: Callable[..., Watched]) -> None:
