@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from predtui.asr.base import Hypothesis, Measured, Recognizer, Repeating
+from predtui.asr.base import Hypothesis, Measured, Recognizer
 from predtui.events import Work
 
 SURE = -0.3
@@ -61,10 +61,6 @@ class AutoRecognizer:
         said = self._special.finish()
         self._chosen = self._special if said.stable and self._sure else self._general
         return said if self._chosen is self._special else self._general.finish()
-
-    def again(self) -> bool:
-        """The special one's last round: the general one follows the sound and has none."""
-        return isinstance(self._special, Repeating) and self._special.again()
 
     def worked(self) -> list[Work]:
         """What the special one did, where it tells."""
