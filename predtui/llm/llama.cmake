@@ -4,7 +4,7 @@ set(LLAMA_BUILD_COMMON OFF)  # what llama.cpp's own programs share
 set(LLAVA_BUILD OFF)         # pictures
 set(LLAMA_ALL_WARNINGS OFF)
 set(GGML_ALL_WARNINGS OFF)
-set(GGML_OPENMP OFF)         # whose threads spin for 20 ms after each forward, on cores that others could use
+set(GGML_OPENMP OFF)         # whose threads spin on after each forward, on cores that others could use
 
 function(predtui_flags)
   # libllama loads files and lays out graphs, whose arithmetic is ggml's: only that is worth the full optimisation.

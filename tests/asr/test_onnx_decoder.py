@@ -17,19 +17,8 @@ from predtui.asr.onnx_decoder import OnnxDecoder
 from predtui.asr.whisper_decoder import Cache, NumpyDecoder
 from predtui.asr.whisper_model import WhisperModel
 from predtui.asr.writers import PlainWriter, PrunedWriter
-from tests.asr import tiny_whisper
 
 tokens = st.lists(st.integers(0, 303), min_size=1, max_size=12)
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_whisper.make(tmp_path_factory.mktemp("tiny"))
-
-
-@pytest.fixture(scope="module")
-def exact(folder: Path) -> NumpyDecoder:
-    return NumpyDecoder(ct2_weights.read(folder, "decoder/"))
 
 
 @pytest.fixture(scope="module", params=[True, False], ids=["signed", "unsigned"])
@@ -48,20 +37,20 @@ def near(one: np.ndarray, other: np.ndarray, share: float = 0.15) -> bool:
 @given(text=tokens, seed=st.integers(0, 99), positions=st.integers(1, 60))
 @settings(max_examples=30, deadline=None)
 def test_it_computes_what_numpy_does(
-    exact: NumpyDecoder, quantised: OnnxDecoder, text: list[int], seed: int, positions: int
+    decoder: NumpyDecoder, quantised: OnnxDecoder, text: list[int], seed: int, positions: int
 ) -> None:
     states = np.random.default_rng(seed).standard_normal((positions, 32)).astype(np.float32)
-    expected, found = exact.remember(states), quantised.remember(states)
+    expected, found = decoder.remember(states), quantised.remember(states)
     for one, other in zip((*found.keys, *found.values), (*expected.keys, *expected.values), strict=True):
         assert one.shape == other.shape
         assert near(one, other)
     ids = np.array([[296, 303, *text]])
-    wanted, got = exact.forward(ids, expected, Cache()), quantised.forward(ids, expected, Cache())
+    wanted, got = decoder.forward(ids, expected, Cache()), quantised.forward(ids, expected, Cache())
     assert got.logits.shape == wanted.logits.shape
     assert near(got.logits, wanted.logits)
     assert got.attention.shape == wanted.attention.shape
     assert np.abs(got.attention - wanted.attention).max() < 0.3
-    assert quantised.context == exact.context
+    assert quantised.context == decoder.context
 
 
 @given(text=tokens, seed=st.integers(0, 99), beams=st.integers(1, 5), last=st.integers(0, 3))

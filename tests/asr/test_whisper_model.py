@@ -17,20 +17,9 @@ from predtui.asr.whisper_decoder import Cache, Memory, NumpyDecoder  # noqa: E40
 from predtui.asr.whisper_model import WhisperModel  # noqa: E402
 from predtui.errors import PredtuiError  # noqa: E402
 from predtui.training.asr.export import load_whisper  # noqa: E402
-from tests.asr import tiny_whisper  # noqa: E402
 
 END, PROMPT = 295, [296, 303]
 NOTHING = np.zeros(0, np.float32)
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_whisper.make(tmp_path_factory.mktemp("tiny"))
-
-
-@pytest.fixture(scope="module")
-def decoder(folder: Path) -> NumpyDecoder:
-    return NumpyDecoder(ct2_weights.read(folder, "decoder/"))
 
 
 def memory(decoder: NumpyDecoder, seed: int, positions: int = 40) -> Memory:
