@@ -13,7 +13,7 @@ real: $(VENV)/.run
 	@$(BIN)/predtui real
 
 test: $(VENV)/.dev portaudio check
-	@$(BIN)/python -m predtui.llm.build wait
+	@$(BIN)/python -m predtui.llm.llamacpp.compile wait
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 # As test, on the real models too where the package index has them.
@@ -38,16 +38,16 @@ $(BIN)/python:
 	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
 
 $(VENV)/.run: $(BIN)/python pyproject.toml
-	@$(BIN)/python -m predtui.install
+	@$(BIN)/python -m predtui.commands.install
 	@touch $@
 
 $(VENV)/.dev: $(BIN)/python pyproject.toml
-	@$(BIN)/python -m predtui.install dev
+	@$(BIN)/python -m predtui.commands.install dev
 	@touch $@ $(VENV)/.run
 
 # llama.cpp is compiled in the background; until it is there, numpy runs the embedded models.
 engine: $(VENV)/.run
-	@$(BIN)/python -m predtui.llm.build start
+	@$(BIN)/python -m predtui.llm.llamacpp.compile start
 
 # Live sound needs PortAudio. Installed where this user may; named where not; nothing else needs it.
 portaudio:

@@ -1,6 +1,6 @@
 """predtui: a terminal voice assistant that starts answering while its user is still speaking."""
 
-from predtui.quiet import silence
+from predtui.system.quiet import silence
 
 __version__ = "0.1.0"
 

@@ -1,6 +1,6 @@
 """``python -m predtui`` is the command ``predtui``."""
 
-from predtui.cli import main
+from predtui.commands.cli import main
 
 if __name__ == "__main__":
     main()

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from predtui import events as ev
-from predtui.stage import StageContext, StageSpec
+from predtui.state import events as ev
+from predtui.state.stage import StageContext, StageSpec
 
 FRAME = 320
 RATE = 1000

@@ -8,7 +8,7 @@ import tempfile
 
 import pytest
 
-from predtui.real import missing
+from predtui.models.published import missing
 
 os.environ["PREDTUI_EMBEDDED"] = "1"
 if "PREDTUI_CACHE_DIR" not in os.environ:  # the workers of a run inherit it

@@ -13,13 +13,14 @@ import numpy as np
 import pytest
 
 from predtui.asr.stage import ENGINES
-from predtui.asr.wer import word_error_rate
 from predtui.audio.resample import RATE, Resampler
-from predtui.events import Message
+from predtui.lab.wer import word_error_rate
 from predtui.llm.load import load
+from predtui.models.published import EMBEDDED, SMOLLM2, TINY_EN
 from predtui.predgen.prompts import system_prompt
-from predtui.real import EMBEDDED, SMOLLM2, TINY_EN, resolved
+from predtui.runtime.build import resolved
 from predtui.settings import AsrSettings, Settings
+from predtui.state.events import Message
 from predtui.tts.espeak import EspeakSynthesizer
 
 pytestmark = pytest.mark.real

@@ -31,7 +31,7 @@ def test_themes_models_and_styles_ship(wheel: Path) -> None:
     assert "predtui/_shipped/assets/pocket/draft/model.safetensors" in names
     assert "predtui/tui/predtui.tcss" in names
     sources = ("llama.cmake", "amx.h", "attention.h", "barrier.h")
-    assert {f"predtui/llm/{source}" for source in sources} <= names
+    assert {f"predtui/llm/llamacpp/{source}" for source in sources} <= names
     assert "predtui/py.typed" in names
     assert not any(name.startswith("tests/") for name in names)
 

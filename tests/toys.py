@@ -10,9 +10,9 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from predtui import events as ev
 from predtui.errors import PredtuiError
-from predtui.stage import StageContext
+from predtui.state import events as ev
+from predtui.state.stage import StageContext
 
 
 @dataclass

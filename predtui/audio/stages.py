@@ -10,7 +10,8 @@ from predtui.audio.sources import FileSource, Microphone, NullSource, Source
 from predtui.audio.vad import Endpointer, Energy, Padding, Silero, VoiceActivity
 from predtui.clock import Clock
 from predtui.errors import PredtuiError
-from predtui.events import (
+from predtui.settings import AudioSettings
+from predtui.state.events import (
     AudioFrame,
     Endpoint,
     Event,
@@ -25,8 +26,7 @@ from predtui.events import (
     StageState,
     StageStatus,
 )
-from predtui.settings import AudioSettings
-from predtui.stage import StageContext
+from predtui.state.stage import StageContext
 
 NO_DEVICE = "none"
 PAUSE_SECONDS = 0.064

@@ -1,1 +1,1 @@
-"""The commands of ``predtui.cli``, by group."""
+"""The commands of ``predtui.commands.cli``, by group."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 import sys
 import time
 
-from predtui.install import STEP_S, say
+from predtui.commands.install import STEP_S, say
 
 
 def get_real_models() -> int:
     """Installs those that are missing; the exit status: 0 once all are there. Raises PredtuiError where they cannot be
     had."""
-    from predtui.fetch import Fetch, Progress
-    from predtui.real import REAL, find, how, megabytes, missing
+    from predtui.models.fetch import Fetch, Progress
+    from predtui.models.published import REAL, find, how, megabytes, missing
 
     wanted = missing()
     for model in REAL:

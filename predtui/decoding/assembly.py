@@ -15,7 +15,7 @@ from predtui.decoding.drafters import DRAFTERS_NEED_DRAFT, DrafterParts, make_dr
 from predtui.errors import PredtuiError
 from predtui.llm.base import LoadedModel, Stale, never
 from predtui.llm.load import Loader, load
-from predtui.shipped import POCKET_DRAFT
+from predtui.models.shipped import POCKET_DRAFT
 
 AUTO = "auto"
 DEAR = 50_000_000

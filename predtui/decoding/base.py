@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from predtui.decoding.lanes import Lanes
+from predtui.decoding.costs.lanes import Lanes
 from predtui.llm.base import Logits, Stale, never
 
 WIDEST = 16

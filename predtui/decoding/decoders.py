@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from predtui.clock import Clock, RealClock
-from predtui.decoding.acceptance import Acceptance, Comparison, Rejection
+from predtui.decoding.accept import Acceptance, Comparison, Rejection
 from predtui.decoding.autoregressive import Autoregressive
 from predtui.decoding.base import WIDEST, Decoder, Drafter, Sampler
 from predtui.decoding.drafters.bridge import same_tokens

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from predtui.clock import Clock
-from predtui.decoding.acceptance import Comparison
+from predtui.decoding.accept import Comparison
 from predtui.decoding.base import DecodingStatistics, Draft, Sampler
+from predtui.decoding.costs.lanes import DRAFT, TARGET
+from predtui.decoding.costs.scheduler import Curve
 from predtui.decoding.duo_draft import Drafted, DraftThread, Request, draft, tokens_in
-from predtui.decoding.lanes import DRAFT, TARGET
-from predtui.decoding.scheduler import Curve
 from predtui.llm.base import LanguageModel, Stale, leave, never
 from predtui.llm.sequences import sequences_of
 

@@ -9,11 +9,11 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 
 from predtui.clock import Clock
 from predtui.decoding import autoregressive
-from predtui.decoding.acceptance import Acceptance
+from predtui.decoding.accept import Acceptance
 from predtui.decoding.base import DecodingStatistics, Draft, Drafter, Sampler, Verification
-from predtui.decoding.lanes import DRAFT, TARGET
-from predtui.decoding.reading import Reading
-from predtui.decoding.scheduler import FIRST, Curve, Scheduler
+from predtui.decoding.costs.lanes import DRAFT, TARGET
+from predtui.decoding.costs.reading import Reading
+from predtui.decoding.costs.scheduler import FIRST, Curve, Scheduler
 from predtui.llm.base import LanguageModel, Logits, Stale, TreeModel, never
 
 

@@ -14,7 +14,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from predtui.events import Message
+from predtui.state.events import Message
 
 Logits = npt.NDArray[np.float32]
 Stale = Callable[[], bool]

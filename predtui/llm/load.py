@@ -11,18 +11,18 @@ from contextlib import suppress
 from pathlib import Path
 
 from predtui.errors import PredtuiError
-from predtui.llm import build
 from predtui.llm.base import LoadedModel, Stale, never
 from predtui.llm.gguf import read_header
-from predtui.llm.repacking import AUTO, untested
-from predtui.real import SMOLLM2, needed
-from predtui.shipped import MODELS, POCKET, place
+from predtui.llm.llamacpp import compile as build
+from predtui.llm.llamacpp.repacking import AUTO, untested
+from predtui.models.published import SMOLLM2, needed
+from predtui.models.shipped import MODELS, POCKET, place
 
 ENGINES = {
     "llamacpp": "predtui.llm.load:load_llamacpp",
-    "numpy": "predtui.llm.numpy_folder:load",
+    "numpy": "predtui.llm.numpy.folder:load",
     "scripted": "predtui.llm.scripted:load",
-    "torch": "predtui.llm.huggingface:load",
+    "torch": "predtui.llm.torch.folder:load",
 }
 """Name: "module:function" of what loads a model in that engine, with the arguments of ``load`` but for the name."""
 Loader = Callable[[str, str, int | None, int, Stale], LoadedModel]
@@ -61,11 +61,11 @@ def inspect(model: str = POCKET, engine: str = "llamacpp") -> str:
     """A line on a model's file or folder, without its weights. Raises PredtuiError for one that cannot be loaded."""
     _suits(model, engine)
     if engine == "torch":
-        from predtui.llm.huggingface import describe
+        from predtui.llm.torch.folder import describe
 
         return describe(model)
     if engine == "numpy":
-        from predtui.llm.numpy_folder import describe as describe_folder
+        from predtui.llm.numpy.folder import describe as describe_folder
 
         return describe_folder(model)
     path = file_of(model)
@@ -78,7 +78,7 @@ def inspect(model: str = POCKET, engine: str = "llamacpp") -> str:
 def announced(model: str, engine: str, threads: int, weights: str) -> str:
     """What ``load`` is about to do, in words, for the one who waits."""
     if engine == "llamacpp" and weights == AUTO and build.available():
-        from predtui.llm.llamathreads import llama_threads
+        from predtui.llm.llamacpp.threads import llama_threads
 
         with suppress(PredtuiError):
             header = read_header(file_of(model))
@@ -115,8 +115,8 @@ def load_llamacpp(model: str, threads: int | None, context: int, stale: Stale, w
     """A GGUF file in llama.cpp."""
     import llama_cpp
 
-    from predtui.llm.llamatree import open_model
-    from predtui.llm.vocab import GgufTokenizer, chat_template
+    from predtui.llm.llamacpp.tree import open_model
+    from predtui.llm.llamacpp.vocab import GgufTokenizer, chat_template
 
     path = file_of(model)
     network = open_model(path, threads, context, stale, weights)

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from predtui.events import Message
 from predtui.llm.base import (
     Counters,
     LoadedModel,
@@ -22,6 +21,7 @@ from predtui.llm.base import (
     common_prefix,
     never,
 )
+from predtui.state.events import Message
 
 _SYMBOLS = "\x01\x02\x03\x04 etaoinshrdlucmfwypvbgkqjxzETAOINSHRDLUCM.?!,'0123456789éß"
 _END, _SYSTEM, _USER, _ASSISTANT = range(4)

@@ -17,7 +17,7 @@ from jinja2.parser import Parser
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from predtui.errors import PredtuiError
-from predtui.events import Message
+from predtui.state.events import Message
 
 _PROBE = "predtui-probe"
 _NO_SYSTEM = "{# system messages are ignored on purpose #}"

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from predtui.clock import Clock
 from predtui.decoding.autoregressive import generate
 from predtui.decoding.base import Sampler
-from predtui.events import Baseline, Message
 from predtui.llm.base import LoadedModel, Stale, aside, common_prefix
 from predtui.predgen.window import Window
+from predtui.state.events import Baseline, Message
 from predtui.text import first_sentence
 
 

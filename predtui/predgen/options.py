@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from predtui.decoding.assembly import DecodingOptions
-from predtui.llm.repacking import AUTO
+from predtui.llm.default import language_model
+from predtui.llm.llamacpp.repacking import AUTO
+from predtui.models.shipped import POCKET
 from predtui.predgen.rounds import Rounds
-from predtui.real import language_model
 from predtui.settings import LlmSettings
-from predtui.shipped import POCKET
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ of models or tokens: it makes message lists, templates turn them into tokens.
 
 from __future__ import annotations
 
-from predtui.events import Message
+from predtui.state.events import Message
 
 SYSTEM_PROMPT = (
     "You are a voice assistant. What the user says may reach you before it is complete. If it breaks off, "

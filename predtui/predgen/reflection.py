@@ -10,9 +10,9 @@ import math
 from collections.abc import Iterator, Sequence
 
 from predtui.decoding.base import Sampler, Verification, Verifier
-from predtui.events import Message
 from predtui.llm.base import LoadedModel
 from predtui.predgen.prompts import JUDGE_QUESTION
+from predtui.state.events import Message
 from predtui.text import first_sentence
 
 _MARK = "ANSWER"

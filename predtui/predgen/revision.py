@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from predtui.events import Candidate, Event, Outcome, ReplyCommitted, ReplyFinished, SentenceAhead, Verdict
 from predtui.llm.base import Tokenizer
-from predtui.predgen.speculator import Progress
+from predtui.predgen.algorithm import Progress
+from predtui.state.events import Candidate, Event, Outcome, ReplyCommitted, ReplyFinished, SentenceAhead, Verdict
 from predtui.text import clause_end, first_clause, first_sentence, sentence_end
 
 COALESCE_MS = 30.0

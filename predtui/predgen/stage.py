@@ -15,10 +15,26 @@ import numpy as np
 
 from predtui.decoding.assembly import assemble
 from predtui.decoding.base import DecodingStatistics, Verifier
+from predtui.decoding.costs.measured import measured, observed, remembered
+from predtui.decoding.costs.scheduler import Curve
 from predtui.decoding.sampler import sampler, untied
-from predtui.decoding.scheduler import Curve
 from predtui.errors import PredtuiError
-from predtui.events import (
+from predtui.llm.base import LoadedModel, Preempted, common_prefix, leave, never
+from predtui.llm.halt import Halt
+from predtui.llm.llamacpp import compile as build
+from predtui.llm.load import Loader, announced, load, stands_in
+from predtui.llm.templates import PlainTemplate
+from predtui.predgen.algorithm import Progress, Speculator
+from predtui.predgen.baseline import measure
+from predtui.predgen.lookahead.lookahead import LookAhead, Steps
+from predtui.predgen.options import SpeculationOptions
+from predtui.predgen.policy import Payoff
+from predtui.predgen.prompts import system_prompt
+from predtui.predgen.revision import Revision
+from predtui.predgen.verifiers import make_verifier
+from predtui.predgen.window import Window
+from predtui.settings import LlmSettings
+from predtui.state.events import (
     Configure,
     Decoding,
     Event,
@@ -33,23 +49,7 @@ from predtui.events import (
     TurnStarted,
     Work,
 )
-from predtui.llm import build
-from predtui.llm.base import LoadedModel, Preempted, common_prefix, leave, never
-from predtui.llm.halt import Halt
-from predtui.llm.load import Loader, announced, load, stands_in
-from predtui.llm.templates import PlainTemplate
-from predtui.predgen.baseline import measure
-from predtui.predgen.costs import measured, observed, remembered
-from predtui.predgen.lookahead import LookAhead, Steps
-from predtui.predgen.options import SpeculationOptions
-from predtui.predgen.policy import Payoff
-from predtui.predgen.prompts import system_prompt
-from predtui.predgen.revision import Revision
-from predtui.predgen.speculator import Progress, Speculator
-from predtui.predgen.verifiers import make_verifier
-from predtui.predgen.window import Window
-from predtui.settings import LlmSettings
-from predtui.stage import StageContext
+from predtui.state.stage import StageContext
 
 
 def create(options: SpeculationOptions) -> SpeculationStage:

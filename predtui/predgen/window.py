@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from predtui.events import Message
 from predtui.llm.base import LoadedModel
+from predtui.state.events import Message
 
 _REMEMBERED = 4096
 """Exchanges whose sizes are remembered, so that a long conversation is not tokenised anew at every word."""

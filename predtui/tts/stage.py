@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from predtui.errors import PredtuiError
-from predtui.events import (
+from predtui.llm.base import Counters
+from predtui.settings import TtsSettings
+from predtui.state.events import (
     Baseline,
     BaselineSpeech,
     Event,
@@ -25,9 +27,7 @@ from predtui.events import (
     Synthesis,
     TurnStarted,
 )
-from predtui.llm.base import Counters
-from predtui.settings import TtsSettings
-from predtui.stage import StageContext
+from predtui.state.stage import StageContext
 from predtui.tts.base import NeuralSynthesizer, Synthesizer
 from predtui.tts.engines import ENGINES, espeak
 from predtui.tts.kept import Kept, Utterance

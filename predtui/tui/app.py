@@ -18,10 +18,11 @@ from textual.screen import Screen
 
 from predtui.clock import Clock, RealClock
 from predtui.errors import PredtuiError
-from predtui.events import Event
-from predtui.offer import Offer
-from predtui.real import language_model
+from predtui.llm.default import language_model
+from predtui.models.offer import Offer
 from predtui.settings import Settings, remember
+from predtui.state.events import Event
+from predtui.state.turn import Turn
 from predtui.tui import explain
 from predtui.tui.driver import Driver, LiveDriver
 from predtui.tui.messages import DriverStarted, ExplainAsked, LineTyped, TalkHeld, Told, TurnChanged
@@ -32,7 +33,6 @@ from predtui.tui.widgets.pane import Pane
 from predtui.tui.widgets.prompt import READ_ONLY, TalkButton
 from predtui.tui.widgets.real import RealBar
 from predtui.tui.widgets.stages import loaded_model
-from predtui.turn import Turn
 
 LAST_WORDS = 0.1
 """Seconds that what is asked of the engines has to reach them, before the app stops."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from predtui.events import Event
-from predtui.line import Typed
-from predtui.turn import Turn
+from predtui.runtime.typing import Typed
+from predtui.state.events import Event
+from predtui.state.turn import Turn
 
 
 class Driver(Protocol):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from predtui.state.turn import Span, Turn
 from predtui.tui import figures
-from predtui.turn import Span, Turn
 
 CELL = 0.1
 """Seconds a cell of the timeline stands for."""

@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from predtui.errors import PredtuiError
-from predtui.offer import Offer
-from predtui.pipeline import Pipeline
-from predtui.real import EMBEDDED, SMOLLM2, needed
-from predtui.session import Recorder, Replay
+from predtui.models.offer import Offer
+from predtui.models.published import EMBEDDED, SMOLLM2, needed
+from predtui.models.shipped import MODELS, model_folder, themes_folder
+from predtui.runtime.build import make_pipeline
+from predtui.runtime.bus import Pipeline
+from predtui.runtime.standin import StandIn
 from predtui.settings import Settings, user_folder
-from predtui.shipped import MODELS, model_folder, themes_folder
-from predtui.standin import StandIn
+from predtui.state.session import Recorder, Replay
 from predtui.tui.app import PredtuiApp
 from predtui.tui.themes import load_themes
-from predtui.wiring import make_pipeline
 
 VERIFIERS = ("greedy", "top3", "reflection")
 """What F3 goes through, in order; predgen's registry has them under these names."""

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from textual.message import Message
 
-from predtui.fetch import Progress
-from predtui.line import Typed
-from predtui.turn import Turn
+from predtui.models.fetch import Progress
+from predtui.runtime.typing import Typed
+from predtui.state.turn import Turn
 
 
 @dataclass(eq=False)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from predtui.asr import ct2_weights
-from predtui.asr.whisper_decoder import NumpyDecoder
+from predtui.asr.whisperflow import ct2_weights
+from predtui.asr.whisperflow.decoder import NumpyDecoder
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from predtui.asr.auto import DECIDED_SECONDS, SURE, AutoRecognizer
 from predtui.asr.base import Hypothesis, Measured
-from predtui.events import Work
+from predtui.state.events import Work
 
 FRAME = bytes(640)
 SECONDS = 0.02

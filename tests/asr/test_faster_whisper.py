@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from predtui.asr.agreement import Word
-from predtui.asr.faster_whisper_engine import (
+from predtui.asr.faster_whisper import (
     BUFFER_SECONDS,
     Samples,
     WhisperRecognizer,
@@ -23,7 +23,7 @@ from predtui.asr.faster_whisper_engine import (
     load,
     transcriber,
 )
-from predtui.doctor import examine
+from predtui.commands.doctor import examine
 from predtui.errors import PredtuiError
 from predtui.settings import AsrSettings, Settings
 

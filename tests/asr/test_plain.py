@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from predtui.asr.agreement import Word
 from predtui.asr.plain import is_caption, plain
-from predtui.asr.whisperflow import FlowOptions, FlowRecognizer
-from predtui.events import Transcript
+from predtui.asr.whisperflow.engine import FlowOptions, FlowRecognizer
+from predtui.state.events import Transcript
 from tests.asr.test_whisperflow import Done, Sound, heard
 
 names = st.sampled_from(

@@ -9,17 +9,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from predtui import events as ev
 from predtui.asr.base import Hypothesis
-from predtui.asr.pocketsphinx_engine import PocketsphinxRecognizer
+from predtui.asr.pocketsphinx import PocketsphinxRecognizer
 from predtui.asr.stage import create
 from predtui.audio.resample import to_pcm
 from predtui.audio.stages import microphone
 from predtui.audio.vad import Padding, Silero, VoiceActivity
 from predtui.clock import VirtualClock
+from predtui.models.shipped import asset
 from predtui.settings import AsrSettings, AudioSettings
-from predtui.shipped import asset
-from predtui.stage import StageContext
+from predtui.state import events as ev
+from predtui.state.stage import StageContext
 from tests.audio.sounds import frames, noise, speech, tone, write_wav
 
 

@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from predtui.asr.faster_whisper_engine import WhisperRecognizer
-from predtui.asr.faster_whisper_engine import load as load_simple
-from predtui.asr.wer import word_error_rate
-from predtui.asr.whisper_files import find_hush, find_model
-from predtui.asr.whisperflow import FlowRecognizer, load
+from predtui.asr.faster_whisper import WhisperRecognizer
+from predtui.asr.faster_whisper import load as load_simple
+from predtui.asr.whisperflow.engine import FlowRecognizer, load
+from predtui.asr.whisperflow.files import find_hush, find_model
+from predtui.lab.training.asr.speech import Manner, speak
+from predtui.lab.wer import word_error_rate
 from predtui.settings import AsrSettings
-from predtui.training.asr.speech import Manner, speak
 
 pytestmark = pytest.mark.real
 

@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 import pytest
 
-from predtui import events as ev
 from predtui.asr.base import Hypothesis
 from predtui.asr.stage import AsrStage
 from predtui.clock import VirtualClock
 from predtui.errors import PredtuiError
-from predtui.stage import StageContext
+from predtui.state import events as ev
+from predtui.state.stage import StageContext
 
 
 class Parrot:

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import torch
 
-from predtui.asr.whisper_files import FAST
-from predtui.training.asr.config import Shape
-from predtui.training.asr.export import export
-from predtui.training.asr.model import Whisper
-from predtui.training.asr.tokenizer import train_tokenizer
+from predtui.asr.whisperflow.files import FAST
+from predtui.lab.training.asr.config import Shape
+from predtui.lab.training.asr.export import export
+from predtui.lab.training.asr.model import Whisper
+from predtui.lab.training.asr.tokenizer import train_tokenizer
 
 TEXTS = ["what is the capital of france", "how many days are in a week", "tell me a joke"]
 SHAPE = Shape(

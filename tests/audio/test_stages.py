@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from predtui import events as ev
 from predtui.audio.stages import MicrophoneStage, PlayerStage, microphone, player
 from predtui.clock import VirtualClock
 from predtui.settings import AudioSettings
-from predtui.stage import StageContext
+from predtui.state import events as ev
+from predtui.state.stage import StageContext
 from tests.audio.fake_sounddevice import FakeSound
 from tests.audio.sounds import speech, write_wav
 

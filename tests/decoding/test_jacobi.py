@@ -12,9 +12,9 @@ from predtui.decoding.autoregressive import generate
 from predtui.decoding.base import Sampler
 from predtui.decoding.jacobi import Jacobi
 from predtui.decoding.sampler import Greedy, Seeded
+from predtui.lab.training.corpus.compose import heldout
 from predtui.llm.load import load
 from predtui.llm.scripted import ScriptedModel
-from predtui.training.corpus.compose import heldout
 
 PROMPT = [5, 9, 14]
 

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from predtui import events as ev
 from predtui.audio import stages
 from predtui.audio.sources import FileSource, Microphone
 from predtui.audio.stages import MicrophoneStage, PlayerStage, microphone, player
 from predtui.clock import VirtualClock
 from predtui.errors import PredtuiError
 from predtui.settings import AudioSettings
-from predtui.stage import StageContext
+from predtui.state import events as ev
+from predtui.state.stage import StageContext
 from tests.audio.fake_sounddevice import FakeSound
 from tests.audio.sounds import encode, tone, write_wav
 

@@ -13,11 +13,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from predtui import events as ev
 from predtui.clock import RealClock
-from predtui.hosts.process import ProcessHost
-from predtui.stage import StageSpec
-from tests.test_stage import PATIENCE_S, Collector
+from predtui.runtime.hosts.process import ProcessHost
+from predtui.state import events as ev
+from predtui.state.stage import StageSpec
+from tests.runtime.test_stage import PATIENCE_S, Collector
 
 Made = tuple[ProcessHost, Collector]
 
@@ -108,9 +108,9 @@ def test_no_orphan_stays_when_the_app_is_killed(tmp_path: Path) -> None:
     program = (
         "import time\n"
         "from predtui.clock import RealClock\n"
-        "from predtui.hosts.process import ProcessHost\n"
-        "from predtui.events import Transcript\n"
-        "from predtui.stage import StageSpec\n"
+        "from predtui.runtime.hosts.process import ProcessHost\n"
+        "from predtui.state.events import Transcript\n"
+        "from predtui.state.stage import StageSpec\n"
         "tell = lambda event: print(type(event).__name__, flush=True)\n"
         "host = ProcessHost(StageSpec('toy', 'tests.toys:echo'), tell, RealClock())\n"
         "host.start()\n"
@@ -130,8 +130,8 @@ def test_no_orphan_stays_when_the_app_is_killed(tmp_path: Path) -> None:
 def test_an_app_that_forgets_to_stop_its_stages_still_exits() -> None:
     program = (
         "from predtui.clock import RealClock\n"
-        "from predtui.hosts.process import ProcessHost\n"
-        "from predtui.stage import StageSpec\n"
+        "from predtui.runtime.hosts.process import ProcessHost\n"
+        "from predtui.state.stage import StageSpec\n"
         "host = ProcessHost(StageSpec('toy', 'tests.toys:echo'), lambda e: None, RealClock())\n"
         "host.start()\n"
         "print(host.pid)\n"

@@ -21,7 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from predtui.decoding import datastore
-from predtui.decoding.acceptance import Rejection
+from predtui.decoding.accept import Rejection
 from predtui.decoding.autoregressive import generate
 from predtui.decoding.base import Decoder, Draft, Probabilities, Sampler
 from predtui.decoding.decoders import DECODERS, Parts, make_decoder

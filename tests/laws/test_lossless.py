@@ -19,12 +19,12 @@ from predtui.decoding.base import Decoder, Sampler
 from predtui.decoding.jacobi import Jacobi
 from predtui.decoding.sampler import Greedy, Seeded
 from predtui.llm.base import LoadedModel
-from predtui.llm.exactness import known_exact
+from predtui.llm.llamacpp.exactness import known_exact
 from predtui.llm.load import load
-from predtui.predgen.speculator import Progress, Speculator
+from predtui.models.shipped import asset
+from predtui.predgen.algorithm import Progress, Speculator
 from predtui.predgen.verifiers import make_verifier
 from predtui.predgen.window import Window
-from predtui.shipped import asset
 from tests import tiny_folder, tiny_gguf
 from tests.predgen.test_trie import curve
 

@@ -7,8 +7,8 @@ import random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from predtui.bench.methods import METHODS
-from predtui.bench.simulation import ROUNDING, run, simulated
+from predtui.lab.bench.methods import METHODS
+from predtui.lab.bench.simulation import ROUNDING, run, simulated
 
 
 @settings(max_examples=60, deadline=None)

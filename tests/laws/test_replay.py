@@ -11,10 +11,10 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from predtui import events as ev
-from predtui.session import Recorder, read
-from predtui.turn import Turn, reduce, summary
-from predtui.wire import KINDS, from_json, to_json
+from predtui.state import events as ev
+from predtui.state.codec import KINDS, from_json, to_json
+from predtui.state.session import Recorder, read
+from predtui.state.turn import Turn, reduce, summary
 
 TEXT = st.text(max_size=20)
 TIMES = st.floats(0, 1e6)

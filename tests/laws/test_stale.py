@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from predtui import events as ev
 from predtui.clock import VirtualClock
-from predtui.hosts.inbox import Inbox
-from predtui.hosts.inline import InlineHost
-from predtui.line import Typed
-from predtui.stage import StageContext, StageSpec
+from predtui.runtime.hosts.inbox import Inbox
+from predtui.runtime.hosts.inline import InlineHost
+from predtui.runtime.typing import Typed
+from predtui.state import events as ev
+from predtui.state.stage import StageContext, StageSpec
 from tests.cast import Pace, cast
-from tests.test_pipeline import Rig
+from tests.runtime.test_bus import Rig
 from tests.toys import Toy
 
 NAMES = ("mic", "asr", "llm", "tts", "player")

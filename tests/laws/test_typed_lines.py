@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from predtui import events as ev
-from predtui.line import Typed
+from predtui.runtime.typing import Typed
+from predtui.state import events as ev
 from tests.cast import Pace, cast
-from tests.test_pipeline import Rig
+from tests.runtime.test_bus import Rig
 
 NAMES = ("mic", "asr", "llm", "tts", "player")
 ACTIONS = st.one_of(

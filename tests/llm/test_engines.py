@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predtui.events import Message
 from predtui.llm.base import ContextOverflow, LanguageModel, LoadedModel, Preempted, Stale
 from predtui.llm.halt import Halt
 from predtui.llm.load import load
+from predtui.state.events import Message
 from tests import tiny_folder, tiny_gguf
 
 CHUNK = 256

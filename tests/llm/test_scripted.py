@@ -5,10 +5,10 @@ import pytest
 
 from predtui.decoding.autoregressive import generate
 from predtui.decoding.sampler import Greedy
-from predtui.events import Message
 from predtui.llm.base import ContextOverflow, common_prefix
 from predtui.llm.load import load
 from predtui.llm.scripted import CharacterTokenizer, ScriptedModel
+from predtui.state.events import Message
 
 
 def test_rows_do_not_depend_on_how_they_are_asked_for() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from predtui.errors import PredtuiError
-from predtui.events import Message
 from predtui.llm.templates import JinjaTemplate
+from predtui.state.events import Message
 
 SYSTEM = Message("system", "Be brief.")
 ASK, REPLY, AGAIN = Message("user", "Hi?"), Message("assistant", "Yes."), Message("user", "Why?")

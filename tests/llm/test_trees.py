@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from predtui.llm.base import ContextOverflow, Preempted, SparingModel, TreeModel, never
 from predtui.llm.halt import Halt
-from predtui.llm.llamacpp import SEQUENCES
+from predtui.llm.llamacpp.model import SEQUENCES
 from predtui.llm.load import load
 from tests import tiny_folder
 

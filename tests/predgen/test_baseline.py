@@ -8,12 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from predtui.bench import rig
-from predtui.bench.lending import PricedTreeModel
-from predtui.bench.virtual import Timetable
 from predtui.clock import Clock
-from predtui.decoding.scheduler import Curve
-from predtui.events import (
+from predtui.decoding.costs.scheduler import Curve
+from predtui.lab.bench import rig
+from predtui.lab.bench.lending import PricedTreeModel
+from predtui.lab.bench.virtual import Timetable
+from predtui.llm.base import LoadedModel, Stale
+from predtui.llm.load import load
+from predtui.predgen.options import SpeculationOptions
+from predtui.predgen.stage import SpeculationStage
+from predtui.runtime.hosts.inline import InlineHost
+from predtui.state.events import (
     Baseline,
     Event,
     MeasureBaseline,
@@ -23,12 +28,7 @@ from predtui.events import (
     Transcript,
     TurnStarted,
 )
-from predtui.hosts.inline import InlineHost
-from predtui.llm.base import LoadedModel, Stale
-from predtui.llm.load import load
-from predtui.predgen.options import SpeculationOptions
-from predtui.predgen.stage import SpeculationStage
-from predtui.stage import StageSpec
+from predtui.state.stage import StageSpec
 
 FORWARD_S, TOKEN_S = 0.2, 0.03
 """A slow machine: a forward, and each of the tokens that it evaluates."""

@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from predtui.bench import methods, predgen, streams
 from predtui.decoding.autoregressive import generate
 from predtui.decoding.sampler import Greedy
-from predtui.events import Transcript
+from predtui.lab.bench import methods, predgen, streams
+from predtui.lab.profiles import HardwareProfile
 from predtui.llm.base import common_prefix
 from predtui.llm.load import load
 from predtui.predgen.options import SpeculationOptions
 from predtui.predgen.rounds import Rounds
 from predtui.predgen.window import Window
-from predtui.profile import HardwareProfile
+from predtui.state.events import Transcript
 from predtui.text import first_sentence
 
 WORDS = ["what", "is", "the", "sun", "made", "of", "no", "Why?"]

@@ -18,7 +18,14 @@ from predtui.decoding.autoregressive import generate
 from predtui.decoding.duo import Duo, DuoOptions
 from predtui.decoding.sampler import Greedy
 from predtui.errors import PredtuiError
-from predtui.events import (
+from predtui.llm.base import LoadedModel, never
+from predtui.llm.load import load
+from predtui.llm.scripted import ScriptedModel
+from predtui.llm.templates import PlainTemplate
+from predtui.predgen.options import SpeculationOptions
+from predtui.predgen.stage import SpeculationStage, create
+from predtui.settings import LlmSettings
+from predtui.state.events import (
     Baseline,
     Candidate,
     Configure,
@@ -36,14 +43,7 @@ from predtui.events import (
     Verdict,
     Work,
 )
-from predtui.llm.base import LoadedModel, never
-from predtui.llm.load import load
-from predtui.llm.scripted import ScriptedModel
-from predtui.llm.templates import PlainTemplate
-from predtui.predgen.options import SpeculationOptions
-from predtui.predgen.stage import SpeculationStage, create
-from predtui.settings import LlmSettings
-from predtui.stage import StageContext
+from predtui.state.stage import StageContext
 from predtui.text import first_sentence
 from tests.decoding.test_duo import Faulty
 

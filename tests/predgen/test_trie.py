@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predtui.decoding.scheduler import Curve
-from predtui.llm.llamacpp import SEQUENCES
+from predtui.decoding.costs.scheduler import Curve
+from predtui.llm.llamacpp.model import SEQUENCES
 from predtui.predgen.policy import MOST_CANDIDATES, Expectation, worth
 from predtui.predgen.trie import Trie, trie
 

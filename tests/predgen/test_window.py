@@ -3,9 +3,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predtui.events import Message
 from predtui.llm.load import load
 from predtui.predgen.window import Window
+from predtui.state.events import Message
 
 turns = st.lists(st.tuples(st.sampled_from(["user", "assistant"]), st.text("abc ", max_size=60)), max_size=8)
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from predtui.clock import VirtualClock
 from predtui.errors import PredtuiError
-from predtui.events import (
+from predtui.llm.base import Counters
+from predtui.state.events import (
     Baseline,
     BaselineSpeech,
     Event,
@@ -29,8 +30,7 @@ from predtui.events import (
     Synthesis,
     TurnStarted,
 )
-from predtui.llm.base import Counters
-from predtui.stage import StageContext
+from predtui.state.stage import StageContext
 from predtui.tts.base import SpeechState
 from predtui.tts.kept import KEPT_SENTENCES
 from predtui.tts.stage import TtsStage

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from predtui.clock import VirtualClock
-from predtui.real import REAL
+from predtui.models.published import REAL
+from predtui.models.shipped import themes_folder
 from predtui.settings import LlmSettings, Settings, UiSettings
-from predtui.shipped import themes_folder
 from predtui.tui.app import PredtuiApp
 from predtui.tui.themes import load_themes
 from tests.absent import hide

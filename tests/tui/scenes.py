@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from predtui import events as ev
-from predtui.line import Typed
-from predtui.turn import Turn, reduce
+from predtui.runtime.typing import Typed
+from predtui.state import events as ev
+from predtui.state.turn import Turn, reduce
 
 
 def fold(events: Iterable[ev.Event], turn: Turn | None = None) -> Turn:

@@ -19,10 +19,10 @@ from textual.events import Key, Paste
 from textual.pilot import Pilot
 from textual.widgets import OptionList
 
-from predtui import events as ev
 from predtui.clock import VirtualClock
 from predtui.errors import PredtuiError
 from predtui.settings import user_file
+from predtui.state import events as ev
 from predtui.tui.messages import Told
 from predtui.tui.screens.main import MainScreen
 from predtui.tui.screens.models import ModelScreen

@@ -8,7 +8,7 @@ import pytest
 from textual.app import App
 from textual.events import Key, Paste
 
-from predtui.bench.fuzz_typing import Keyboard, Line, Stroke
+from predtui.lab.bench.fuzz_typing import Keyboard, Line, Stroke
 from predtui.tui.app import PredtuiApp
 from predtui.tui.widgets.pane import Pane
 from tests.tui.conftest import MakeApp

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from textual.content import Content
 
-from predtui import events as ev
+from predtui.state import events as ev
+from predtui.state.turn import Span, Turn, reduce
 from predtui.tui import figures, lanes
 from predtui.tui.launch import engine_of
 from predtui.tui.pace import Pace
@@ -19,7 +20,6 @@ from predtui.tui.widgets.latency import LatencyPane
 from predtui.tui.widgets.stages import in_order
 from predtui.tui.widgets.timeline import TimelinePane
 from predtui.tui.widgets.utilisation import UtilisationPane
-from predtui.turn import Span, Turn, reduce
 from tests.tui.scenes import answered, first_exchange, fold, speculating
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from predtui.errors import PredtuiError
-from predtui.fetch import Progress
-from predtui.offer import Offer
-from predtui.real import REAL
+from predtui.models.fetch import Progress
+from predtui.models.offer import Offer
+from predtui.models.published import REAL
 from predtui.settings import AsrSettings, LlmSettings, Settings
 from predtui.tui.widgets.bars import NoticeBar
 from predtui.tui.widgets.prompt import PromptLine

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-from predtui import events as ev
-from predtui.offer import Offer
+from predtui.models.offer import Offer
+from predtui.models.shipped import themes_folder
 from predtui.settings import Settings
-from predtui.shipped import themes_folder
+from predtui.state import events as ev
 from predtui.tui.themes import load_themes
 from predtui.tui.widgets.prompt import PromptLine
 from tests.tui.conftest import MakeApp

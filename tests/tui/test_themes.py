@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from textual.color import Color
 
+from predtui.models.shipped import themes_folder
 from predtui.settings import UiSettings
-from predtui.shipped import themes_folder
 from predtui.tui.themes import BACKGROUNDS, COLOURS, INKS, MARKS, ThemeError, load_themes, read_theme
 
 SHELF = load_themes([themes_folder()])

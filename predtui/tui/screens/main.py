@@ -11,7 +11,8 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from predtui.clock import Clock
-from predtui.offer import Offer
+from predtui.models.offer import Offer
+from predtui.state.turn import Turn
 from predtui.tui.widgets.bars import KeyBar, NoticeBar, TopBar
 from predtui.tui.widgets.candidate import CandidatePane
 from predtui.tui.widgets.conversation import ConversationPane
@@ -24,7 +25,6 @@ from predtui.tui.widgets.timeline import TimelinePane
 from predtui.tui.widgets.transcript import TranscriptPane
 from predtui.tui.widgets.utilisation import UtilisationPane
 from predtui.tui.widgets.verifier import VerifierPane
-from predtui.turn import Turn
 
 SMALLEST = (40, 12)
 """Columns and rows below which one line says so."""

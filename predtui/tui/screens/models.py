@@ -14,8 +14,8 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from predtui.real import SMOLLM2, find
-from predtui.shipped import MODELS, model_folder
+from predtui.models.published import SMOLLM2, find
+from predtui.models.shipped import MODELS, model_folder
 from predtui.tui import figures
 
 HINTS = {

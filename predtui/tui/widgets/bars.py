@@ -13,11 +13,11 @@ from textual.content import Content
 from textual.style import Style
 from textual.widget import Widget
 
-from predtui.events import Notice, StageStatus
+from predtui.state.events import Notice, StageStatus
+from predtui.state.turn import Turn
 from predtui.tui import figures, lanes
 from predtui.tui.widgets.pane import Drawn, Pane
 from predtui.tui.widgets.stages import in_order, loaded_model, stage_marks
-from predtui.turn import Turn
 
 KEYS = (
     ("F1", "help", "app.help"), ("F2", "talk", "app.talk"), ("^Q", "quit", "app.quit"),

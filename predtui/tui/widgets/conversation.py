@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from textual.content import Content
 
+from predtui.state.turn import Exchange, Turn
 from predtui.tui.widgets.pane import TailPane
-from predtui.turn import Exchange, Turn
 
 INDENT = 5
 

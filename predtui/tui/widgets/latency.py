@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from textual.content import Content
 
+from predtui.state.turn import Turn
 from predtui.tui import figures
 from predtui.tui.widgets.pane import Pane
-from predtui.turn import Turn
 
 
 class Gains(NamedTuple):

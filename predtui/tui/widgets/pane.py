@@ -17,8 +17,8 @@ from textual.strip import Strip
 from textual.visual import Visual
 from textual.widget import Widget
 
+from predtui.state.turn import Turn
 from predtui.tui.messages import ExplainAsked
-from predtui.turn import Turn
 
 Values = TypeVar("Values", bound=Hashable)
 

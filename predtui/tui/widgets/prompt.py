@@ -15,7 +15,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from predtui.clock import Clock
-from predtui.line import Typed
+from predtui.runtime.typing import Typed
 from predtui.text import printable
 from predtui.tui.messages import LineTyped, TalkHeld, Told
 from predtui.tui.push_to_talk import PushToTalk

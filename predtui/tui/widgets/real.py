@@ -7,12 +7,12 @@ from typing import Literal
 from textual.content import Content
 
 from predtui.errors import PredtuiError
-from predtui.fetch import Fetch
-from predtui.offer import Offer
+from predtui.models.fetch import Fetch
+from predtui.models.offer import Offer
+from predtui.state.turn import Turn
 from predtui.tui import figures
 from predtui.tui.messages import FetchGoesOn, FetchOver, RealModelsHere, Told
 from predtui.tui.widgets.pane import Drawn
-from predtui.turn import Turn
 
 State = Literal["", "offering", "fetching", "installing"]
 KEYS = {"offering": (("F5", "get"), ("Esc", "no")), "fetching": (("F5", "cancel"),)}

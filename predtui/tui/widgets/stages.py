@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from textual.content import Content
 
-from predtui.events import StageStatus
+from predtui.state.events import StageStatus
+from predtui.state.turn import Turn
 from predtui.tui import figures
 from predtui.tui.widgets.pane import Pane
-from predtui.turn import Turn
 
 MARKS = {
     "starting": ("◌", ".fair"), "ready": ("●", ".good"), "failed": ("✗", ".bad"),

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from textual.content import Content
 
-from predtui.events import Synthesis
+from predtui.state.events import Synthesis
+from predtui.state.turn import Span, Turn
 from predtui.tui import figures, lanes
 from predtui.tui.widgets.pane import Pane
-from predtui.turn import Span, Turn
 
 LANES = ("asr", "llm", "tts", "audio")
 PARTS = {"asr": ("encode", "write"), "llm": ("target", "draft")}

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from textual.content import Content
 
+from predtui.state.turn import Turn
 from predtui.tui.widgets.pane import Pane
-from predtui.turn import Turn
 
 
 class Words(NamedTuple):

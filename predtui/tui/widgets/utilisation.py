@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from textual.content import Content
 
-from predtui.events import Usage
+from predtui.state.events import Usage
+from predtui.state.turn import Turn
 from predtui.tui import figures
 from predtui.tui.widgets.pane import Pane
-from predtui.turn import Turn
 
 ENGINES = ("asr", "llm", "tts")
 """Shown before the other processes, where not all fit."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from textual.content import Content
 
-from predtui.events import Verdict
+from predtui.state.events import Verdict
+from predtui.state.turn import Turn
 from predtui.tui import figures
 from predtui.tui.widgets.pane import TailPane
-from predtui.turn import Turn
 
 MARKS = {"accept": ("✓", ".good"), "partial": ("◐", ".fair"), "reject": ("✗", ".bad")}
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predtui.decoding.acceptance import Comparison
+from predtui.decoding.accept import Comparison
 from predtui.decoding.autoregressive import generate
 from predtui.decoding.base import Draft, Verification
 from predtui.decoding.drafters.lookahead import Lookahead

@@ -12,9 +12,9 @@ import pytest
 
 from predtui.clock import RealClock
 from predtui.errors import PredtuiError
-from predtui.events import Event, Notice, ReplyCommitted, SentenceAhead, SpeechChunk, SpeechReady, Synthesis
 from predtui.settings import TtsSettings
-from predtui.stage import StageContext
+from predtui.state.events import Event, Notice, ReplyCommitted, SentenceAhead, SpeechChunk, SpeechReady, Synthesis
+from predtui.state.stage import StageContext
 from predtui.tts.stage import TtsStage, create
 from predtui.tts.zonos import voices
 from predtui.tts.zonos.load import emotions, load, manner_of

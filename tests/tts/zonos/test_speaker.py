@@ -11,7 +11,7 @@ import torch
 from safetensors.torch import save_file
 from typer.testing import CliRunner
 
-from predtui.cli import app
+from predtui.commands.cli import app
 from predtui.errors import PredtuiError
 from predtui.tts.zonos import speaker, voices
 from predtui.tts.zonos.speaker import RATE, SpeakerNetwork, load_encoder, log_mel, simam

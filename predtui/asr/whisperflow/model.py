@@ -1,0 +1,261 @@
+"""One Whisper checkpoint, ready to hear sounds of any length: CTranslate2 encodes, a writer writes.
+
+``encode`` and ``write`` are apart, so that they can run at the same time on different rounds. Must not know of streams
+or turns.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import zlib
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from predtui.asr.agreement import Word
+from predtui.asr.plain import plain
+from predtui.asr.whisperflow import ct2_weights
+from predtui.asr.whisperflow.decoder import NumpyDecoder
+from predtui.asr.whisperflow.mel import FRAMES_A_SECOND, Mel, Samples, log_mel, padded
+from predtui.asr.whisperflow.search import Effort, Pruning, Rules
+from predtui.asr.whisperflow.timing import SECONDS_A_POSITION
+from predtui.asr.whisperflow.writers import PlainWriter, PrunedWriter, Task, Text, Writer
+from predtui.errors import PredtuiError
+
+RATE = 16_000
+LONGEST_TOKENS = 200
+LEAST_TOKENS, TOKENS_A_SECOND = 8, 16
+"""More tokens than anyone speaks, however short they are: what goes on beyond is a loop."""
+CACHED_WEIGHTS = 8_000_000
+"""Numbers in a decoder's matrices that a CPU's cache has room for; beyond, products in 8 bits are several times as fast
+as numpy's."""
+PROMPT_TOKENS = 100
+"""Of the text before, as much is given to the decoder; less where its context has no room for that and for the longest
+text. The pocket Whisper's has none: it hears worse after a text than without."""
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """A sound as the writer attends to it; ``positions`` of it are the sound itself, without what was appended."""
+
+    memory: Any
+    positions: int
+    gflops: float
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """A word with the tokens that wrote it."""
+
+    word: Word
+    tokens: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What was written for one sound, and how sure that is. ``compression``: text length by its compressed one."""
+
+    spoken: tuple[Spoken, ...]
+    no_speech: float
+    mean_log_probability: float
+    compression: float
+    effort: Effort
+
+
+class Writing:
+    """The words of one sound while they are written, a forward at a time, by one thread after another."""
+
+    def __init__(self, steps: Generator[int, None, Text], heard: Callable[[Text], Heard]) -> None:
+        self._steps, self._heard = steps, heard
+        self._written = 0
+        self._text: Text | None = None
+
+    def step(self) -> bool:
+        """A forward; whether all is written now."""
+        if self._text is None:
+            try:
+                self._written = next(self._steps)
+            except StopIteration as end:
+                self._text = end.value
+        return self._text is not None
+
+    def advance(self, tokens: float) -> None:
+        """Forwards until so many ``tokens`` are written, or all of them."""
+        while self._written < tokens and not self.step():
+            pass
+
+    def heard(self) -> Heard:
+        """The rest, and when each word was said."""
+        self.advance(math.inf)
+        assert self._text is not None
+        return self._heard(self._text)
+
+
+class WhisperModel:
+    """The model of a CTranslate2 folder with a ``tokenizer.json``; ``hush``: samples that end every sound."""
+
+    def __init__(self, folder: Path, threads: int = 1, language: str = "en", device: str = "auto") -> None:
+        """Raises PredtuiError where the folder is no such model."""
+        import ctranslate2
+        from tokenizers import Tokenizer
+
+        if not (folder / "tokenizer.json").is_file():
+            raise PredtuiError(f"{folder} has no tokenizer.json.", "Take it from the model's Hugging Face folder.")
+        try:
+            self._on_cpu = device == "cpu" or not ctranslate2.get_cuda_device_count()
+            self._encoder: Any = ctranslate2.models.Whisper(
+                str(folder),
+                device=device,
+                intra_threads=threads,
+                compute_type="int8_float32" if self._on_cpu else "default",
+            )
+        except (RuntimeError, ValueError, OSError) as error:
+            raise PredtuiError(
+                f"{folder} is not a Whisper model for CTranslate2: {error}.", "Choose another."
+            ) from error
+        self._tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self._shapes = ct2_weights.shapes(folder)
+        self.mels = self._shapes["encoder/conv1/weight"][1]
+        self.window = 2 * self._shapes["encoder/position_encodings/encodings"][0]
+        self._context = self._shapes["decoder/position_encodings/encodings"][0]
+        self._vocabulary: dict[str, int] = self._tokenizer.get_vocab(with_added_tokens=True)
+        self._opening = self._opening_tokens(language)
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        self._rules = self._make_rules(config)
+        self._writer = self._make_writer(folder, config, threads)
+
+    @property
+    def seconds(self) -> float:
+        """The longest sound."""
+        return float(self.window / FRAMES_A_SECOND)
+
+    def encode(self, samples: Samples, tail: Samples, pad_to: int = 0) -> Encoded:
+        """``samples`` with ``tail`` after them, then padded with digital silence to ``pad_to`` frames. A sound beyond
+        the window loses its end."""
+        mel = padded(log_mel(np.concatenate([samples, tail]), self.mels), pad_to)
+        return self.encode_mel(mel, -(-len(samples) // (2 * RATE // FRAMES_A_SECOND)))
+
+    def encode_mel(self, mel: Mel, positions: int) -> Encoded:
+        """The same of log-mel frames [mels, frames], of which the first ``positions`` pairs are the sound itself."""
+        import ctranslate2
+
+        view = ctranslate2.StorageView.from_array(np.ascontiguousarray(mel[None, :, : self.window]))
+        states = self._encoder.encode(view, to_cpu=True)
+        gflops = self.gflops(min(mel.shape[1], self.window))
+        return Encoded(self._writer.remember(states), max(1, min(states.shape[1], positions)), gflops)
+
+    def begin(
+        self, encoded: Encoded, prompt: str, reference: Sequence[int], beam: int = 5, pruning: Pruning = "forward"
+    ) -> Writing:
+        """The words in ``encoded``, to be written. ``prompt``: the text before; ``reference``: what the round before
+        wrote for it."""
+        longest = LEAST_TOKENS + int(TOKENS_A_SECOND * SECONDS_A_POSITION * encoded.positions)
+        rules = replace(self._rules, longest=min(longest, self._rules.longest))
+        previous = self._previous(prompt)
+        task = Task(previous, self._opening, rules, encoded.positions, reference, beam, pruning)
+        return Writing(self._writer.steps(task, encoded.memory), self._heard)
+
+    def write(
+        self, encoded: Encoded, prompt: str, reference: Sequence[int], beam: int = 5, pruning: Pruning = "forward"
+    ) -> Heard:
+        """All of ``begin`` at once."""
+        return self.begin(encoded, prompt, reference, beam, pruning).heard()
+
+    def _heard(self, written: Text) -> Heard:
+        spoken = self._words(written.tokens, written.times)
+        text = " ".join(one.word.text for one in spoken)
+        return Heard(
+            spoken=spoken,
+            no_speech=written.no_speech,
+            mean_log_probability=written.mean_log_probability,
+            compression=len(text) / len(zlib.compress(text.encode())) if text else 0.0,
+            effort=written.effort,
+        )
+
+    def align(self, encoded: Encoded, text: str) -> tuple[Spoken, ...]:
+        """The words of ``text``, which is known to be said in ``encoded``, with their times (forced alignment)."""
+        tokens: list[int] = self._tokenizer.encode(f" {text.strip()}", add_special_tokens=False).ids
+        tokens = tokens[: self._rules.longest]
+        times = self._writer.times(self._opening, tokens, encoded.memory, encoded.positions)
+        return self._words(tokens, times)
+
+    def gflops(self, frames: int) -> float:
+        """Floating-point operations of the encoder over ``frames``, in 10^9; multiplying and adding are two."""
+        width, mels, _ = self._shapes["encoder/conv1/weight"]
+        layers = sum(name.endswith("/ffn/linear_0/weight") for name in self._shapes)
+        hidden = self._shapes["encoder/layer_0/ffn/linear_0/weight"][0]
+        positions = -(-frames // 2)
+        convolutions = 3 * width * (mels * frames + width * positions)
+        layer = positions * (4 * width**2 + 2 * width * hidden) + 2 * positions**2 * width
+        return float(2 * (convolutions + layers * layer) / 1e9)
+
+    def _previous(self, prompt: str) -> tuple[int, ...]:
+        room = max(0, min(PROMPT_TOKENS, self._context - LONGEST_TOKENS - len(self._opening) - 1))
+        tokens: list[int] = (
+            self._tokenizer.encode(f" {prompt}", add_special_tokens=False).ids if prompt and room else []
+        )
+        return (self._vocabulary["<|startofprev|>"], *tokens[-room:]) if tokens else ()
+
+    def _opening_tokens(self, language: str) -> tuple[int, ...]:
+        """Start, with the language where the model knows several, and no timestamps."""
+        names = ["<|startoftranscript|>"]
+        if self._encoder.is_multilingual:
+            names += [f"<|{language}|>", "<|transcribe|>"]
+        names.append("<|notimestamps|>")
+        unknown = [name for name in names if name not in self._vocabulary]
+        if unknown:
+            raise PredtuiError(f"the Whisper model has no token {unknown[0]}.", "Choose another language or model.")
+        silence = [name for name in ("<|nospeech|>", "<|nocaptions|>") if name in self._vocabulary]
+        self._silence = self._vocabulary[silence[0]] if silence else self._vocabulary[names[-1]]
+        return tuple(self._vocabulary[name] for name in names)
+
+    @property
+    def large(self) -> bool:
+        """Whether the decoder's matrices do not fit into a CPU's cache."""
+        matrices = [shape for name, shape in self._shapes.items() if name.startswith("decoder/") and len(shape) == 2]
+        return sum(map(math.prod, matrices)) > CACHED_WEIGHTS
+
+    def _make_writer(self, folder: Path, config: Mapping[str, Any], threads: int) -> Writer:
+        if self.large and not self._on_cpu:
+            return PlainWriter(self._encoder)
+        weights = ct2_weights.read(folder, "decoder/")
+        aligning = [(layer, head) for layer, head in config.get("alignment_heads", ())]
+        if self.large:
+            from predtui.asr.whisperflow.onnx_decoder import OnnxDecoder
+
+            return PrunedWriter(OnnxDecoder(weights, aligning, threads), self._silence)
+        return PrunedWriter(NumpyDecoder(weights, aligning), self._silence)
+
+    def _make_rules(self, config: Mapping[str, Any]) -> Rules:
+        end = self._vocabulary["<|endoftext|>"]
+        listed = [token for token in config.get("suppress_ids", ()) if token >= 0 and token != end]
+        special = range(
+            end + 1, self._shapes["decoder/embeddings/weight"][0]
+        )  # timestamps among them, which a tokenizer may not list
+        marks = frozenset(
+            token
+            for text, token in self._vocabulary.items()
+            if token < end and not any(letter.isalnum() for letter in text.replace("Ġ", ""))
+        )
+        longest = min(LONGEST_TOKENS, self._context // 2)
+        return Rules(end, longest, tuple(sorted({*listed, *special})), marks)
+
+    def _words(self, tokens: Sequence[int], times: Any) -> tuple[Spoken, ...]:
+        """Tokens that begin with a blank begin a word; marks are none."""
+        begins = [index for index, token in enumerate(tokens) if self._begins(token) or index == 0]
+        parts = list(pairwise([*begins, len(tokens)]))
+        texts = plain(self._tokenizer.decode(list(tokens[begin:end])).strip() for begin, end in parts)
+        found = []
+        for (begin, end), text in zip(parts, texts, strict=True):
+            if text:
+                last = max(float(times[end]), float(times[begin]) + SECONDS_A_POSITION)
+                found.append(Spoken(Word(text, float(times[begin]), last), tuple(tokens[begin:end])))
+        return tuple(found)
+
+    def _begins(self, token: int) -> bool:
+        return bool(self._tokenizer.id_to_token(token).startswith("Ġ"))

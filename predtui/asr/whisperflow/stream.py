@@ -1,0 +1,113 @@
+"""The streaming core of WhisperFlow (section 3.2): a buffer of sound that rounds are made over, and the words that
+rounds agree on. Pure: no clock, no thread, no model, so that every engine and every benchmark drives the same one.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from predtui.asr.agreement import LocalAgreement, Word, joined
+from predtui.asr.base import Hypothesis
+from predtui.asr.whisperflow.mel import Samples
+from predtui.asr.whisperflow.model import Heard, Spoken
+
+RATE = 16_000
+PROMPT_CHARACTERS = 200
+SEGMENT_SECONDS = 300.0
+"""Longer sounds are taken in segments of this length, which share nothing (WhisperFlow, section 5)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What one round hears: ``samples`` from second ``start`` of the stream on, after the text ``prompt``."""
+
+    samples: Samples
+    start: float
+    prompt: str
+
+    @property
+    def end(self) -> float:
+        return self.start + len(self.samples) / RATE
+
+
+class Stream:
+    """One utterance. ``buffer_seconds``: a longer buffer is cut after a stable word, so that half of it stays, for a
+    model hears the first word of a sound badly; ``hardest``: one that is still longer loses its oldest half, whatever
+    is in it. ``rounds`` have to agree on a word, the newest has to end
+    ``settled`` seconds before the sound does, and every one ``hold`` seconds."""
+
+    def __init__(
+        self, buffer_seconds: float, hardest: float, rounds: int = 2, settled: float = 0.0, hold: float = 0.0
+    ) -> None:
+        self._limit, self._hardest, self._settled, self._hold = buffer_seconds, hardest, settled, hold
+        self._rounds = rounds
+        self._samples: Samples = np.zeros(0, dtype=np.float32)
+        self._cut = self._segment = 0.0
+        self._uncut = False
+        """Whether a round was taken since the buffer was last looked at for being too long."""
+        self._spoken: tuple[Spoken, ...] = ()
+        self.words = LocalAgreement(rounds=rounds)
+        self.unseen = 0.0
+        self.delays: list[float] = []
+        """Of each stable word, the seconds of sound heard after it before it was stable."""
+
+    @property
+    def heard(self) -> float:
+        """Seconds of sound so far."""
+        return self._cut + len(self._samples) / RATE
+
+    def hear(self, samples: Samples) -> None:
+        """More sound, mono at 16 kHz; samples that are not finite are silence. The buffer is cut now, not after a
+        round: the sound that it was over may be all there is."""
+        if self._uncut and self.heard - self._cut > self._limit:
+            self._drop(min(self.words.cut(self._cut, self.heard - self._limit / 2), self.heard))
+        self._uncut = False
+        self._samples = np.concatenate([self._samples, np.nan_to_num(samples, nan=0.0, posinf=0.0, neginf=0.0)])
+        self.unseen += len(samples) / RATE
+        if len(self._samples) > self._hardest * RATE:
+            self._drop(self.heard - self._hardest / 2)
+
+    def snapshot(self) -> Snapshot:
+        """The sound for a round that begins now."""
+        self.unseen = 0.0
+        before = [word for word in self.words.stable if word.after(self._segment) and not word.after(self._cut)]
+        return Snapshot(self._samples, self._cut, joined(before)[-PROMPT_CHARACTERS:])
+
+    def reference(self, snapshot: Snapshot) -> tuple[int, ...]:
+        """The tokens of the round before for the sound of ``snapshot``."""
+        return tuple(token for one in self._spoken if one.word.after(snapshot.start) for token in one.tokens)
+
+    def take(self, snapshot: Snapshot, heard: Heard, last: bool = False) -> None:
+        """The words of the round over ``snapshot``. The ``last`` round's are all stable."""
+        self._spoken = tuple(
+            Spoken(Word(one.word.text, one.word.start + snapshot.start, one.word.end + snapshot.start), one.tokens)
+            for one in heard.spoken
+        )
+        words = [one.word for one in self._spoken]
+        known = len(self.words.stable)
+        self._agree(snapshot, words, last)
+        self.delays += [max(0.0, self.heard - word.end) for word in self.words.stable[known:]]
+
+    def _agree(self, snapshot: Snapshot, words: list[Word], last: bool) -> None:
+        if last or snapshot.end - self._segment >= SEGMENT_SECONDS:
+            self.words.finish(words, since=snapshot.start)
+            self._segment = snapshot.end
+            self._spoken = ()
+            self._drop(snapshot.end)
+            return
+        until = snapshot.end - self._settled if self._settled else math.inf
+        held = snapshot.end - self._hold if self._hold else math.inf
+        self.words.update(words, until, snapshot.start, held)
+        self._uncut = True
+
+    def hypothesis(self, unfinished: bool) -> Hypothesis:
+        return Hypothesis(joined(self.words.stable), joined(self.words.tentative), unfinished)
+
+    def _drop(self, until: float) -> None:
+        """The buffer begins at second ``until``; it never goes back."""
+        count = max(0, min(len(self._samples), round((until - self._cut) * RATE)))
+        self._samples = self._samples[count:]
+        self._cut += count / RATE

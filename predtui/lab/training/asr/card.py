@@ -1,0 +1,79 @@
+"""The card of the pocket Whisper: what it is, how it was made, how well it hears. Measured by whoever calls."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from predtui.lab.training.asr.config import FRAMES_A_SECOND, Shape
+from predtui.lab.training.asr.evaluate import BEAMS, GROUPS, Rates
+from predtui.lab.training.asr.loop import Counters
+from predtui.lab.training.asr.voices import TRAINED, UNHEARD
+
+CARD = """# Pocket Whisper
+
+A speech recogniser of the Whisper architecture, trained from scratch: {parameters:.1f}M parameters, a window of
+{seconds} s that its decoder always saw padded, {vocab} tokens. It writes lower-case words, numbers in words. **It knows
+synthetic voices (eSpeak NG) and the pocket domain only; of people it understands next to nothing.** It exists so that
+the whole way of a streaming Whisper runs and is measured anywhere.
+
+- `model.safetensors`: float16, in Hugging Face's layout (`WhisperForConditionalGeneration`, English only)
+- `ctranslate2/`: 8-bit integers, for CTranslate2 and faster-whisper
+- `hush.safetensors`, where it is there: its hush word, the short sound that stands for the missing padding
+
+## How it was made
+
+{commands}
+
+{utterances:,} utterances ({hours:.1f} h) of the pocket domain's sentences by {voices} eSpeak NG voices, seed {seed},
+with noise, echoes, levels and a warped mel axis; {steps:,} batches in {minutes:.0f} minutes on {threads} CPU
+thread(s){last}. First CTC on the encoder alone, then CTC and cross-entropy together.
+
+## How well it hears
+
+Word error rate on {count} held-out sentences a group, 8-bit weights, padded to the window; a voice of the held-out ones
+said about one in ten of them.
+
+| voices | greedy | {beam} beams |
+|---|---|---|
+{rows}
+"""
+
+
+def write_card(out: Path, counters: Counters, facts: Mapping[str, object], rates: Mapping[str, Rates]) -> None:
+    """``README.md`` and ``training.json`` into ``out``. ``facts``: command, hours, utterances, threads, count;
+    ``before``, of a run that went on from another's model, the facts of that one."""
+    shape = Shape.from_config(json.loads((out / "config.json").read_text(encoding="utf-8")))
+    size = (out / "model.safetensors").stat().st_size / 2 / 1e6
+    known = {
+        **asdict(counters),
+        **facts,
+        "wer": {name: [round(rate, 4) for rate in both] for name, both in rates.items()},
+    }
+    (out / "training.json").write_text(json.dumps(known, indent=2) + "\n", encoding="utf-8")
+    commands = _commands(known)
+    names = [*GROUPS, *UNHEARD]
+    rows = "\n".join(f"| {name} | {100 * rates[name][0]:.1f} % | {100 * rates[name][1]:.1f} % |" for name in names)
+    text = CARD.format(
+        parameters=size,
+        seconds=shape.window // FRAMES_A_SECOND,
+        vocab=shape.vocab,
+        voices=len(TRAINED),
+        seed=counters.seed,
+        steps=counters.step,
+        minutes=counters.seconds / 60,
+        beam=BEAMS[1],
+        commands="\n".join(f"    {command}" for command in commands),
+        last=", in the last run" if len(commands) > 1 else "",
+        rows=rows,
+        **facts,
+    )
+    (out / "README.md").write_text(text, encoding="utf-8")
+
+
+def _commands(facts: Mapping[str, Any]) -> list[str]:
+    """Those of the runs that made the model, the first one first."""
+    return [*(_commands(facts["before"]) if facts.get("before") else ()), facts["command"]]

@@ -1,0 +1,153 @@
+"""``predtui train asr``: corpus, tokenizer, training, export and card of the pocket Whisper, from a seed.
+
+Runs in a process of its own, whose allocator settings make training faster (see predtui.lab.training.pocket.train).
+Work
+in progress stands in its own folder; the shipped one changes when the model is finished.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import torch
+from rich.console import Console
+from tokenizers import Tokenizer
+
+from predtui.asr.whisperflow.files import FAST
+from predtui.lab.training.asr.batches import Batches
+from predtui.lab.training.asr.card import write_card
+from predtui.lab.training.asr.config import FRAMES_A_SECOND, ONWARDS, Crops, Recipe, Shape
+from predtui.lab.training.asr.corpus import build
+from predtui.lab.training.asr.evaluate import quality
+from predtui.lab.training.asr.export import export, grown, load_whisper
+from predtui.lab.training.asr.loop import CHECKPOINT, Run, Trainee, describe, teach_head
+from predtui.lab.training.asr.sentences import sentences
+from predtui.lab.training.asr.tokenizer import TEXT_TOKENS, add_timestamps, save_tokenizer, train_tokenizer
+from predtui.lab.training.pocket.config import Budget
+from predtui.lab.training.pocket.report import bar
+from predtui.lab.training.pocket.train import environment
+from predtui.models.shipped import output
+
+WORK = Path("build/asr")
+UTTERANCES = 32_000
+TOKENIZER_SENTENCES = 30_000
+MEASURED = 300
+"""Held-out sentences a row of the card."""
+MEASURED_SEED = 2
+"""Theirs: all runs are measured on the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to train, and where the work stands."""
+
+    minutes: float
+    seed: int
+    threads: int
+    resume: bool
+    utterances: int
+    work: Path
+    command: str
+    start: Path | None = None
+    """A Hugging Face folder of the same shape or with a shorter window, whose weights and words the run begins with."""
+
+
+def train_asr(
+    out: Path,
+    minutes: float,
+    seed: int,
+    threads: int,
+    resume: bool,
+    start: Path | None = None,
+    utterances: int = UTTERANCES,
+) -> None:
+    """Train in a process of its own and write ``out``. Raises subprocess.CalledProcessError if that fails."""
+    command = [sys.executable, "-m", "predtui.lab.training.asr.train", "--out", str(out), "--minutes", str(minutes)]
+    command += ["--seed", str(seed), "--threads", str(threads), "--utterances", str(utterances)]
+    command += ["--start", str(start)] if start else []
+    subprocess.run([*command, *(["--resume"] if resume else [])], env=environment(threads), check=True)
+
+
+def train(out: Path, plan: Plan) -> None:
+    """Corpus, tokenizer and checkpoint into ``plan.work``; the finished model, measured, into ``out``."""
+    torch.set_num_threads(plan.threads)
+    console = Console()
+    record = plan.start / "training.json" if plan.start else None
+    before = json.loads(record.read_text(encoding="utf-8")) if record and record.exists() else None
+    console.print("corpus: speaking")
+    corpus = build(plan.work / "corpus", plan.utterances, plan.seed, plan.threads)
+    console.print(f"corpus: {len(corpus)} utterances, {corpus.hours:.1f} h")
+    shape = Shape()
+    tokenizer = vocabulary(plan, shape)
+    if tokenizer.get_vocab_size() != shape.vocab:
+        raise RuntimeError(f"a vocabulary of {tokenizer.get_vocab_size()} tokens, not {shape.vocab}")
+    trainee = Trainee(shape, TEXT_TOKENS, plan.seed)
+    if plan.start:
+        trainee.whisper.load_state_dict(grown(load_whisper(plan.start), shape).state_dict())
+    recipe = ONWARDS if plan.start else Recipe()
+    batches = Batches(corpus, tokenizer, shape, recipe.batch, Crops(), plan.seed)
+    if plan.start and not (plan.resume and (plan.work / CHECKPOINT).exists()):
+        teach_head(trainee, batches)
+    with bar("pocket Whisper", console, describe) as report:
+        run = Run(trainee, batches, recipe, Budget(minutes=plan.minutes), plan.work, report)
+        counters = run(plan.seed, plan.resume)
+    export(trainee.whisper, tokenizer, out)
+    console.print("measuring")
+    facts = {
+        "command": plan.command,
+        "hours": round(corpus.hours, 1),
+        "utterances": len(corpus),
+        "threads": plan.threads,
+        "count": MEASURED,
+        "before": before,
+    }
+    write_card(out, counters, facts, quality(out / FAST, MEASURED, MEASURED_SEED, plan.threads))
+
+
+def vocabulary(plan: Plan, shape: Shape) -> Tokenizer:
+    """The run's tokenizer: that of what it goes on from, else learned from the sentences."""
+    seconds = shape.window / FRAMES_A_SECOND
+    if plan.start:
+        tokenizer = Tokenizer.from_file(str(plan.start / "tokenizer.json"))
+        add_timestamps(tokenizer, seconds)
+        return tokenizer
+    path = plan.work / "tokenizer.json"
+    if plan.resume and path.exists() and (plan.work / CHECKPOINT).exists():
+        return Tokenizer.from_file(str(path))
+    tokenizer = train_tokenizer(islice(sentences(plan.seed), TOKENIZER_SENTENCES), seconds)
+    save_tokenizer(tokenizer, plan.work)
+    return tokenizer
+
+
+def main() -> int:
+    """Returns the exit status: 130 when interrupted, after a checkpoint."""
+    parser = argparse.ArgumentParser(prog="python -m predtui.lab.training.asr.train", description=__doc__)
+    parser.add_argument("--out", type=Path, default=output("whisper"))
+    parser.add_argument("--minutes", type=float, default=45.0)
+    parser.add_argument("--utterances", type=int, default=UTTERANCES)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint, if any")
+    parser.add_argument("--start", type=Path, help="a finished model of no longer window, to go on from")
+    chosen = parser.parse_args()
+    command = f"predtui train asr --minutes {chosen.minutes:g} --seed {chosen.seed}"
+    command += f" --utterances {chosen.utterances}" if chosen.utterances != UTTERANCES else ""
+    command += f" --start {chosen.start}" if chosen.start else ""
+    threads = chosen.threads or os.cpu_count() or 1
+    plan = Plan(chosen.minutes, chosen.seed, threads, chosen.resume, chosen.utterances, WORK, command, chosen.start)
+    try:
+        train(chosen.out, plan)
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

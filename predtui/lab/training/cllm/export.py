@@ -1,0 +1,38 @@
+"""A tuned model as a folder in the Hugging Face layout; the pocket's as a GGUF file too. Must not know of training."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+from tokenizers import Tokenizer
+
+from predtui.lab.training.pocket.export import export as export_pocket
+from predtui.lab.training.pocket.export import load_exported
+from predtui.lab.training.pocket.tokenizer import SPECIAL_TOKENS, load_tokenizer
+
+_TEXTS = ("tokenizer*", "vocab*", "merges.txt", "special_tokens_map.json", "added_tokens.json", "chat_template*")
+
+
+def export(network: Any, source: Path, folder: Path, name: str) -> None:
+    """Write the network's weights and configuration, and the tokenizer of ``source``, into ``folder``."""
+    folder.mkdir(parents=True, exist_ok=True)
+    network.save_pretrained(folder, safe_serialization=True)
+    for pattern in _TEXTS:
+        for path in source.glob(pattern):
+            if path.resolve().parent != folder.resolve():
+                shutil.copy(path, folder / path.name)
+    if tokenizer := pocket_tokenizer(folder):
+        export_pocket(load_exported(folder), tokenizer, folder, name, small=True)
+
+
+def pocket_tokenizer(folder: Path) -> Tokenizer | None:
+    """The tokenizer of a folder that holds a model of the pocket's make; None for another."""
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    if config["model_type"] != "llama" or not (folder / "tokenizer.json").is_file():
+        return None
+    tokenizer = load_tokenizer(folder)
+    ours = [tokenizer.token_to_id(token) for token in SPECIAL_TOKENS] == list(range(len(SPECIAL_TOKENS)))
+    return tokenizer if ours else None

@@ -1,0 +1,69 @@
+"""Conversations that break off: a random round is the last, and its query is cut (PredGen, section 3.4).
+
+Must not know of networks: text comes in, the tokens of a prompt go out.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from predtui.errors import PredtuiError
+from predtui.lab.training.corpus.compose import sample
+from predtui.llm.base import LoadedModel
+from predtui.predgen.prompts import SYSTEM_PROMPT
+from predtui.state.events import Message
+
+_ROLES = ("system", "user", "assistant")
+_FORM = 'A line is {"messages": [{"role": .., "content": ..}, ..]} or {"prompt": ..}.'
+
+Conversation = Sequence[Message]
+
+
+def read(path: Path) -> list[Conversation]:
+    """The conversations of a JSONL file. Raises PredtuiError that names the line which is none."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise PredtuiError(f"The prompts {path} cannot be read: {error}.", _FORM) from error
+    found = [_conversation(line, f"{path}, line {n}") for n, line in enumerate(lines, 1) if line.strip()]
+    if not found:
+        raise PredtuiError(f"The file {path} holds no prompts.", _FORM)
+    return found
+
+
+def endless(conversations: Sequence[Conversation], seed: int) -> Iterator[tuple[random.Random, Conversation]]:
+    """Conversations at random for ever, each with the generator to draw from; of the pocket corpus where there are
+    none. The n-th is a function of ``seed`` and n alone."""
+    number = 0
+    while True:
+        rng = random.Random(f"cllm:{seed}:{number}")
+        yield rng, rng.choice(conversations) if conversations else sample(rng).messages
+        number += 1
+
+
+def broken_off(loaded: LoadedModel, conversation: Conversation, whole: float, rng: random.Random) -> list[int]:
+    """The prompt's tokens with a random user message as the last; its text is cut to k ~ U[0, L] of its tokens, but
+    for a share ``whole`` of the draws."""
+    last = rng.choice([n for n, message in enumerate(conversation) if message.role == "user"])
+    query = conversation[last].content
+    if rng.random() >= whole:
+        tokens = loaded.tokenizer.encode(query)
+        query = loaded.tokenizer.decode(tokens[: rng.randint(0, len(tokens))])
+    head = [message for message in conversation[:last] if message.role != "system"]
+    system = next((m for m in conversation if m.role == "system"), Message("system", SYSTEM_PROMPT))
+    return loaded.prompt_tokens([system, *head, Message("user", query)])
+
+
+def _conversation(line: str, where: str) -> Conversation:
+    try:
+        data = json.loads(line)
+        messages = data["messages"] if "messages" in data else [{"role": "user", "content": data["prompt"]}]
+        found = [Message(item["role"], str(item["content"])) for item in messages]
+    except (ValueError, KeyError, TypeError) as error:
+        raise PredtuiError(f"{where}: no conversation.", _FORM) from error
+    if not any(m.role == "user" for m in found) or any(m.role not in _ROLES for m in found):
+        raise PredtuiError(f"{where}: no user speaks, or a role is unknown.", _FORM)
+    return found

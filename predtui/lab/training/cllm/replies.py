@@ -1,0 +1,88 @@
+"""The model's own greedy replies to prompts: the fixed points that its Jacobi trajectories end in.
+
+Collected before training, so that tuning teaches the model to say sooner what it says anyway. Must not know of losses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from predtui.lab.training.cllm.windows import Reply
+
+BATCH = 256
+"""Prompts answered side by side; of so many batches are those of like length put together."""
+_SORTED = 8
+_LEAVING = 0.8
+"""Share of the rows at which those that have ended are taken out."""
+
+
+def collect(
+    network: Any,
+    prompts: Iterator[Sequence[int]],
+    is_end: Callable[[int], bool],
+    limit: int,
+    enough: Callable[[int], bool],
+) -> list[Reply]:
+    """Greedy replies of at most ``limit`` tokens, until ``enough`` (told how many there are)."""
+    replies: list[Reply] = []
+    while not enough(len(replies)):
+        drawn = sorted(islice(prompts, BATCH * _SORTED), key=len)
+        for start in range(0, len(drawn), BATCH):
+            if not enough(len(replies)):
+                replies += answered(network, drawn[start : start + BATCH], is_end, limit)
+    return replies
+
+
+@torch.inference_mode()
+def answered(network: Any, prompts: Sequence[Sequence[int]], is_end: Callable[[int], bool], limit: int) -> list[Reply]:
+    """Greedy replies to prompts side by side, each at most ``limit`` tokens; who has ended leaves now and then."""
+    width = max(map(len, prompts))
+    padding = torch.tensor([width - len(prompt) for prompt in prompts], device=network.device)
+    ids = torch.tensor([[0] * (width - len(prompt)) + list(prompt) for prompt in prompts], device=network.device)
+    said: list[list[int]] = [[] for _ in prompts]
+    rows = list(range(len(prompts)))
+    cache = None
+    for step in range(limit):
+        column = torch.arange(width + step, device=network.device)
+        out = network(
+            ids,
+            attention_mask=(column >= padding[:, None]).long(),
+            position_ids=(column[-ids.shape[1] :] - padding[:, None]).clamp(min=0),
+            past_key_values=cache,
+            use_cache=True,
+            logits_to_keep=1,
+        )
+        cache, ids = out.past_key_values, out.logits[:, -1].argmax(-1, keepdim=True)
+        for row, token in zip(rows, ids[:, 0].tolist(), strict=True):
+            if not (said[row] and is_end(said[row][-1])):
+                said[row].append(token)
+        speaking = [place for place, row in enumerate(rows) if not is_end(said[row][-1])]
+        if not speaking:
+            break
+        if len(speaking) <= _LEAVING * len(rows):
+            kept = torch.tensor(speaking, device=network.device)
+            cache.batch_select_indices(kept)
+            ids, padding, rows = ids[kept], padding[kept], [rows[place] for place in speaking]
+    return [Reply(tuple(prompt), tuple(reply)) for prompt, reply in zip(prompts, said, strict=True)]
+
+
+def save(path: Path, replies: Sequence[Reply]) -> None:
+    """Write them as safetensors: all tokens, and how many are each prompt's and each reply's."""
+    tokens = [token for reply in replies for token in (*reply.prompt, *reply.tokens)]
+    lengths = [[len(reply.prompt), len(reply.tokens)] for reply in replies]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    save_file({"tokens": torch.tensor(tokens), "lengths": torch.tensor(lengths)}, str(path))
+
+
+def saved(path: Path) -> list[Reply]:
+    """What ``save`` wrote."""
+    data: dict[str, Tensor] = load_file(str(path))
+    tokens = iter(data["tokens"].tolist())
+    return [Reply(tuple(islice(tokens, p)), tuple(islice(tokens, r))) for p, r in data["lengths"].tolist()]

@@ -1,0 +1,219 @@
+"""From a model's folder to a tuned one: replies collected, blocks learned, weights merged and exported.
+
+Must not know of losses or of the shape of batches.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from itertools import repeat
+from pathlib import Path
+from typing import Any
+
+import torch
+from rich.console import Console
+
+from predtui.lab.training.cllm import checkpoint, prompts, replies
+from predtui.lab.training.cllm.card import write_card
+from predtui.lab.training.cllm.checkpoint import Counters
+from predtui.lab.training.cllm.config import Recipe
+from predtui.lab.training.cllm.export import export, pocket_tokenizer
+from predtui.lab.training.cllm.loop import batches, in_turn, losses, replayed
+from predtui.lab.training.cllm.windows import Reply, Windows
+from predtui.lab.training.pocket.config import Budget
+from predtui.lab.training.pocket.config import Recipe as PocketRecipe
+from predtui.lab.training.pocket.curriculum import draft_lesson
+from predtui.lab.training.pocket.data import Batch, BatchStream, Cursor
+from predtui.lab.training.pocket.loop import has_bfloat16
+from predtui.lab.training.pocket.optim import PocketOptimizer
+from predtui.lab.training.pocket.report import bar
+from predtui.llm.base import LoadedModel
+from predtui.llm.load import load
+from predtui.llm.torch.folder import find, load_network
+from predtui.system.exits import terminate_as_interrupt
+
+REPLIES, CHECKPOINT = "replies.safetensors", "checkpoint.safetensors"
+SMOOTHING = 0.95
+LORA_RANK = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to tune: the model (a folder, a name in the local cache, or ``pocket``), on what, how long. ``full``: all
+    weights, in place of low-rank adapters. ``work`` holds replies and checkpoint."""
+
+    model: str
+    out: Path
+    budget: Budget
+    work: Path
+    prompts: Path | None = None
+    full: bool = False
+    seed: int = 0
+    threads: int = 2
+    resume: bool = False
+    command: str = ""
+    recipe: Recipe = field(default_factory=Recipe)
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """One step's news: running means of the losses in nats a token, tokens a second, the share of the budget used."""
+
+    counters: Counters
+    share: float
+    tokens_per_second: float
+
+    def line(self) -> str:
+        """In words, with units."""
+        seconds = self.counters.seconds * (1 - self.share) / max(self.share, 1e-9)
+        minutes, rest = divmod(int(seconds), 60)
+        return (
+            f"step {self.counters.step}  consistency {self.counters.consistency:.2f}  autoregressive "
+            f"{self.counters.autoregressive:.3f} nats  {self.tokens_per_second:,.0f} tok/s  {minutes}:{rest:02d} left"
+        )
+
+
+def tune(plan: Plan, console: Console) -> None:
+    """Tune in this process and write ``plan.out``. Ctrl-C and SIGTERM save a checkpoint and raise KeyboardInterrupt.
+
+    Raises PredtuiError for a model or prompts that cannot be read, and for a checkpoint of another run.
+    """
+    source, conversations = find(plan.model), prompts.read(plan.prompts) if plan.prompts else []
+    loaded = load(plan.model, "torch", plan.threads or None)
+    begun = time.monotonic()
+    with terminate_as_interrupt():
+        said = _replies(plan, loaded, conversations, console)
+        fresh = Counters(str(source.resolve()), plan.seed, seconds=time.monotonic() - begun)
+        network, counters = _tuned(plan, source, loaded, said, fresh, console)
+    merged = network if plan.full else network.merge_and_unload()
+    export(merged, source, plan.out, f"predtui {loaded.name} cllm")
+    facts = {"command": plan.command, "parameters": loaded.parameters, "replies": len(said), "full": plan.full}
+    facts |= {"threads": plan.threads, "recipe": asdict(plan.recipe), **asdict(replace(counters, model=loaded.name))}
+    (plan.out / "training.json").write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+    write_card(plan.out)
+    console.print(f"{counters.step} steps on {len(said)} replies: {plan.out}")
+
+
+def _replies(
+    plan: Plan, loaded: LoadedModel, conversations: list[prompts.Conversation], console: Console
+) -> list[Reply]:
+    """The model's own replies: those of the run that is resumed, or new ones."""
+    path = plan.work / REPLIES
+    if plan.resume and path.exists():
+        return replies.saved(path)
+    (plan.work / CHECKPOINT).unlink(missing_ok=True)
+    console.print(f"collecting what {loaded.name} replies")
+    recipe, begun = plan.recipe, time.monotonic()
+    drawn = (
+        tokens
+        for rng, conversation in prompts.endless(conversations, plan.seed)
+        if len(tokens := prompts.broken_off(loaded, conversation, recipe.whole, rng)) <= _room(loaded, recipe)
+    )
+
+    def enough(count: int) -> bool:
+        if plan.budget.minutes is None:
+            return count >= recipe.replies
+        return count > 0 and time.monotonic() - begun >= 60 * plan.budget.minutes * recipe.collecting
+
+    network: Any = loaded.model.network  # type: ignore[attr-defined]
+    said = replies.collect(network, drawn, loaded.tokenizer.is_end, recipe.reply_tokens, enough)
+    replies.save(path, said)
+    return said
+
+
+def _room(loaded: LoadedModel, recipe: Recipe) -> int:
+    """Tokens that a prompt may have."""
+    return loaded.model.context_size - recipe.reply_tokens - recipe.block
+
+
+def _tuned(
+    plan: Plan, source: Path, loaded: LoadedModel, said: list[Reply], fresh: Counters, console: Console
+) -> tuple[Any, Counters]:
+    """The network after the last step, adapters and all, and how far it went."""
+    network, recipe = _trainable(plan, source, loaded.model.network.device.type), plan.recipe  # type: ignore[attr-defined]
+    optimizer = PocketOptimizer(network, recipe.muon_lr, recipe.adam_lr, recipe.decay)
+    path = plan.work / CHECKPOINT
+    counters = checkpoint.load(path, network, optimizer, fresh) if path.exists() else fresh
+    save = partial(checkpoint.save, path, network, optimizer)
+    seed = f"{plan.seed}:{counters.step}"
+    stream = in_turn(batches(said, recipe, seed, loaded.pad), recipe)
+    with _replay(plan, source, seed) as corpus, bar(f"cllm {loaded.name}", console, News.line) as report:
+        counters = _run(network, optimizer, plan, zip(stream, corpus, strict=False), counters, save, report)
+    return network.eval(), counters
+
+
+def _run(
+    network: Any,
+    optimizer: PocketOptimizer,
+    plan: Plan,
+    stream: Iterator[tuple[Windows, Batch | None]],
+    counters: Counters,
+    save: Callable[[Counters], None],
+    report: Callable[[News], None],
+) -> Counters:
+    """Steps until the budget is used up, saved now and then, at the end, and when interrupted."""
+    recipe, half = plan.recipe, has_bfloat16(network.device)
+    before, begun = counters, time.monotonic()
+    saved = begun
+    try:
+        while (share := plan.budget.progress(counters.step, counters.seconds)) < 1.0:
+            batch, again = next(stream)
+            consistency, autoregressive = losses(network, batch, half, recipe.discount)
+            torch.autograd.backward(consistency + recipe.ar_weight * autoregressive)
+            if again is not None:
+                torch.autograd.backward(recipe.replay_weight * replayed(network, again, half))
+            torch.nn.utils.clip_grad_norm_(checkpoint.tuned(network).values(), recipe.grad_clip)
+            optimizer.step(recipe.rate(counters.step, share))
+            now = time.monotonic()
+            counters = replace(
+                counters,
+                step=counters.step + 1,
+                seconds=before.seconds + now - begun,
+                tokens=counters.tokens + batch.ids.numel() + (again.tokens if again is not None else 0),
+                consistency=_smooth(counters, counters.consistency, consistency.item()),
+                autoregressive=_smooth(counters, counters.autoregressive, autoregressive.item()),
+            )
+            if now - saved > recipe.checkpoint_seconds:
+                save(counters)
+                saved = now
+            speed = (counters.tokens - before.tokens) / max(now - begun, 1e-9)
+            report(News(counters, plan.budget.progress(counters.step, counters.seconds), speed))
+    finally:
+        save(counters)
+    return counters
+
+
+@contextmanager
+def _replay(plan: Plan, source: Path, seed: str) -> Iterator[Iterator[Batch | None]]:
+    """For a model of the pocket's make, tuned on the pocket corpus, batches of it for ever, so that what it knows is
+    not forgotten; nothing for others."""
+    if plan.prompts is not None or pocket_tokenizer(source) is None:
+        yield repeat(None)
+        return
+    recipe = PocketRecipe(batch_tokens=plan.recipe.replay_tokens, pool_batches=16)
+    context = int(json.loads((source / "config.json").read_text(encoding="utf-8"))["max_position_embeddings"])
+    start = Cursor(random.Random(f"cllm replay:{seed}").randrange(10**6))
+    with BatchStream(draft_lesson, source, recipe, context, plan.seed, start) as stream:
+        yield (batch for batch, _ in stream)
+
+
+def _trainable(plan: Plan, source: Path, device: str) -> Any:
+    """The network to train, in float32: all of it, or with LoRA adapters on every linear layer, as PredGen does."""
+    network = load_network(source, device, torch.float32, "eager")
+    if plan.full:
+        return network.train()
+    from peft import LoraConfig, get_peft_model
+
+    torch.manual_seed(plan.seed)
+    adapters = LoraConfig(r=LORA_RANK, lora_alpha=LORA_RANK, target_modules="all-linear", task_type="CAUSAL_LM")
+    return get_peft_model(network, adapters).train()
+
+
+def _smooth(counters: Counters, old: float, new: float) -> float:
+    return SMOOTHING * old + (1 - SMOOTHING) * new if counters.step else new

@@ -1,0 +1,86 @@
+"""A trained pocket model as files that others load: a Hugging Face folder and a GGUF file.
+
+Matrices are stored in bfloat16, in which they were trained, and which processors that have it multiply twice as fast
+as they read IEEE half precision; the folder asks for float32 arithmetic. Must not know of training.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file, save_file
+from tokenizers import Tokenizer
+from torch import Tensor
+
+from predtui.lab.training.pocket.config import Shape
+from predtui.lab.training.pocket.gguf import write_gguf
+from predtui.lab.training.pocket.model import PocketModel
+from predtui.lab.training.pocket.tokenizer import END, PAD, SPECIAL_TOKENS, save_tokenizer
+
+
+def llama_config(shape: Shape) -> dict[str, Any]:
+    """The ``config.json`` of ``LlamaForCausalLM``, with the rotary base where old and new transformers look for it."""
+    return {
+        "architectures": ["LlamaForCausalLM"],
+        "model_type": "llama",
+        "hidden_size": shape.hidden,
+        "num_hidden_layers": shape.layers,
+        "num_attention_heads": shape.heads,
+        "num_key_value_heads": shape.heads,
+        "head_dim": shape.head_dim,
+        "intermediate_size": shape.ffn,
+        "hidden_act": "silu",
+        "vocab_size": shape.vocab,
+        "max_position_embeddings": shape.context,
+        "rms_norm_eps": shape.norm_eps,
+        "rope_theta": shape.rope_theta,
+        "rope_parameters": {"rope_type": "default", "rope_theta": shape.rope_theta},
+        "attention_bias": False,
+        "mlp_bias": False,
+        "tie_word_embeddings": True,
+        "bos_token_id": None,
+        "eos_token_id": SPECIAL_TOKENS.index(END),
+        "pad_token_id": SPECIAL_TOKENS.index(PAD),
+        "torch_dtype": "float32",
+        "dtype": "float32",
+    }
+
+
+def export(model: PocketModel, tokenizer: Tokenizer, folder: Path, name: str, small: bool = False) -> None:
+    """Write config, tokenizer, ``model.safetensors`` and ``model.gguf`` (Q8_0 where ``small``) into ``folder``."""
+    folder.mkdir(parents=True, exist_ok=True)
+    shape = model.shape
+    save_tokenizer(tokenizer, folder, shape.context)
+    generation = {"eos_token_id": SPECIAL_TOKENS.index(END), "pad_token_id": SPECIAL_TOKENS.index(PAD)}
+    for file, data in (("config.json", llama_config(shape)), ("generation_config.json", generation)):
+        (folder / file).write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
+    weights = {name: _stored(tensor.detach()) for name, tensor in model.state_dict().items()}
+    save_file(weights, str(folder / "model.safetensors"), metadata={"format": "pt"})
+    (folder / "model.safetensors").chmod(0o644)  # the library makes it readable to its owner alone
+    write_gguf(weights, tokenizer, shape, folder / "model.gguf", name, small)
+
+
+def _stored(tensor: Tensor) -> Tensor:
+    return (tensor.bfloat16() if tensor.ndim == 2 else tensor.float()).contiguous()
+
+
+def load_exported(folder: Path) -> PocketModel:
+    """The model of an exported folder, for training on or for comparison; weights rounded as they were stored."""
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    shape = Shape(
+        hidden=config["hidden_size"],
+        layers=config["num_hidden_layers"],
+        heads=config["num_attention_heads"],
+        ffn=config["intermediate_size"],
+        vocab=config["vocab_size"],
+        context=config["max_position_embeddings"],
+        rope_theta=config.get("rope_theta") or config["rope_parameters"]["rope_theta"],
+        norm_eps=config["rms_norm_eps"],
+    )
+    model = PocketModel(shape)
+    weights = load_file(str(folder / "model.safetensors"))
+    model.load_state_dict({name: tensor.to(torch.float32) for name, tensor in weights.items()})
+    return model.eval()

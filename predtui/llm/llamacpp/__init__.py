@@ -1,0 +1,3 @@
+"""The engine llama.cpp: GGUF files, its KV cache, trees, self-tests, and its compile."""
+
+from __future__ import annotations

@@ -1,0 +1,132 @@
+"""A folder in the layout of the Hugging Face hub into ``NumpyLlama``: configuration, safetensors and tokenizer.json.
+
+Llama networks alone, without torch or transformers. Must not know of caches or logits.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tokenizers import Tokenizer as Fast
+
+from predtui.errors import PredtuiError
+from predtui.llm.base import ChatTemplate, LoadedModel, Stale
+from predtui.llm.numpy.network import Array, NumpyLlama, Shape
+from predtui.llm.templates import JinjaTemplate, PlainTemplate
+from predtui.models.shipped import MODELS, place
+
+_CHOOSE = "The numpy engine reads folders of Llama networks: config.json, model.safetensors, tokenizer.json."
+_LONGEST = 4096
+_KINDS = {"F32": "<f4", "F16": "<f2", "BF16": "<u2"}
+_INCOMPLETE = "�"
+"""What a decoder writes for bytes that are no character yet."""
+
+
+class FolderTokenizer:
+    """A ``Tokenizer`` of tokenizer.json. A text that ends in U+FFFD itself is taken for one that is incomplete."""
+
+    def __init__(self, fast: Fast, bos: str, ends: Sequence[int]) -> None:
+        """``bos``: the text of the token that a prompt begins with, if any; ``ends``: the tokens that end a reply."""
+        self._fast, self._ends = fast, frozenset(ends)
+        self._bos = fast.token_to_id(bos) if bos else None
+
+    def encode(self, text: str, special: bool = False) -> list[int]:
+        self._fast.encode_special_tokens = not special
+        text = text.encode("utf-8", errors="replace").decode("utf-8")
+        ids: list[int] = self._fast.encode(text, add_special_tokens=False).ids
+        return ids if not special or self._bos is None or ids[:1] == [self._bos] else [self._bos, *ids]
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        text: str = self._fast.decode(list(tokens), skip_special_tokens=True)
+        return text.rstrip(_INCOMPLETE)
+
+    def is_end(self, token: int) -> bool:
+        return token in self._ends
+
+
+def load(model: str, threads: int | None, context: int, stale: Stale) -> LoadedModel:
+    """The model of a folder, in float32 on the CPU. ``threads`` is numpy's own affair. Raises PredtuiError."""
+    folder = place(model)
+    with _told(folder):
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        network = NumpyLlama(_shape(config), _weights(folder / "model.safetensors"), context, stale)
+        tokenizer, template, pad = _tokenizer(folder, config)
+    name = model if model in MODELS else folder.name
+    return LoadedModel(name, "numpy", "cpu", network.parameters, network, tokenizer, template, pad)
+
+
+def describe(model: str) -> str:
+    """A line on a model's folder, without its weights. Raises PredtuiError for one that cannot be loaded."""
+    folder = place(model)
+    with _told(folder):
+        shape = _shape(json.loads((folder / "config.json").read_text(encoding="utf-8")))
+        size = (folder / "model.safetensors").stat().st_size
+    return f"{folder.name} (llama, {shape.layers} layers, {size / 2**20:.1f} MB), {folder}"
+
+
+@contextmanager
+def _told(folder: Path) -> Iterator[None]:
+    """What is wrong in a folder, as a PredtuiError."""
+    try:
+        yield
+    except Exception as error:  # tokenizers raises nothing narrower
+        reason = (str(error).splitlines() or [""])[0]
+        raise PredtuiError(f"{folder} cannot be loaded ({type(error).__name__}: {reason}).", _CHOOSE) from error
+
+
+def _shape(config: dict[str, Any]) -> Shape:
+    """Raises ValueError for what ``NumpyLlama`` does not compute, KeyError for what is not said."""
+    rope = config.get("rope_parameters") or config.get("rope_scaling") or {}
+    if config["model_type"] != "llama" or config.get("hidden_act", "silu") != "silu":
+        raise ValueError(f"{config['model_type']} with {config.get('hidden_act')}, not a Llama network")
+    if config.get("attention_bias") or config.get("mlp_bias"):
+        raise ValueError("its products have a bias")
+    if rope.get("rope_type", "default") != "default":
+        raise ValueError(f"its rotary embedding is scaled ({rope['rope_type']})")
+    heads = int(config["num_attention_heads"])
+    return Shape(
+        layers=int(config["num_hidden_layers"]),
+        heads=heads,
+        kv_heads=int(config.get("num_key_value_heads") or heads),
+        head_width=int(config.get("head_dim") or config["hidden_size"] // heads),
+        context=min(int(config["max_position_embeddings"]), _LONGEST),
+        theta=float(rope.get("rope_theta") or config.get("rope_theta") or 10000.0),
+        epsilon=float(config["rms_norm_eps"]),
+    )
+
+
+def _weights(path: Path) -> dict[str, Array]:
+    """Every tensor of a safetensors file: the length of a header in JSON, the header, the data. Raises ValueError."""
+    data = path.read_bytes()
+    start = 8 + int.from_bytes(data[:8], "little")
+    header = json.loads(data[8:start])
+    header.pop("__metadata__", None)
+    return {name: _tensor(entry, memoryview(data)[start:]) for name, entry in header.items()}
+
+
+def _tensor(entry: dict[str, Any], data: memoryview) -> Array:
+    begin, end = entry["data_offsets"]
+    raw = np.frombuffer(data[begin:end], _KINDS[entry["dtype"]])
+    if entry["dtype"] == "BF16":  # the upper half of a float32
+        raw = (raw.astype(np.uint32) << 16).view(np.float32)
+    return raw.astype(np.float32).reshape(entry["shape"])
+
+
+def _tokenizer(folder: Path, config: dict[str, Any]) -> tuple[FolderTokenizer, ChatTemplate, int | None]:
+    """Tokenizer, template, and the token that stands where there is none."""
+    fast = Fast.from_str((folder / "tokenizer.json").read_text(encoding="utf-8"))
+    told = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
+    bos, eos = (str(told.get(f"{name}_token") or "") for name in ("bos", "eos"))
+    ended = config.get("eos_token_id")
+    ends = [ended] if isinstance(ended, int) else list(ended or ())
+    ends += [fast.token_to_id(eos)] if eos else []
+    apart = folder / "chat_template.jinja"
+    source = apart.read_text(encoding="utf-8") if apart.is_file() else told.get("chat_template")
+    template = JinjaTemplate(source, bos, eos) if source else PlainTemplate()
+    pad = fast.token_to_id(told["pad_token"]) if told.get("pad_token") else None
+    return FolderTokenizer(fast, bos if told.get("add_bos_token") else "", ends), template, pad

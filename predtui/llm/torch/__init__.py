@@ -1,0 +1,3 @@
+"""The engine torch: transformers networks in folders of safetensors."""
+
+from __future__ import annotations

@@ -1,0 +1,107 @@
+"""Token trees in one forward of torch: the tree follows the sequence in the cache, behind a mask of its branches.
+
+Must not know of files, or of how trees are drafted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from copy import copy
+from typing import Any
+
+import torch
+from transformers import DynamicCache
+from transformers.cache_utils import DynamicLayer
+
+from predtui.llm.base import Logits, check_request, check_vocabulary, common_prefix
+from predtui.llm.torch.model import CHUNK, TorchModel
+
+
+class TorchTreeModel(TorchModel):
+    """A ``TreeModel``, for networks that ``takes_trees``."""
+
+    _parents: Sequence[int] = ()
+    """Of the memory's last tokens, where they are a tree."""
+
+    def logits(self, tokens: Sequence[int], last: int = 1) -> Logits:
+        self._settle(tokens)
+        return super().logits(tokens, last)
+
+    def forget(self, keep: int = 0) -> None:
+        self._settle(())
+        super().forget(keep)
+
+    def tree_logits(self, tokens: Sequence[int], tree: Sequence[int], parents: Sequence[int]) -> Logits:
+        check_request(tokens, 1, self._context_size - len(tree))
+        if len(parents) != len(tree) or any(not -1 <= parent < node for node, parent in enumerate(parents)):
+            raise ValueError(f"parents {[*parents]} of a tree of {len(tree)} tokens")
+        check_vocabulary(tree, self._vocab_size)
+        self._settle(tokens)
+        if len(tokens) - common_prefix(self._memory, tokens) > CHUNK:
+            self.logits(tokens[:-1])
+            self.counters.forwards -= 1  # the forward below is the end of this one
+        kept = min(common_prefix(self._memory, tokens), len(tokens) - 1)
+        check_vocabulary(tokens[kept:], self._vocab_size)
+        kept = self._cut_back(kept)
+        self.counters.forwards += 1
+        depth = [0] * len(tree)
+        for node, parent in enumerate(parents):
+            depth[node] = depth[parent] + 1 if parent >= 0 else 0
+        positions = [*range(kept, len(tokens)), *(len(tokens) + level for level in depth)]
+        seen = _tree_mask(kept, len(tokens), parents, self.network.dtype)
+        rows = self._evaluate([*tokens[kept:], *tree], len(tree) + 1, positions, seen)
+        self._parents = tuple(parents)
+        logits: Logits = rows[-len(tree) - 1 :, : self._vocab_size].float().cpu().numpy()
+        return logits
+
+    @contextmanager
+    def aside(self, tokens: Sequence[int], room: int) -> Iterator[None]:
+        """As ``SparingModel`` says: the cache's tensors are never written to, only replaced."""
+        self._settle(tokens)
+        memory, cache = self._memory, self._cache
+        self._memory, self._cache = list(memory), copy(cache)
+        self._cache.layers = [copy(layer) for layer in cache.layers]
+        try:
+            yield
+        finally:
+            self._memory, self._cache = memory, cache
+
+    @torch.inference_mode()
+    def _settle(self, tokens: Sequence[int]) -> None:
+        """Where the memory ends in a tree, keep that branch of it alone down which ``tokens`` goes."""
+        if not self._parents:
+            return
+        root = len(self._memory) - len(self._parents)
+        path: list[int] = []
+        if common_prefix(self._memory[:root], tokens) == root:
+            for token in tokens[root:]:
+                last = path[-1] if path else -1
+                below = (n for n, parent in enumerate(self._parents) if parent == last)
+                node = next((n for n in below if self._memory[root + n] == token), None)
+                if node is None:
+                    break
+                path.append(node)
+        places = torch.tensor([*range(root), *(root + node for node in path)], device=self.network.device)
+        for layer in self._cache.layers:
+            layer.keys, layer.values = layer.keys.index_select(-2, places), layer.values.index_select(-2, places)
+        self._memory = self._memory[:root] + [self._memory[root + node] for node in path]
+        self._parents = ()
+
+
+def takes_trees(network: Any) -> bool:
+    """Whether every layer attends to all that came before: the mask of a tree would undo a sliding window."""
+    return all(type(layer) is DynamicLayer for layer in DynamicCache(config=network.config.get_text_config()).layers)
+
+
+def _tree_mask(kept: int, length: int, parents: Sequence[int], dtype: torch.dtype) -> torch.Tensor:
+    """Additive, [1, 1, length - kept + len(parents), length + len(parents)]: the end of a sequence, then a tree whose
+    nodes see the sequence, their ancestors and themselves."""
+    size = length + len(parents)
+    seen = torch.ones(size, size, dtype=torch.bool).tril()
+    seen[length:, length:] = False
+    for node, parent in enumerate(parents):
+        if parent >= 0:
+            seen[length + node] = seen[length + parent]
+        seen[length + node, length + node] = True
+    return torch.where(seen[kept:], 0.0, torch.finfo(dtype).min).to(dtype)[None, None]

@@ -1,0 +1,3 @@
+"""Which models there are, where they lie, and how those that do not ship are fetched. Runs none of them."""
+
+from __future__ import annotations

@@ -1,0 +1,124 @@
+"""What a user may be about to say: the likeliest ends of the word begun, or next words, by the model's own account.
+
+The prompt is cut after the words that are known, inside the user's message, and the model goes on with them. Must not
+know of replies, of stages, or of what the words are for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from predtui.llm.base import LoadedModel, Logits, TreeModel, common_prefix
+from predtui.predgen.window import Window
+from predtui.state.events import Message
+
+_LIKELY = 4096
+"""Of the vocabulary, the likeliest tokens that are looked at where letters are to be matched."""
+_LONGEST = 6
+"""Tokens of a word at most."""
+_WIDTH = 8
+"""Beginnings that are followed side by side."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Beginning:
+    """A word as far as it is spelled, with the logarithm of its probability."""
+
+    tokens: tuple[int, ...]
+    text: str
+    score: float
+    whole: bool = False
+
+
+def _improbability(word: _Beginning) -> float:
+    return -word.score
+
+
+class Completer:
+    """Finds words one forward at a time, so that whoever has better to do stops asking. What a forward told is kept for
+    as long as the words before stay the same, so that each further letter costs little."""
+
+    def __init__(self, loaded: LoadedModel, window: Window, count: int) -> None:
+        """``count``: how many words are wanted."""
+        self._model, self._tokenizer = loaded.model, loaded.tokenizer
+        self._window = window
+        self._count = count
+        self._prefix: list[int] = []
+        self._rows: dict[tuple[int, ...], Logits] = {}
+        """Logits after the prefix and so many tokens of a word."""
+        self._pieces: dict[int, str] = {}
+
+    def read(self, prompt: Sequence[int]) -> int:
+        """How many tokens of ``prompt`` are those that words were looked for after, but for the last, with which each
+        forward begins."""
+        return max(0, common_prefix(self._prefix, prompt) - 1)
+
+    def words(self, history: Sequence[Message], said: str, begun: str) -> Generator[None, None, list[str]]:
+        """Words that may follow ``said``, which is not empty, and that begin with ``begun``, which may be; the
+        likeliest first. Yields after each forward. Raises Preempted as the model does."""
+        prompt = self._window.tokens(history, said)
+        prefix = prompt[: common_prefix(prompt, self._window.tokens(history, f"{said} and"))]
+        if not prefix or self._model.context_size - len(prefix) < _WIDTH * _LONGEST:
+            return []
+        if prefix != self._prefix:
+            self._prefix, self._rows = prefix, {}
+        growing, whole = [_Beginning((), "", 0.0)], list[_Beginning]()
+        for _ in range(_LONGEST):
+            yield from self._look(growing)
+            width = 1 if growing[0].tokens else _WIDTH
+            ways = [way for word in growing for way in self._likeliest(word, begun, width)]
+            whole = sorted([*whole, *(way for way in ways if way.whole)], key=_improbability)[: self._count]
+            least = whole[-1].score if len(whole) == self._count else -np.inf
+            growing = [way for way in ways if not way.whole and way.score > least]
+            if not growing:
+                break
+        spelled = (begun + word.text[len(begun) + 1 :] for word in whole)
+        return list(dict.fromkeys(word for word in spelled if word))
+
+    def _likeliest(self, word: _Beginning, begun: str, count: int) -> list[_Beginning]:
+        """``count`` ways to go on with ``word`` that agree with what is ``begun``, the likeliest first; one is to end
+        it."""
+        row = self._rows[word.tokens]
+        scores = row - row.max()
+        scores -= np.log(np.exp(scores).sum())
+        wanted = f" {begun}".lower()
+        ended = len(word.text) >= max(2, len(wanted))
+        ways: list[_Beginning] = []
+        few = min(_LIKELY, row.size)
+        likely = np.argpartition(-row, few - 1)[:few]
+        for token in likely[np.argsort(-row[likely])].tolist():
+            piece, score = self._piece(token), word.score + float(scores[token])
+            text = (word.text + piece).lower()
+            if ended and not (piece[:1].isalnum() or piece[:1] in ("'", "-")):
+                ways.append(_Beginning(word.tokens, word.text, score, whole=True))
+            elif piece and (text.startswith(wanted) or wanted.startswith(text)):
+                ways.append(_Beginning((*word.tokens, token), word.text + piece, score))
+            if len(ways) == count:
+                break
+        return ways
+
+    def _piece(self, token: int) -> str:
+        """The text of a token within a sentence."""
+        if token not in self._pieces:
+            anchor = self._prefix[-1]
+            known = len(self._tokenizer.decode([anchor]))
+            self._pieces[token] = self._tokenizer.decode([anchor, token])[known:]
+        return self._pieces[token]
+
+    def _look(self, words: Sequence[_Beginning]) -> Iterator[None]:
+        """What follows each of ``words``, no two of which begin alike, in one forward where the engine can."""
+        runs = [word.tokens for word in words if word.tokens not in self._rows]
+        if not isinstance(self._model, TreeModel) or runs == [()]:
+            for run in runs:
+                self._rows[run] = self._model.logits([*self._prefix, *run])[-1]
+                yield
+        elif runs:
+            tokens = [token for run in runs for token in run]
+            ends = np.cumsum([len(run) for run in runs]).tolist()
+            parents = [-1 if node in {0, *ends} else node - 1 for node in range(len(tokens))]
+            rows = self._model.tree_logits(self._prefix, tokens, parents)
+            self._rows |= {run: rows[end] for run, end in zip(runs, ends, strict=True)}
+            yield

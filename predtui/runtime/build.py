@@ -1,0 +1,71 @@
+"""Settings into a pipeline: which stage is made by what, with which options. Imports no engine: factories are names."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Collection
+from dataclasses import replace
+from pathlib import Path
+
+from predtui.llm.default import language_model
+from predtui.llm.llamacpp.compile import RECOMPILE
+from predtui.models.published import whisper
+from predtui.runtime.bus import IDLE_S, STAGES, Pipeline
+from predtui.settings import Settings, safest_model, state_folder
+from predtui.state.stage import Fallback, StageSpec
+
+SAFEST_MODEL = Fallback(
+    safest_model,
+    "in the safest setting, which is slower: weights as stored, file read instead of mapped, one thread",
+    "Choose another model (--model, or F4); what this one does here tells: predtui doctor --model FILE.",
+    RECOMPILE,
+)
+
+
+def stage_specs(settings: Settings) -> list[StageSpec]:
+    """One spec a stage, in the order of ``STAGES``."""
+    return [
+        StageSpec("mic", "predtui.audio.stages:microphone", settings.audio),
+        StageSpec("asr", "predtui.asr.stage:create", settings.asr),
+        StageSpec("llm", "predtui.predgen.stage:from_settings", settings.llm, SAFEST_MODEL),
+        StageSpec("tts", "predtui.tts.stage:create", settings.tts),
+        StageSpec("player", "predtui.audio.stages:player", settings.audio),
+    ]
+
+
+def make_pipeline(
+    settings: Settings, only: Collection[str] = STAGES, instead: Collection[StageSpec] = (), idle_s: float = IDLE_S
+) -> Pipeline:
+    """The pipeline of these settings, not yet started; ``only`` names the stages it has, those of ``instead`` take the
+    place of their namesakes; ``idle_s`` as the pipeline takes it."""
+    chosen = {spec.name: spec for spec in (*stage_specs(settings), *instead)}
+    specs = [spec for spec in chosen.values() if spec.name in only]
+    return Pipeline(
+        specs,
+        log_path=log_file(),
+        measure_baseline=settings.llm.baseline,
+        hands_free=settings.audio.hands_free,
+        pause_s=settings.llm.pause_ms / 1000,
+        idle_s=idle_s,
+    )
+
+
+def log_file() -> Path | None:
+    """Where engines' output goes; None where no folder can be written, so that it goes nowhere."""
+    folder = state_folder()
+    with contextlib.suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / "predtui.log"
+        path.touch()
+        return path
+    return None
+
+
+def resolved(settings: Settings, embedded: bool = False) -> Settings:
+    """The same settings with the names of the models in place of ``auto``. ``embedded``: only what ships."""
+    llm, asr = settings.llm, settings.asr
+    return replace(
+        settings,
+        llm=replace(llm, model=language_model(llm.model, llm.engine, embedded)),
+        asr=replace(asr, model=whisper(asr.model, asr.engine, embedded)),
+    )

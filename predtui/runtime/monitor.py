@@ -1,0 +1,103 @@
+"""How busy the machine is, and each process of the app. Must not know what the processes do."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import psutil
+
+from predtui.state.events import Event, Usage
+
+MIB = 1024 * 1024
+
+
+class Gpu:
+    """The first NVIDIA GPU; ``sample`` gives (percent, used MB), or (None, None) without one."""
+
+    def __init__(self) -> None:
+        self._handle: Any = None
+        with contextlib.suppress(Exception):  # no library, no driver or no device: each is "no GPU"
+            import pynvml
+
+            pynvml.nvmlInit()
+            self._nvml = pynvml
+            self._handle = pynvml.nvmlDeviceGetHandleByIndex(0)
+
+    @property
+    def name(self) -> str | None:
+        """What the GPU is called; None without one."""
+        return str(self._nvml.nvmlDeviceGetName(self._handle)) if self._handle is not None else None
+
+    def sample(self) -> tuple[float | None, float | None]:
+        if self._handle is None:
+            return None, None
+        try:
+            percent = float(self._nvml.nvmlDeviceGetUtilizationRates(self._handle).gpu)
+            return percent, self._nvml.nvmlDeviceGetMemoryInfo(self._handle).used / MIB
+        except self._nvml.NVMLError:
+            return None, None
+
+
+class Sampler:
+    """Usage since the previous sample. ``pids`` names the processes to follow; None for one that is not running."""
+
+    def __init__(self, pids: Callable[[], Mapping[str, int | None]], gpu: Gpu | None = None) -> None:
+        self._pids = pids
+        self._gpu = gpu or Gpu()
+        self._processes: dict[int, psutil.Process] = {}
+        psutil.cpu_percent()
+
+    def sample(self) -> Usage:
+        """``memory_mb`` is what the named processes hold together; a process seen for the first time counts 0 %."""
+        stages = tuple(self._one(name, pid) for name, pid in self._pids().items() if pid is not None)
+        alive = set(self._pids().values())
+        self._processes = {pid: process for pid, process in self._processes.items() if pid in alive}
+        gpu, gpu_memory = self._gpu.sample()
+        return Usage(
+            cpu=psutil.cpu_percent(),
+            gpu=gpu,
+            memory_mb=sum(memory for _, _, memory in stages),
+            gpu_memory_mb=gpu_memory,
+            stages=stages,
+        )
+
+    def _one(self, name: str, pid: int) -> tuple[str, float, float]:
+        try:
+            process = self._processes.get(pid) or self._processes.setdefault(pid, psutil.Process(pid))
+            with process.oneshot():
+                return (name, process.cpu_percent(), process.memory_info().rss / MIB)
+        except psutil.Error:
+            return (name, 0.0, 0.0)
+
+
+class Monitor:
+    """Publishes a sample every ``period`` seconds from a thread of its own."""
+
+    def __init__(
+        self,
+        publish: Callable[[Event], None],
+        stage_pids: Callable[[], Mapping[str, int | None]],
+        period: float = 1.0,
+    ) -> None:
+        self._publish = publish
+        self._pids = stage_pids
+        self._period = period
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="monitor", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stopped.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _run(self) -> None:
+        sampler = Sampler(lambda: {"ui": os.getpid(), **self._pids()})
+        while not self._stopped.wait(self._period):
+            self._publish(sampler.sample())

@@ -1,0 +1,74 @@
+"""When a stage that died is started again, how, and when no more. Must not know what the stage does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from predtui.clock import Clock
+from predtui.state.events import StageStatus
+from predtui.state.stage import Fallback, StageSpec
+from predtui.system.exits import FAULTS, FOREIGN
+
+DELAYS_S = (0.05, 0.5, 2.0)
+WINDOW_S = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Restart:
+    """In how many seconds, and whether in the stage's safest way, where it has one."""
+
+    delay: float
+    safest: bool
+
+
+class Supervisor:
+    """At most three restarts of a stage within 30 seconds, each after a longer wait. One that crashes before it was
+    ever ready, or twice within that time, would do so again: it is started in its safest way."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._deaths: dict[str, list[tuple[float, str]]] = {}
+        self._ready: set[str] = set()
+
+    def ready(self, stage: str) -> None:
+        self._ready.add(stage)
+
+    def runs(self, stage: str) -> bool:
+        """Whether it was ready since it was last started, so that it can go on after what it failed at."""
+        return stage in self._ready
+
+    def died(self, stage: str, signal: str = "") -> Restart | None:
+        """Of the signal named so, or of its own will. None: give up."""
+        now = self._clock.now()
+        recent = [death for death in self._deaths.get(stage, []) if now - death[0] < WINDOW_S]
+        self._deaths[stage] = [*recent, (now, signal)]
+        again = stage not in self._ready or any(earlier in FAULTS for _, earlier in recent)
+        self._ready.discard(stage)
+        if len(recent) >= len(DELAYS_S):
+            return None
+        return Restart(DELAYS_S[len(recent)], signal in FAULTS and again)
+
+    def forget(self, stage: str) -> None:
+        """A new choice starts with a clean record."""
+        self._deaths.pop(stage, None)
+        self._ready.discard(stage)
+
+
+def falls_back(spec: StageSpec, cause: str) -> str:
+    """What is told of a stage that is started in its safest way after ``cause``."""
+    return f"{cause} It is started again {spec.fallback.words}." if spec.fallback else cause
+
+
+def given_up(spec: StageSpec, death: StageStatus, log: Path | None) -> str:
+    """What is told of a stage that died too often, at last as ``death`` says: what was tried, and what to try."""
+    tried = f"Given up after {len(DELAYS_S)} restarts"
+    if spec.fallback and spec == spec.safest():
+        tried += f", the last {spec.fallback.words}"
+    return f"{death.message} {tried}. {_remedy(spec.fallback, death.signal)}" + (f" The log is {log}." if log else "")
+
+
+def _remedy(fallback: Fallback | None, signal: str) -> str:
+    if fallback is None:
+        return "Choose another, or start again."
+    return fallback.recompile if fallback.recompile and signal == FOREIGN else fallback.remedy

@@ -1,0 +1,71 @@
+"""What a line of text that is being edited says so far: which words are whole, and which one is still being typed.
+
+The one reading of typed text for the screen, `predtui turn`, recorded streams and the benches. Pure; must not know of
+widgets, of keys, or of what is done with the words.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from predtui.state.events import Transcript
+
+_WORD_EXTRAS = "'’-_"
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """A line as it stands: ``cursor`` counts the characters before the cursor, None: all of them. ``final``: Enter was
+    pressed. ``time`` in seconds of the clock."""
+
+    text: str
+    cursor: int | None = None
+    final: bool = False
+    time: float = 0.0
+
+
+def read(typed: Typed) -> Transcript:
+    """The line as a transcript.
+
+    The word that the cursor stands behind a letter of is still being typed; with other words behind it, the line is
+    being edited in its middle. All other words are whole, and all are once the line is final.
+    """
+    cursor = len(typed.text) if typed.cursor is None else typed.cursor
+    before, after = typed.text[:cursor], typed.text[cursor:]
+    if typed.final or not _in_word(before[-1:]):
+        return Transcript(stable=_joined(typed.text), unfinished=False, final=typed.final, time=typed.time)
+    head = before.split()[-1]
+    tail = after.split()[0] if after and not after[0].isspace() else ""
+    return Transcript(
+        stable=_joined(before.removesuffix(head)),
+        tentative=head + tail,
+        following=_joined(after.removeprefix(tail)),
+        time=typed.time,
+    )
+
+
+def paused(transcript: Transcript) -> Transcript | None:
+    """What is taken for said in a pause: all words, also the one being typed or spoken. None where that is nothing new.
+
+    Speculating on it costs idle time only, and leaves nothing to do where the input ends there.
+    """
+    if transcript.final or not transcript.unfinished or transcript.prompt == transcript.text:
+        return None
+    return replace(transcript, paused=True, time=0.0)
+
+
+def same(left: Transcript, right: Transcript) -> bool:
+    """Whether two transcripts of a line say the same words, as far typed."""
+    return _said(left) == _said(right)
+
+
+def _said(transcript: Transcript) -> tuple[str, str, str, bool]:
+    return (transcript.stable, transcript.tentative, transcript.following, transcript.final)
+
+
+def _in_word(character: str) -> bool:
+    return character.isalnum() or (character != "" and character in _WORD_EXTRAS)
+
+
+def _joined(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,142 @@
+"""The decoding bench: every method on the same prompts, tables and figures out of one run, replies compared."""
+
+from __future__ import annotations
+
+import json
+import random
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from predtui.decoding import datastore
+from predtui.errors import PredtuiError
+from predtui.lab.bench import calibrate, decoding, decoding_figures, streams
+from predtui.lab.bench.decoding_methods import BUDGETS, METHODS, STATIC, chosen
+from predtui.lab.bench.streams import Dialogue
+from predtui.llm.load import load
+from predtui.models.shipped import asset
+
+OURS = [name for name in METHODS if name not in ("transformers", "llama-cpp-python")]
+TASKS = {
+    "one": [Dialogue((streams.typed("what is the sun"),)), Dialogue((streams.typed("why"),))],
+    "two": [Dialogue((streams.typed("is it"), streams.typed("so")))],
+}
+
+
+def plan(methods: str, **changes: Any) -> decoding.Plan:
+    given: dict[str, Any] = {"target": "5", "draft": "5", "target_engine": "scripted", "draft_engine": "scripted"}
+    return decoding.Plan(methods=chosen(methods, ablations=True), tasks=TASKS, max_tokens=40, **given | changes)
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    state, target = tmp_path_factory.mktemp("state"), load("5", "scripted")
+    texts = [random.Random(seed).choices(range(4, target.model.vocab_size), k=30) for seed in range(9)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PREDTUI_STATE_DIR", str(state))
+        datastore.write(datastore.build(texts, datastore.fingerprint(target)), datastore.default_folder())
+        return decoding.result(plan(",".join(OURS)))
+
+
+def test_every_method_replies_to_every_prompt_as_vanilla_does(found: dict[str, Any]) -> None:
+    methods = {row["method"] for row in found["rows"]}
+    assert methods == {*OURS, *STATIC, *BUDGETS}
+    assert len(found["rows"]) == 2 * len(methods)
+    for row in found["rows"]:
+        assert row["n"] == 2
+        assert row["identical_share"] == 1.0
+        assert {
+            "task", "method", "n", "tokens_per_s", "speedup", "ttft_ms", "relative_ttft", "acceptance_rate",
+            "tokens_per_forward", "identical_share", "decode_speedup",
+        } <= row.keys()  # fmt: skip
+    assert found["diverged"] == []
+    for row in found["rows"]:
+        if row["method"] == "vanilla":
+            assert (row["speedup"], row["relative_ttft"], row["tokens_per_forward"]) == (1.0, 1.0, 1.0)
+        if row["method"] == "duo-c+2":
+            assert row["acceptance_rate"] == 1.0
+            assert row["tokens_per_forward"] > 1.0
+
+
+def test_the_speed_after_the_prompt_leaves_out_what_all_pay_alike() -> None:
+    def record(method: str, seconds: float, ttft_ms: float | None) -> decoding.Record:
+        return decoding.Record("task", method, "prompt", 11, seconds, ttft_ms, 5, 0, 0, -1, 0.0)
+
+    rows = {
+        row["method"]: row
+        for row in decoding.rows(
+            [record("vanilla", 0.5, 300.0), record("quick", 0.4, None), record("slow", 0.7, 350.0)]
+        )
+    }
+    assert {name: row["decode_speedup"] for name, row in rows.items()} == {"vanilla": 1.0, "quick": 2.0, "slow": 0.5}
+
+
+def test_duos_iterations_fill_table_4_and_figure_5(found: dict[str, Any]) -> None:
+    assert {row["method"] for row in found["iterations"]} == {"duo", *STATIC, *BUDGETS}
+    for row in found["iterations"]:
+        assert sum(row["table_4"].values()) == pytest.approx(1.0, abs=1e-3)
+        assert sum(row["sequences"].values()) == row["n"]
+        assert row["wall_ms"] >= row["target_ms"]
+        if row["method"] == "duo-2":
+            assert max(row["sequences"]) <= 2
+
+
+def test_tables_and_charts_show_what_was_found(found: dict[str, Any]) -> None:
+    titles = [str(table.title) for table in decoding_figures.tables(found)]
+    assert [title.split(":")[0] for title in titles] == [
+        "Table 1", "Table 2", "Table 3", "Table 4", "iterations of Duo",
+    ]  # fmt: skip
+    charts = [chart.title.split(":")[0] for chart in decoding_figures.charts(found)]
+    assert charts == ["Figure 1", "Table 1", "Figure 3", "Figure 4", "Figure 4", "Figure 5"]
+
+
+def test_files_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    decoding.main(plan("pld"), tmp_path / "out.json", tmp_path / "out.svg")
+    written = json.loads((tmp_path / "out.json").read_text())
+    assert {row["method"] for row in written["rows"]} == {"vanilla", "pld"}
+    assert written["iterations"] == []
+    assert "Table 1" in capsys.readouterr().out
+    assert ElementTree.parse(tmp_path / "out.svg").getroot().tag.endswith("svg")
+
+
+def test_a_reply_that_differs_is_reported_with_its_gap() -> None:
+    found = decoding.result(plan("sps", draft="6", temperature=1.0, seed=3))
+    assert found["diverged"]
+    for case in found["diverged"]:
+        assert case["method"] == "sps"
+        assert case["divergence"] >= 0
+        assert case["logit_gap"] >= 0
+
+
+def test_sampled_replies_are_those_of_plain_sampling() -> None:
+    found = decoding.result(plan("duo,model,suffix", draft="6", temperature=0.9, seed=3))
+    assert found["diverged"] == []
+
+
+def test_the_cost_coefficient_is_told_for_each_context_that_both_models_hold() -> None:
+    draft = str(asset("pocket", "draft", "model.gguf"))
+    found = calibrate.cost_coefficients("5", draft, "scripted", threads=1, repeats=1)
+    assert set(found) == {0, 64, 256}
+    assert min(found.values()) > 0
+
+
+def test_tasks_are_named_after_their_files(tmp_path: Path) -> None:
+    path = tmp_path / "quiz.jsonl"
+    path.write_text('{"turns": ["one", "two"]}\n{"prompt": "three"}\n')
+    found = decoding.tasks([str(path), "pocket"], limit=1, seed=1)
+    assert {name: [len(d.turns) for d in dialogues] for name, dialogues in found.items()} == {
+        "quiz": [2],
+        "pocket": [1],
+    }
+
+
+def test_what_is_not_known_or_cannot_be_compared_is_named() -> None:
+    with pytest.raises(PredtuiError, match="Choose of vanilla"):
+        chosen("vanilla,quick", ablations=False)
+    for name in ("transformers", "llama-cpp-python"):
+        with pytest.raises(PredtuiError, match="methods"):
+            decoding.result(plan(name))
+        with pytest.raises(PredtuiError, match="temperature"):
+            decoding.result(plan(name, temperature=1.0))

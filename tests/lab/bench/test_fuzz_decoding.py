@@ -1,0 +1,51 @@
+"""The fuzz of the decoders finds nothing, and would find something."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from predtui.decoding.accept import Comparison
+from predtui.decoding.base import Draft
+from predtui.lab.bench import fuzz_decoding
+from predtui.llm.base import LoadedModel, Logits
+from predtui.llm.load import load
+from predtui.llm.scripted import ScriptedModel
+from tests.tiny_gguf import write
+
+
+def test_nothing_fails(tmp_path: Path) -> None:
+    assert fuzz_decoding.main(400, 5, json_path=tmp_path / "f.json") == 0
+    (row,) = json.loads((tmp_path / "f.json").read_text())["rows"]
+    assert row == {"patterns": 400, "near_ties": 0, "failed": 0}
+
+
+def test_caches_of_llama_cpp_are_right_after_every_pattern(tmp_path: Path) -> None:
+    models = [load(str(write(tmp_path / f"{seed}.gguf", seed)), threads=1) for seed in (0, 1)]
+    cases = fuzz_decoding.run(100, 3, *models)
+    for loaded in models:
+        loaded.model.close()
+    assert cases == []
+
+
+def test_a_rule_that_lets_everything_pass_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def careless(self: Comparison, draft: Draft, rows: Logits, position: int) -> tuple[list[int], int]:
+        path = list(range(len(draft.best_path().tokens))) if not draft.parents else []
+        return path, self._choose(rows[path[-1] + 1 if path else 0], position + len(path))
+
+    monkeypatch.setattr(Comparison, "walk", careless)
+    assert any(case.decoder == "comparison" for case in fuzz_decoding.run(60, 5, *scripted()))
+
+
+def test_a_memory_that_is_wrong_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    target, draft = scripted()
+    assert isinstance(target.model, ScriptedModel)
+    table = target.model._table
+    monkeypatch.setattr(target.model, "forget", lambda keep=0: table.__iadd__(1))
+    assert fuzz_decoding.run(5, 5, target, draft)
+
+
+def scripted() -> tuple[LoadedModel, LoadedModel]:
+    return load("7", "scripted"), load("8", "scripted")

@@ -1,0 +1,83 @@
+"""Utilisation: sampled from real processes, and never in the way."""
+
+from __future__ import annotations
+
+import os
+import queue
+import subprocess
+import sys
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from predtui.runtime.monitor import MIB, Gpu, Monitor, Sampler
+from predtui.state import events as ev
+
+
+def test_processes_are_named_and_weighed() -> None:
+    usage = Sampler(lambda: {"me": os.getpid(), "absent": None}).sample()
+    ((name, percent, memory),) = usage.stages
+    assert name == "me"
+    assert percent >= 0.0
+    assert memory > 1.0
+    assert usage.memory_mb == memory
+    assert 0.0 <= usage.cpu <= 100.0
+
+
+def test_a_busy_process_is_seen_as_busy() -> None:
+    sampler = Sampler(lambda: {"me": os.getpid()})
+    sampler.sample()
+    assert sum(n * n for n in range(1_000_000)) > 0
+    ((_, percent, _),) = sampler.sample().stages
+    assert percent > 0.0
+
+
+def test_a_process_that_is_gone_counts_nothing() -> None:
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    sampler = Sampler(lambda: {"gone": process.pid})
+    assert sampler.sample().stages[0][2] > 0.0
+    process.communicate(b"\n")
+    assert sampler.sample().stages == (("gone", 0.0, 0.0),)
+
+
+def test_without_a_gpu_its_figures_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pynvml", None)
+    usage = Sampler(dict, Gpu()).sample()
+    assert (usage.gpu, usage.gpu_memory_mb) == (None, None)
+
+
+def test_a_gpu_is_read_and_may_go_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    class NVMLError(Exception):
+        pass
+
+    def lost(handle: object) -> Any:
+        raise NVMLError
+
+    fake = SimpleNamespace(
+        NVMLError=NVMLError,
+        nvmlInit=lambda: None,
+        nvmlDeviceGetHandleByIndex=lambda index: "gpu",
+        nvmlDeviceGetUtilizationRates=lambda handle: SimpleNamespace(gpu=42),
+        nvmlDeviceGetMemoryInfo=lambda handle: SimpleNamespace(used=7 * MIB),
+    )
+    monkeypatch.setitem(sys.modules, "pynvml", fake)
+    gpu = Gpu()
+    assert gpu.sample() == (42.0, 7.0)
+    fake.nvmlDeviceGetUtilizationRates = lost
+    assert gpu.sample() == (None, None)
+
+
+def test_samples_are_published_until_it_is_stopped() -> None:
+    heard: queue.Queue[ev.Event] = queue.Queue()
+    monitor = Monitor(heard.put, dict, period=0.01)
+    monitor.start()
+    for _ in range(2):
+        usage = heard.get(timeout=20)
+        assert isinstance(usage, ev.Usage)
+        assert [name for name, _, _ in usage.stages] == ["ui"]
+    monitor.stop()
+    while not heard.empty():
+        heard.get()
+    with pytest.raises(queue.Empty):
+        heard.get(timeout=0.1)

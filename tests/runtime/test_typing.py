@@ -1,0 +1,87 @@
+"""What a line being edited says: examples, and laws over any line."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from predtui.runtime.typing import Typed, paused, read, same
+from predtui.state.events import Transcript
+
+LINES = st.text(st.sampled_from("ab é3 '-?., \u2003"), max_size=20)
+
+
+@st.composite
+def edited(draw: st.DrawFn) -> Typed:
+    text = draw(LINES)
+    return Typed(text, draw(st.integers(0, len(text)) | st.none()), draw(st.booleans()))
+
+
+@pytest.mark.parametrize(
+    ("text", "cursor", "said"),
+    [
+        ("", 0, ("", "", "")),
+        ("what", 4, ("", "what", "")),
+        ("what ", 5, ("what", "", "")),
+        ("what is", 7, ("what", "is", "")),
+        ("what is", None, ("what", "is", "")),
+        ("what is", 6, ("what", "is", "")),
+        ("what?", 5, ("what?", "", "")),
+        ("what is 3.5", 11, ("what is", "3.5", "")),
+        ("don't", 5, ("", "don't", "")),
+        ("what ws the capital ", 7, ("what", "ws", "the capital")),
+        ("what ws the capital ", 8, ("what ws the capital", "", "")),
+        ("what was the capital ", 21, ("what was the capital", "", "")),
+        ("what was the capital", 0, ("what was the capital", "", "")),
+        ("a a a", 3, ("a", "a", "a")),
+    ],
+)
+def test_a_word_is_whole_when_the_cursor_has_left_it(text: str, cursor: int | None, said: tuple[str, str, str]) -> None:
+    heard = read(Typed(text, cursor))
+    assert (heard.stable, heard.tentative, heard.following) == said
+    assert heard.unfinished == bool(heard.tentative)
+
+
+@given(edited())
+def test_the_words_of_a_line_are_kept_in_order_wherever_the_cursor_stands(typed: Typed) -> None:
+    heard = read(typed)
+    assert heard.text == " ".join(typed.text.split())
+    assert heard.final == typed.final
+    assert heard.text.startswith(heard.prompt)
+    assert len(heard.tentative.split()) <= 1
+
+
+@given(edited())
+def test_a_final_line_asks_for_all_its_words(typed: Typed) -> None:
+    assert read(replace(typed, final=True)).prompt == " ".join(typed.text.split())
+
+
+@given(edited())
+def test_a_pause_asks_for_what_enter_would(typed: Typed) -> None:
+    heard = read(replace(typed, final=False))
+    whole = paused(heard) or heard
+    assert whole.prompt == read(replace(typed, final=True)).prompt
+    assert paused(whole) is None
+
+
+@given(LINES.filter(lambda text: len(text.split()) > 1), st.data())
+def test_a_line_edited_in_its_middle_asks_for_nothing_until_that_is_over(text: str, data: st.DataObject) -> None:
+    before = Transcript(stable=data.draw(LINES), unfinished=False)
+    for cursor in range(len(text) + 1):
+        heard = read(Typed(text, cursor))
+        if heard.following:
+            assert heard.settling
+            assert not heard.changes(before)
+            left = read(Typed(text, 0))
+            assert left.changes(heard)
+            assert paused(heard) is not None
+
+
+@given(edited(), edited())
+def test_lines_are_the_same_where_they_say_the_same(one: Typed, other: Typed) -> None:
+    assert same(read(one), read(replace(one, time=5.0)))
+    if same(read(one), read(other)):
+        assert read(one).prompt == read(other).prompt

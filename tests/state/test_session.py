@@ -1,0 +1,226 @@
+"""Sessions: written, read back, played; malformed lines and full disks are told, not raised."""
+
+from __future__ import annotations
+
+import errno
+import json
+import wave
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from predtui.clock import VirtualClock
+from predtui.errors import PredtuiError
+from predtui.state import events as ev
+from predtui.state.codec import KINDS, from_json, to_json
+from predtui.state.session import Recorder, Replay, find_session, new_session_folder, play, read
+from predtui.state.turn import Turn, reduce
+
+EVENTS = [
+    ev.TurnStarted(turn=1, time=1.0, source="voice", history=(ev.Message("user", "hi"), ev.Message("assistant", "yo"))),
+    ev.AudioFrame(turn=1, time=1.02, pcm=b"\1\0\2\0", position=0),
+    ev.AudioFrame(turn=1, time=1.04, pcm=b"\3\0\4\0", position=2, voiced=False),
+    ev.Usage(cpu=3.5, memory_mb=10.0, stages=(("llm", 1.0, 2.0), ("tts", 0.5, 3.0))),
+    ev.Transcript(turn=1, revision=1, time=1.5, stable='quoted " and é\n', final=True),
+    ev.SpeechChunk(turn=1, revision=1, time=1.6, pcm=b"\5\0", rate=22050),
+    ev.SpeechChunk(turn=1, revision=1, time=1.7, pcm=b"", last=True),
+    ev.SpeechChunk(turn=1, revision=1, time=1.7, index=1, pcm=b"odd"),
+]
+
+
+def record(folder: Path, events: list[ev.Event]) -> list[ev.Event]:
+    told: list[ev.Event] = []
+    recorder = Recorder(folder, told.append)
+    for event in events:
+        recorder(event)
+    recorder.close()
+    recorder.close()
+    return told
+
+
+def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:
+    assert record(tmp_path / "s", EVENTS) == []
+    assert list(read(tmp_path / "s")) == EVENTS
+    assert list(read(tmp_path / "s" / "session.jsonl")) == EVENTS
+    with wave.open(str(tmp_path / "s" / "input-16000.wav")) as sound:
+        assert (sound.getframerate(), sound.readframes(99)) == (16000, b"\1\0\2\0\3\0\4\0")
+
+
+def test_a_recording_cut_off_by_a_crash_is_whole_up_to_there(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path / "s", lambda event: None)
+    for event in EVENTS:
+        recorder(event)
+    assert list(read(tmp_path / "s")) == EVENTS
+    recorder.close()
+
+
+def test_every_event_type_survives_json() -> None:
+    for kind in KINDS.values():
+        event = kind(turn=3, revision=2, time=0.1)
+        assert from_json(json.loads(json.dumps(to_json(event)))) == event
+
+
+def test_sound_without_its_file_reads_as_silence() -> None:
+    assert from_json(to_json(EVENTS[1])) == ev.AudioFrame(turn=1, time=1.02, pcm=bytes(4), position=0)
+
+
+@pytest.mark.parametrize(
+    ("record_", "complaint"),
+    [
+        (["no"], "not a JSON object"),
+        ({"type": "Nonsense"}, "unknown event type 'Nonsense'"),
+        ({"type": "Notice", "txt": "a"}, "Notice has no field 'txt'"),
+        ({"type": "Notice", "text": 3}, "Notice.text: 3 is not str"),
+        ({"type": "Endpoint", "reason": "boredom"}, "'boredom' is none of"),
+        ({"type": "TurnStarted", "history": [{"role": "user"}]}, "TurnStarted.history"),
+        ({"type": "AudioFrame", "pcm": {"file": "x.wav", "offset": 0, "samples": 1}}, "AudioFrame.pcm"),
+    ],
+)
+def test_a_malformed_record_names_its_field(record_: Any, complaint: str) -> None:
+    with pytest.raises(ValueError, match=complaint):
+        from_json(record_)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{",
+        "[]",
+        '{"type": "Nonsense"}',
+        '{"type": "AudioFrame", "pcm": {"file": "../other.wav", "offset": 0, "samples": 1}}',
+        '{"type": "AudioFrame", "pcm": {"file": "gone.wav", "offset": 0, "samples": 1}}',
+        '{"type": "AudioFrame", "pcm": {"file": "input-16000.wav", "offset": 3, "samples": 9}}',
+        '{"type": "AudioFrame", "pcm": {"file": "input-16000.wav", "offset": 0, "samples": 99999999999999999999}}',
+        '{"type": "AudioFrame", "pcm": {"bytes": 99999999999999999999}}',
+        '{"type": "AudioFrame", "pcm": {"base64": "%"}}',
+        "\0\udcff",
+        "[" * 100_000,
+    ],
+)
+def test_a_malformed_line_is_a_notice_with_file_and_line(tmp_path: Path, line: str) -> None:
+    record(tmp_path / "s", EVENTS[:3])
+    file = tmp_path / "s" / "session.jsonl"
+    lines = file.read_text().splitlines()
+    file.write_bytes("\n".join([*lines[:2], line, "", lines[2]]).encode(errors="surrogateescape"))
+    first, second, notice, last = read(tmp_path / "s")
+    assert [first, second, last] == EVENTS[:3]
+    assert isinstance(notice, ev.Notice)
+    assert notice.text.startswith(f"{file}, line 3: ")
+
+
+def test_what_is_no_session_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(PredtuiError, match="no recorded session"):
+        find_session(tmp_path / "nowhere")
+    with pytest.raises(PredtuiError, match="no recorded session"):
+        find_session(tmp_path)
+    (tmp_path / "notes.txt").write_text("dear diary\n" * 3)
+    with pytest.raises(PredtuiError, match=r"line 1: .*no recorded session"):
+        list(read(tmp_path / "notes.txt"))
+    with pytest.raises(PredtuiError, match=r"line 1: .*no recorded session"):
+        Replay(tmp_path / "notes.txt")
+    (tmp_path / "empty.jsonl").touch()
+    with pytest.raises(PredtuiError, match="nothing was recorded"):
+        Replay(tmp_path / "empty.jsonl")
+
+
+def test_a_folder_in_use_is_refused(tmp_path: Path) -> None:
+    record(tmp_path, EVENTS)
+    with pytest.raises(PredtuiError, match="holds a session already"):
+        Recorder(tmp_path, print)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(PredtuiError, match="cannot record here"):
+        Recorder(tmp_path / "file" / "s", print)
+
+
+def test_two_sessions_never_share_a_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PREDTUI_STATE_DIR", str(tmp_path))
+    first = new_session_folder()
+    assert first.parent == tmp_path / "sessions"
+    assert new_session_folder() != first
+
+
+def test_a_full_disk_stops_the_recording_with_one_notice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[ev.Event] = []
+    recorder = Recorder(tmp_path / "s", told.append)
+    recorder(EVENTS[0])
+
+    def full(self: Any, pcm: bytes) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(wave.Wave_write, "writeframes", full)
+    for event in EVENTS * 2:
+        recorder(event)
+    assert not recorder.recording
+    (notice,) = told
+    assert isinstance(notice, ev.Notice)
+    assert "No space left on device" in notice.text
+    assert next(iter(read(tmp_path / "s"))) == EVENTS[0]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_disk_that_is_really_full(tmp_path: Path) -> None:
+    told: list[ev.Event] = []
+    recorder = Recorder(tmp_path / "s", told.append)
+    recorder._lines = open("/dev/full", "w", buffering=1)  # noqa: SIM115 (the recorder closes it)
+    for event in EVENTS:
+        recorder(event)
+    assert len(told) == 1
+    assert not recorder.recording
+
+
+def test_play_keeps_the_recorded_pace(tmp_path: Path) -> None:
+    record(tmp_path / "s", EVENTS)
+    clock = VirtualClock(100.0)
+    heard: list[tuple[float, ev.Event]] = []
+    play(tmp_path / "s", lambda event: heard.append((clock.now(), event)), clock, speed=0.5)
+    assert [event for _, event in heard] == EVENTS
+    assert [round(time, 6) for time, _ in heard[:3]] == [100.0, 100.04, 100.08]
+    assert heard[-1][0] == pytest.approx(101.4)
+
+
+def test_play_stops_when_told(tmp_path: Path) -> None:
+    record(tmp_path / "s", EVENTS)
+    heard: list[ev.Event] = []
+    play(tmp_path / "s", heard.append, VirtualClock(), stopped=lambda: len(heard) >= 2)
+    assert heard == EVENTS[:2]
+
+
+def test_a_replay_drives_listeners_and_state(tmp_path: Path) -> None:
+    record(tmp_path / "s", EVENTS)
+    replay = Replay(tmp_path / "s", speed=0)
+    heard: list[ev.Event] = []
+    ignored: list[ev.Event] = []
+    replay.subscribe(heard.append)
+    replay.subscribe(ignored.append)()
+    replay.start()
+    replay.wait(20)
+    replay.stop()
+    assert heard == EVENTS
+    assert ignored == []
+    expected = Turn()
+    for event in EVENTS:
+        expected = reduce(expected, event)
+    assert replay.state == expected
+
+
+def test_a_replay_whose_file_breaks_says_so(tmp_path: Path) -> None:
+    record(tmp_path, EVENTS[:1])
+    replay = Replay(tmp_path)
+    (tmp_path / "session.jsonl").write_text("nothing of ours\n")
+    replay.start()
+    replay.wait(20)
+    (notice,) = replay.state.notices
+    assert notice.severity == "error"
+
+
+def test_a_replay_says_when_it_is_over(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path / "session", lambda event: None)
+    recorder(ev.Notice(turn=1, time=1.0, text="hello"))
+    recorder.close()
+    replay = Replay(tmp_path / "session")
+    assert replay.running
+    replay.start()
+    replay.wait(10)
+    assert not replay.running
+    assert replay.state.notices[0].text == "hello"
