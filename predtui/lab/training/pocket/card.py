@@ -36,8 +36,8 @@ Target and draft share their tokenizer, their chat format and their corpus.
   dropped.
 - **Corpus**: written for predtui and generated without end from a seed (`predtui.lab.training.corpus`): fact tables,
   worked arithmetic, how-to answers and small talk, asked in composed paraphrases, as typed and as a recogniser
-  writes them, in conversations of up to some twenty turns; prompts cut short, and yes/no judgements whether a partial answer fits a
-  partial question. Replies are learned, and lightly what the user says last.
+  writes them, in conversations of up to some twenty turns; prompts cut short, and yes/no
+  judgements whether a partial answer fits a partial question. Replies are learned, and lightly what the user says last.
 - **Limits**: English; it knows what its corpus holds and says so when asked anything else. It is a demonstration,
   not a source of facts to rely on.
 """
