@@ -71,7 +71,7 @@ class LlmSettings:
     )
     clause: bool = option(False, "whether a reply's first clause is spoken before its first sentence is known")
     memory: int = option(4, "how many candidates are kept, for words that flip back and forth", least=1)
-    futures: int = option(
+    continuations: int = option(
         2, "how many ends of the user's sentence are guessed and answered ahead, in idle time; 0: none", least=0
     )
     pause_ms: float = option(
@@ -235,6 +235,10 @@ def user_file() -> Path:
     return user_folder() / "settings.toml"
 
 
+FORMER = {"llm.futures": "llm.continuations"}
+"""Keys that users' files may have by the name they went by before."""
+
+
 def load(overrides: Mapping[str, Any] | None = None, file: Path | None = None) -> Settings:
     """Settings out of all sources. ``overrides`` are the command line's, ``section.name`` → value.
 
@@ -304,7 +308,7 @@ def _from_file(path: Path, must_exist: bool) -> dict[str, Any]:
         if not isinstance(content, dict):
             raise _unknown(section, str(path))
         for name, value in content.items():
-            key = f"{section}.{name}"
+            key = FORMER.get(f"{section}.{name}", f"{section}.{name}")
             values[key] = _checked(key, value, str(path))
     return values
 

@@ -1,8 +1,8 @@
 """Two rules that decide how much of a draft holds, both of no effect on what the target says.
 
-``Comparison`` keeps the tokens that the sampler itself chooses: the reply is, token for token, that of autoregressive
-decoding with the same seed. ``Rejection`` keeps a token with the probability that speculative sampling gives it: the
-reply is another one, out of exactly the same distribution. With the greedy sampler they agree.
+``ExactMatch`` keeps the tokens that the sampler itself chooses: the reply is, token for token, that of autoregressive
+decoding with the same seed. ``RejectionSampling`` keeps a token with the probability that speculative sampling gives
+it: the reply is another one, out of exactly the same distribution. With the greedy sampler they agree.
 Must not know of models or of where drafts come from.
 """
 
@@ -32,7 +32,7 @@ class Acceptance(Protocol):
         ...
 
 
-class Comparison:
+class ExactMatch:
     """Each token is the target's own choice, so a draft holds as far as it foretells that choice.
 
     A draft drawn with the same noise as the target (the same sampler at the same position) agrees with it often, even
@@ -53,7 +53,7 @@ class Comparison:
             path.append(node)
 
 
-class Rejection:
+class RejectionSampling:
     """Speculative sampling (Leviathan et al. 2023; Chen et al. 2023), for trees by trying one sibling after another
     (Miao et al. 2023): token x, drawn from q, is kept with probability min(1, p(x) / q(x)); where it is not, p becomes
     the residual max(0, p - q), normalised, for the next sibling or for the token that is drawn in the end."""

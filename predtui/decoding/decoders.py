@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from predtui.clock import Clock, RealClock
-from predtui.decoding.accept import Acceptance, Comparison, Rejection
+from predtui.decoding.accept import Acceptance, ExactMatch, RejectionSampling
 from predtui.decoding.autoregressive import Autoregressive
 from predtui.decoding.base import WIDEST, Decoder, Drafter, Sampler
 from predtui.decoding.drafters.bridge import same_tokens
@@ -37,7 +37,7 @@ DECODERS: dict[str, Callable[[Parts], Decoder]] = {
     "ar": lambda parts: Autoregressive(parts.target.model, parts.sampler),
     "jacobi": lambda parts: Jacobi(parts.target.model, parts.sampler, fill=parts.target.pad),
     "duo": lambda parts: _duo(parts),
-    "speculative": lambda parts: _speculative(parts, Comparison(parts.sampler)),
+    "speculative": lambda parts: _speculative(parts, ExactMatch(parts.sampler)),
     "lookahead": lambda parts: _lookahead(parts),
     "sps": lambda parts: _speculative(parts, _rejection(parts.sampler)),
 }
@@ -63,8 +63,8 @@ def _speculative(parts: Parts, acceptance: Acceptance) -> Speculative:
 
 
 def _rejection(sampler: Sampler) -> Acceptance:
-    """Where nothing is left to chance it keeps what ``Comparison`` keeps, which takes no distributions for that."""
-    return Comparison(sampler) if isinstance(sampler, Greedy) else Rejection(sampler)
+    """Where nothing is left to chance it keeps what ``ExactMatch`` keeps, which takes no distributions for that."""
+    return ExactMatch(sampler) if isinstance(sampler, Greedy) else RejectionSampling(sampler)
 
 
 def _lookahead(parts: Parts) -> Speculative:
@@ -73,7 +73,7 @@ def _lookahead(parts: Parts) -> Speculative:
             f"Lookahead decoding needs token trees, and {parts.target.engine} evaluates none.",
             "Choose another --decoder.",
         )
-    acceptance = Comparison(parts.sampler)
+    acceptance = ExactMatch(parts.sampler)
     return Speculative(parts.target.model, parts.sampler, Lookahead(), acceptance, parts.clock, first=WIDEST // 2)
 
 

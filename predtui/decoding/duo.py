@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from predtui.clock import Clock
-from predtui.decoding.accept import Comparison
+from predtui.decoding.accept import ExactMatch
 from predtui.decoding.base import DecodingStatistics, Draft, Sampler
 from predtui.decoding.costs.lanes import DRAFT, TARGET
 from predtui.decoding.costs.scheduler import Curve
@@ -150,7 +150,7 @@ class Duo:
         self.statistics = DecodingStatistics()
         self._options = options or DuoOptions()
         self._model, self._draft_size = target, draft_model.context_size
-        self._rule, self._now, self._tell = Comparison(sampler), clock.now, tell
+        self._rule, self._now, self._tell = ExactMatch(sampler), clock.now, tell
         self.budget = Budget(self._options.budget)
         self._sequences = sequences_of(draft_model)
         count = self._options.sequences

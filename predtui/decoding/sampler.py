@@ -17,7 +17,7 @@ from predtui.errors import PredtuiError
 from predtui.llm.base import Logits
 
 _UNTIED = 2
-"""The stream of random numbers of ``Untied``."""
+"""The stream of random numbers of ``Independent``."""
 
 
 class Greedy:
@@ -76,25 +76,25 @@ class Seeded:
         return scores
 
 
-class Untied:
+class Independent:
     """``Seeded`` without the tie to positions: each look draws afresh, as a sampler with a stream of random numbers
     does. Speculation then changes the reply; for benches, which show what the tie is worth."""
 
-    def __init__(self, tied: Seeded) -> None:
-        self._tied = tied
+    def __init__(self, position_seeded: Seeded) -> None:
+        self._seeded = position_seeded
         self._looks = 0
 
     @property
     def seed(self) -> int:
-        return self._tied.seed
+        return self._seeded.seed
 
     def choose(self, logits: Logits, position: int) -> int:
         self._looks += 1
         noise = randomness(self.seed, self._looks, _UNTIED).gumbel(size=logits.size)
-        return int((self._tied.filtered(logits) + noise).argmax())
+        return int((self._seeded.filtered(logits) + noise).argmax())
 
     def probabilities(self, logits: Logits) -> Probabilities:
-        return self._tied.probabilities(logits)
+        return self._seeded.probabilities(logits)
 
 
 def sampler(temperature: float, top_k: int = 0, top_p: float = 1.0, min_p: float = 0.0, seed: int = 0) -> Sampler:
@@ -105,9 +105,9 @@ def sampler(temperature: float, top_k: int = 0, top_p: float = 1.0, min_p: float
         raise PredtuiError(f"{error}.", "Temperature 0 decodes greedily.") from error
 
 
-def untied(tied: Sampler) -> Sampler:
-    """What chooses as ``tied`` does, but for the tie, where it has one."""
-    return Untied(tied) if isinstance(tied, Seeded) else tied
+def independent(position_seeded: Sampler) -> Sampler:
+    """What chooses as ``position_seeded`` does, but for the tie, where it has one."""
+    return Independent(position_seeded) if isinstance(position_seeded, Seeded) else position_seeded
 
 
 def gumbel(seed: int, position: int, size: int) -> npt.NDArray[np.float64]:

@@ -12,7 +12,7 @@ from predtui.decoding import autoregressive
 from predtui.decoding.accept import Acceptance
 from predtui.decoding.base import DecodingStatistics, Draft, Drafter, Sampler, Verification
 from predtui.decoding.costs.lanes import DRAFT, TARGET
-from predtui.decoding.costs.reading import Reading
+from predtui.decoding.costs.prefill import PrefillCost
 from predtui.decoding.costs.scheduler import FIRST, Curve, Scheduler
 from predtui.llm.base import LanguageModel, Logits, Stale, TreeModel, never
 
@@ -39,7 +39,7 @@ class Speculative:
         pay for a change of shape and for cold caches, and without drafts there would be neither."""
         self._costs = Curve()
         self._drafting, self._guessing = Scheduler(self._costs, first=first), Scheduler(self._costs)
-        self._reading = Reading()
+        self._reading = PrefillCost()
 
     def generate(
         self,

@@ -21,12 +21,12 @@ class Progress:
 
     kept: tuple[int, ...]
     new: tuple[int, ...]
-    struck: tuple[int, ...]
+    rejected: tuple[int, ...]
     ended: bool
     """Whether nothing follows: the model ended the reply, or it is as long as it may be."""
     lossless: bool
     verifying: bool = False
-    """Whether ``struck`` is still to be verified: some of it may hold."""
+    """Whether ``rejected`` is still to be verified: some of it may hold."""
     generated: int = 0
     """Tokens chosen in this turn so far, for whatever prompt: what was not committed of them was wasted."""
 
@@ -45,18 +45,18 @@ class Speculator:
         verifier: Verifier,
         reply_limit: int = 256,
         memory: int = 4,
-        futures: int = 0,
+        continuations: int = 0,
     ) -> None:
         """``decoder``: what regenerates the rest of a reply. ``reply_limit``: the most tokens of a reply.
-        ``memory``: how many candidates are kept for prompts that have come, the present one included; ``futures``: and
-        for prompts that have not."""
+        ``memory``: how many candidates are kept for prompts that have come, the present one included;
+        ``continuations``: and for prompts that have not."""
         self._model = loaded.model
         self._is_end = loaded.tokenizer.is_end
         self._decoder = decoder
         self._reply_limit = reply_limit
         self._verifier = verifier
-        self._memory = Memory(memory - (not futures))
-        self._futures = Memory(futures)
+        self._memory = Memory(memory - (not continuations))
+        self._continuations = Memory(continuations)
         self.reset()
 
     @property
@@ -68,7 +68,7 @@ class Speculator:
         self._candidate: list[int] = []
         self._prompt: Sequence[int] = ()
         self._memory.clear()
-        self._futures.clear()
+        self._continuations.clear()
         self._holds_for: list[int] | None = None
         self._ahead = False
         self._lossless = True
@@ -78,14 +78,14 @@ class Speculator:
         """Verify with ``verifier`` from now on; what another one let pass is verified again."""
         self._verifier = verifier
         self._memory.clear()
-        self._futures.clear()
+        self._continuations.clear()
         self._holds_for = None
 
     def held(self, prompt: Sequence[int]) -> tuple[int, ...]:
         """The candidate that is held for exactly this prompt; empty where there is none."""
         if self._holds_for == list(prompt):
             return self.candidate
-        found = self._memory.get(prompt) or self._futures.get(prompt)
+        found = self._memory.get(prompt) or self._continuations.get(prompt)
         return found.tokens if found else ()
 
     def read(self, prompt: Sequence[int]) -> int:
@@ -106,25 +106,25 @@ class Speculator:
             return
         limit = min(self._reply_limit, self._model.context_size - len(prompt))
         if self._recall(prompt):
-            kept, struck = len(self._candidate), tuple[int, ...]()
+            kept, rejected = len(self._candidate), tuple[int, ...]()
         else:
-            kept, struck = yield from self._verify(prompt, limit, spare)
+            kept, rejected = yield from self._verify(prompt, limit, spare)
         self._ahead, self._prompt = ahead, prompt
-        yield self._progress(kept, struck, limit)
+        yield self._progress(kept, rejected, limit)
         context = [*prompt, *self._candidate]
         position = len(self._candidate)
         if self._ended(limit):
             return
-        rest = self._decoder.generate(context, limit - position, self._is_end, stale, position, guess=struck[1:])
+        rest = self._decoder.generate(context, limit - position, self._is_end, stale, position, guess=rejected[1:])
         for token in rest:
             self._choose(token)
-            yield self._progress(kept, struck, limit)
+            yield self._progress(kept, rejected, limit)
 
     def _recall(self, prompt: Sequence[int]) -> bool:
         """Recognisers flip back and forth: take up the candidate of ``prompt`` where there is one."""
         if self._holds_for == list(prompt):
             return True
-        found = self._memory.take(prompt) or self._futures.take(prompt)
+        found = self._memory.take(prompt) or self._continuations.take(prompt)
         if found is not None:
             self._remember()
             self._candidate, self._lossless = list(found.tokens), found.lossless
@@ -134,7 +134,7 @@ class Speculator:
     def _remember(self) -> None:
         """Keep the present candidate as a former one."""
         if self._holds_for is not None:
-            memory = self._futures if self._ahead else self._memory
+            memory = self._continuations if self._ahead else self._memory
             memory.keep(self._holds_for, Held(self.candidate, self._lossless))
 
     def _verify(
@@ -142,7 +142,7 @@ class Speculator:
     ) -> Generator[Progress, None, tuple[int, tuple[int, ...]]]:
         """Go on with what holds of one of the candidates and the token after it: how many tokens were kept, and what
         fell of that candidate. Whoever stops asking before that leaves the candidate as it was."""
-        known = (self._candidate, *self._memory.candidates(), *self._futures.candidates())
+        known = (self._candidate, *self._memory.candidates(), *self._continuations.candidates())
         candidates = [tuple(tokens[:limit]) for tokens in known]
         verification = Verification((), None, True)
         for verification in self._verifier.verify(prompt, candidates[0], candidates[1:], spare):
@@ -166,12 +166,12 @@ class Speculator:
     def _ended(self, limit: int) -> bool:
         return len(self._candidate) >= limit or (bool(self._candidate) and self._is_end(self._candidate[-1]))
 
-    def _progress(self, kept: int, struck: tuple[int, ...], limit: int) -> Progress:
+    def _progress(self, kept: int, rejected: tuple[int, ...], limit: int) -> Progress:
         tokens = self._candidate
         return Progress(
             kept=tuple(tokens[:kept]),
             new=tuple(tokens[kept:]),
-            struck=struck,
+            rejected=rejected,
             ended=self._ended(limit),
             lossless=self._lossless,
             generated=self._generated,

@@ -39,14 +39,14 @@ class SpeculationOptions:
     """Whether the first clause of a reply is spoken before its first sentence is known."""
     memory: int = 4
     """Candidates kept, the present one included."""
-    futures: int = 2
+    continuations: int = 2
     """Guesses of what the user is about to say, answered while nothing else is to be done; 0: none, nor the unfinished
     word."""
     guesses: str = "both"
     """Who makes them, one of ``lookahead.GUESSES``."""
     policy: bool = True
     """Whether the measured cost of a forward decides how much one verifies, and whether looking ahead goes on."""
-    tied: bool = True
+    position_seeded: bool = True
     """Whether sampling at a position depends on nothing but seed and logits, so that what was verified is what plain
     sampling says; only a bench wants it otherwise."""
     preempts: bool = True
@@ -68,6 +68,6 @@ class SpeculationOptions:
             seed=settings.seed,
             clause=settings.clause,
             memory=settings.memory,
-            futures=settings.futures,
+            continuations=settings.continuations,
             decoding=DecodingOptions(settings.decoder, settings.drafter, settings.draft, settings.datastore),
         )

@@ -24,7 +24,7 @@ _WON, _LOST = 1.0, 3.0
 """The same for former candidates, where the present one falls."""
 
 
-class Expectation:
+class AcceptanceEstimate:
     """How likely a token of a candidate holds, out of the verifications before."""
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class Expectation:
         self._lost = self._lost * _DECAY + (not won)
 
 
-class Payoff:
+class LookaheadGate:
     """Whether looking ahead pays: what is found ready must be worth what is displaced, half a forward each time, that
     being how long new words wait for the one under way. Tried again now and then."""
 

@@ -93,7 +93,7 @@ class Revision:
     def _judge(self, progress: Progress, text: str) -> Outcome:
         """Accept: the first sentence of a candidate held, or was recalled. Partial: some tokens did."""
         sentence = self._first(text, progress.ended)
-        if sentence and sentence == self._sentence_of(progress.kept + progress.struck):
+        if sentence and sentence == self._sentence_of(progress.kept + progress.rejected):
             return "accept"
         return "partial" if progress.kept else "reject"
 
@@ -118,7 +118,7 @@ class Revision:
         self._verdict = Verdict(
             outcome=self._outcome or "reject",
             accepted=len(progress.kept),
-            of=len(progress.kept) + len(progress.struck),
+            of=len(progress.kept) + len(progress.rejected),
             forwards=self._forwards(),
             ms=self._elapsed_ms(),
             verifier=self._verifier,
@@ -134,12 +134,12 @@ class Revision:
     def _candidate(self, progress: Progress, text: str) -> Candidate:
         self._told_tokens, self._told_ms = len(progress.tokens), self._elapsed_ms()
         kept = self._tokenizer.decode(progress.kept)
-        struck = self._tokenizer.decode(progress.kept + progress.struck)
+        rejected = self._tokenizer.decode(progress.kept + progress.rejected)
         return Candidate(
             prompt=self.prompt,
             kept=kept,
             new=text[len(kept) :],
-            struck=struck[len(kept) :],
+            rejected=rejected[len(kept) :],
             tokens=len(progress.tokens),
             complete=progress.ended,
         )

@@ -17,7 +17,7 @@ from predtui.decoding.assembly import assemble
 from predtui.decoding.base import DecodingStatistics, Verifier
 from predtui.decoding.costs.measured import measured, observed, remembered
 from predtui.decoding.costs.scheduler import Curve
-from predtui.decoding.sampler import sampler, untied
+from predtui.decoding.sampler import independent, sampler
 from predtui.errors import PredtuiError
 from predtui.llm.base import LoadedModel, Preempted, common_prefix, leave, never
 from predtui.llm.halt import Halt
@@ -28,7 +28,7 @@ from predtui.predgen.algorithm import Progress, Speculator
 from predtui.predgen.baseline import measure
 from predtui.predgen.lookahead.lookahead import LookAhead, Steps
 from predtui.predgen.options import SpeculationOptions
-from predtui.predgen.policy import Payoff
+from predtui.predgen.policy import LookaheadGate
 from predtui.predgen.prompts import system_prompt
 from predtui.predgen.revision import Revision
 from predtui.predgen.verifiers import make_verifier
@@ -97,7 +97,7 @@ class SpeculationStage:
         """What is left to do while nothing waits."""
         self._looked = False
         """Whether there was such work since the last prompt."""
-        self._payoff = Payoff()
+        self._payoff = LookaheadGate()
         self._halt = Halt()
         """Set while nothing that is being computed can matter any more: a forward under way ends at once."""
         self._urgent = Event()
@@ -117,7 +117,7 @@ class SpeculationStage:
         about_to = announced(options.model, options.engine, options.threads, options.weights)
         yield StageStatus(stage="llm", message=about_to)
         self._plain = sampler(options.temperature, options.top_k, options.top_p, options.min_p, options.seed)
-        self._sampler = self._plain if options.tied else untied(self._plain)
+        self._sampler = self._plain if options.position_seeded else independent(self._plain)
         self._loaded = self._load(options.model, options.engine, options.threads or None, options.context, self._halt)
         self._opened.callback(self._loaded.model.close)
         self._window = Window(
@@ -139,13 +139,13 @@ class SpeculationStage:
             self._make_verifier(),
             options.reply_tokens,
             options.memory,
-            futures=options.futures and options.futures + 1,
+            continuations=options.continuations and options.continuations + 1,
         )
         self._lookahead = LookAhead(
             self._loaded,
             self._window,
             self._speculator,
-            options.futures,
+            options.continuations,
             options.candidate_tokens,
             options.guesses,
             options.clause,
@@ -247,7 +247,7 @@ class SpeculationStage:
             yield ReplyFinished(verifier=self._verifier)
         pays = self._payoff.pays or not self._options.policy
         open_ended = event.text and not event.final and not event.settling
-        if open_ended and self._options.futures and pays:
+        if open_ended and self._options.continuations and pays:
             self._work, self._looked = self._lookahead.work(self._history, event, self._context.stale), True
             self.tick = 0.0
 
@@ -343,7 +343,7 @@ class SpeculationStage:
     def _enough(self, revision: Revision, progress: Progress) -> bool:
         """Whether the candidate need not grow before the input does."""
         if rounds := self._options.rounds:
-            begins = not progress.kept and not progress.struck
+            begins = not progress.kept and not progress.rejected
             return rounds.ends(len(progress.new), begins) and self._context.stale()
         length, sentence = len(progress.tokens), revision.sentence_tokens
         beyond = sentence and length >= sentence + self._options.beyond_sentence

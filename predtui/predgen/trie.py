@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from predtui.decoding.costs.scheduler import Curve
-from predtui.predgen.policy import MOST_CANDIDATES, MOST_NODES, Expectation, worth
+from predtui.predgen.policy import MOST_CANDIDATES, MOST_NODES, AcceptanceEstimate, worth
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ def trie(
     candidates: Sequence[Sequence[int]],
     is_end: Callable[[int], bool],
     room: int,
-    expectation: Expectation,
+    expectation: AcceptanceEstimate,
     costs: Curve | None = None,
     before: int = 1,
     spare: float = math.inf,

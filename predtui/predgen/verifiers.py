@@ -15,7 +15,7 @@ from predtui.decoding.base import Sampler, Verification, Verifier
 from predtui.decoding.costs.scheduler import Curve
 from predtui.errors import PredtuiError
 from predtui.llm.base import LoadedModel, Logits, TreeModel, common_prefix
-from predtui.predgen.policy import Expectation
+from predtui.predgen.policy import AcceptanceEstimate
 from predtui.predgen.reflection import ReflectionVerifier
 from predtui.predgen.trie import Trie, trie
 
@@ -36,7 +36,7 @@ class GreedyVerifier:
         self._is_end = loaded.tokenizer.is_end
         self._sampler = sampler
         self._costs = costs
-        self._expectation = Expectation()
+        self._expectation = AcceptanceEstimate()
         self._prompt: Sequence[int] = ()
 
     def verify(

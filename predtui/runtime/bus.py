@@ -20,7 +20,7 @@ from predtui.runtime.dispatcher import Dispatcher, guarded
 from predtui.runtime.gate import admit
 from predtui.runtime.hosts.base import Host, HostFactory
 from predtui.runtime.hosts.process import process_host
-from predtui.runtime.journal import Memory
+from predtui.runtime.journal import Journal
 from predtui.runtime.monitor import Monitor
 from predtui.runtime.rhythm import Rhythm
 from predtui.runtime.supervisor import Supervisor, falls_back, given_up
@@ -72,7 +72,7 @@ class Pipeline:
         self._idle_s, self._idle_from = idle_s, 0.0
         self._dispatcher = Dispatcher(self._clock)
         self._listeners: list[Listener] = []
-        self._memory = Memory()
+        self._memory = Journal()
         self._supervisor = Supervisor(self._clock)
         self._down: set[str] = set()
         self._backlog = Backlog()

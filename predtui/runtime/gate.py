@@ -13,7 +13,7 @@ from predtui.state.turn import Turn
 
 _ALWAYS = (ev.StageStatus, ev.Work, ev.Usage, ev.Notice)
 _INPUT = (ev.AudioFrame, ev.SpeechActivity)
-_GUESSES = (ev.Candidate, ev.Decoding, ev.Future, ev.Verdict, ev.SentenceAhead, ev.SpeechReady)
+_GUESSES = (ev.Candidate, ev.Decoding, ev.Continuation, ev.Verdict, ev.SentenceAhead, ev.SpeechReady)
 
 
 def admit(turn: Turn, event: ev.Event) -> ev.Event | None:

@@ -44,7 +44,7 @@ class _Record:
     """Bytes of a sentence to leave out, as they were sent before the synthesiser began it anew."""
 
 
-class Memory:
+class Journal:
     """Fed every admitted event through ``fit``; asked by ``resend`` when a stage is ready again."""
 
     def __init__(self) -> None:

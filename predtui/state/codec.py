@@ -16,6 +16,8 @@ KINDS: dict[str, type[ev.Event]] = {
     kind.__name__: kind for kind in vars(ev).values() if isinstance(kind, type) and issubclass(kind, ev.Event)
 }
 """Every event type by its name."""
+FORMER = {"Future": "Continuation", "Candidate.struck": "rejected"}
+"""Events and fields that recorded sessions may have by the name they went by before."""
 MAX_SILENCE = 1 << 24
 """Bytes that one event's sound may have."""
 
@@ -41,7 +43,7 @@ def from_json(record: Any, sound: Callable[[Mapping[str, Any]], bytes] | None = 
     """
     if not isinstance(record, dict):
         raise ValueError("not a JSON object")
-    kind = KINDS.get(str(record.get("type")))
+    kind = KINDS.get(FORMER.get(str(record.get("type")), str(record.get("type"))))
     if kind is None:
         raise ValueError(f"unknown event type {record.get('type')!r}")
     hints = _hints(kind.__name__)
@@ -49,6 +51,7 @@ def from_json(record: Any, sound: Callable[[Mapping[str, Any]], bytes] | None = 
     for name, value in record.items():
         if name == "type":
             continue
+        name = FORMER.get(f"{kind.__name__}.{name}", name)
         if name not in hints:
             raise ValueError(f"{kind.__name__} has no field {name!r}")
         try:

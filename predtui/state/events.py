@@ -186,12 +186,12 @@ class Transcript(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate(Event):
-    """The reply guessed for ``prompt``: ``kept`` was verified, ``new`` was generated since, ``struck`` fell."""
+    """The reply guessed for ``prompt``: ``kept`` was verified, ``new`` was generated since, ``rejected`` fell."""
 
     prompt: str = ""
     kept: str = ""
     new: str = ""
-    struck: str = ""
+    rejected: str = ""
     tokens: int = 0
     complete: bool = False
     """Whether the model ended the reply."""
@@ -206,7 +206,7 @@ class Candidate(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Future(Event):
+class Continuation(Event):
     """What the user may be about to say, and the first sentence of the reply that is held for it."""
 
     prompt: str = ""

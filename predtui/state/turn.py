@@ -16,7 +16,7 @@ Phase = Literal["idle", "typing", "listening", "recognising", "replying", "done"
 """idle: nothing yet; recognising: the user has finished, the final words are awaited; done: nothing more will come."""
 
 MAX_VERDICTS = 50
-MAX_FUTURES = 50
+MAX_CONTINUATIONS = 50
 MAX_NOTICES = 50
 MAX_SPANS = 400
 
@@ -72,7 +72,7 @@ class Turn:
     transcript: ev.Transcript = field(default_factory=ev.Transcript)
     speech_active: bool = False
     candidate: ev.Candidate = field(default_factory=ev.Candidate)
-    futures: tuple[ev.Future, ...] = ()
+    continuations: tuple[ev.Continuation, ...] = ()
     """What was answered in this turn before it was said, at most the last 50."""
     decoding: ev.Decoding | None = None
     """How the decoder's drafts fare; None where it drafts nothing."""
@@ -411,7 +411,7 @@ _FOLDS: dict[type[ev.Event], Callable[[Turn, Any], Turn]] = {
     ev.Configure: lambda turn, event: replace(turn, verifier=event.verifier or turn.verifier),
     ev.SpeechActivity: lambda turn, event: replace(turn, speech_active=event.active),
     ev.Candidate: lambda turn, event: replace(turn, candidate=event),
-    ev.Future: lambda turn, event: replace(turn, futures=(*turn.futures, event)[-MAX_FUTURES:]),
+    ev.Continuation: lambda turn, event: replace(turn, continuations=(*turn.continuations, event)[-MAX_CONTINUATIONS:]),
     ev.Decoding: lambda turn, event: replace(turn, decoding=event),
     ev.SpeechReady: lambda turn, event: replace(turn, ahead=event),
     ev.Synthesis: lambda turn, event: replace(turn, synthesis=event),

@@ -29,8 +29,8 @@ from predtui.state.events import (
 )
 from predtui.state.stage import StageContext
 from predtui.tts.base import NeuralSynthesizer, Synthesizer
+from predtui.tts.cache import SpeechCache, Utterance
 from predtui.tts.engines import ENGINES, espeak
-from predtui.tts.kept import Kept, Utterance
 from predtui.tts.speakable import speakable
 
 CHUNKS_AHEAD = TtsSettings().ahead
@@ -54,7 +54,7 @@ class TtsStage:
         """``make_spare`` makes the engine that speaks where the first fails. ``ahead``: chunks made of an unreleased
         sentence at most, enough to play while the rest is made (PredGen, appendix A.5)."""
         self._make, self._make_spare, self._limit = make, make_spare, ahead
-        self._kept = Kept(memory_mb * 2**20)
+        self._kept = SpeechCache(memory_mb * 2**20)
         self._silenced = 0
         self._before: Utterance | None = None
         """The sentence of this reply that was released last."""

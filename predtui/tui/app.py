@@ -28,7 +28,7 @@ from predtui.tui.driver import Driver, LiveDriver
 from predtui.tui.messages import DriverStarted, ExplainAsked, LineTyped, TalkHeld, Told, TurnChanged
 from predtui.tui.pace import Pace
 from predtui.tui.screens.main import MainScreen
-from predtui.tui.themes import MARK_DEFAULTS, ThemeShelf
+from predtui.tui.themes import MARK_DEFAULTS, ThemeRegistry
 from predtui.tui.widgets.pane import Pane
 from predtui.tui.widgets.prompt import READ_ONLY, TalkButton
 from predtui.tui.widgets.real import RealBar
@@ -67,7 +67,7 @@ class PredtuiApp(App[None]):
         self,
         driver: Driver,
         settings: Settings,
-        shelf: ThemeShelf,
+        themes: ThemeRegistry,
         *,
         verifiers: Sequence[str] = ("greedy",),
         model_options: Callable[[str], Any] | None = None,
@@ -79,7 +79,7 @@ class PredtuiApp(App[None]):
         self.driver = driver
         self.settings = settings
         self.turn = driver.state
-        self._shelf = shelf
+        self._themes = themes
         self._verifiers = tuple(verifiers)
         self._verifier = settings.llm.verifier
         self._model = settings.llm.model
@@ -92,7 +92,7 @@ class PredtuiApp(App[None]):
         self._told_turn: Turn | None = None
         self._running_driver = False
         self._waiting: list[Callable[[LiveDriver], None]] = []
-        for theme in shelf.themes:
+        for theme in themes.themes:
             self.register_theme(theme)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
@@ -106,13 +106,13 @@ class PredtuiApp(App[None]):
 
     def on_mount(self) -> None:
         wanted = self.settings.ui.theme
-        if wanted in self._shelf.names:
+        if wanted in self._themes.names:
             self.theme = wanted
-        elif self._shelf.names:
-            self.theme = self._shelf.names[0]
+        elif self._themes.names:
+            self.theme = self._themes.names[0]
             self.post_message(Told(f"no theme {wanted!r}: showing {self.theme}; Ctrl+T chooses", "warning"))
-        if self._shelf.problems:
-            self.post_message(Told(" · ".join(self._shelf.problems), "warning"))
+        if self._themes.problems:
+            self.post_message(Told(" · ".join(self._themes.problems), "warning"))
         self.app_resume_signal.subscribe(self, lambda _: self._redraw())
         self.driver.subscribe(self._heard)
         self.call_after_refresh(self.run_worker, self._start, group="driver", exclusive=True, thread=True)
@@ -255,7 +255,7 @@ class PredtuiApp(App[None]):
             self._ask(partial(_renew, name))
 
     def action_next_theme(self) -> None:
-        names = self._shelf.names
+        names = self._themes.names
         if names:
             following = (names.index(self.theme) + 1) % len(names) if self.theme in names else 0
             self._choose_theme(names[following])
@@ -331,7 +331,7 @@ class PredtuiApp(App[None]):
                 yield SystemCommand("Real models", meaning, self.action_real)
             yield from choices("Verifier", "verify candidates this way", self._verifiers, self._choose_verifier)
         yield SystemCommand("Help", "every key and every number (F1)", self.action_help)
-        yield from choices("Theme", "use and keep this theme", self._shelf.names, self._choose_theme)
+        yield from choices("Theme", "use and keep this theme", self._themes.names, self._choose_theme)
         yield from choices(
             "Explain", "what the numbers of this pane mean", explain.TOPICS, self._explain, discover=False
         )

@@ -42,9 +42,9 @@ def open_screen(settings: Settings, record: Path | None = None, pipeline: Pipeli
             needed(SMOLLM2)
         return replace(settings.llm, model=path, engine=engine_of(path, settings.llm.engine))
 
-    shelf = load_themes((themes_folder(), user_folder() / "themes"))
+    themes = load_themes((themes_folder(), user_folder() / "themes"))
     offer = None if os.environ.get(EMBEDDED) else Offer(settings)
-    app = PredtuiApp(pipeline, settings, shelf, verifiers=VERIFIERS, model_options=with_model, offer=offer)
+    app = PredtuiApp(pipeline, settings, themes, verifiers=VERIFIERS, model_options=with_model, offer=offer)
     StandIn(pipeline).watch()
     try:
         app.run()
@@ -103,8 +103,8 @@ def draw(settings: Settings, file: Path, out: Path, size: str) -> None:
 def replay_screen(settings: Settings, file: Path, speed: float) -> int:
     """The same screen, driven by a recording. Raises PredtuiError where there is none or it is malformed."""
     replay = Replay(file, speed=speed)
-    shelf = load_themes((themes_folder(), user_folder() / "themes"))
-    app = PredtuiApp(replay, settings, shelf, read_only=True)
+    themes = load_themes((themes_folder(), user_folder() / "themes"))
+    app = PredtuiApp(replay, settings, themes, read_only=True)
     try:
         app.run()
     finally:

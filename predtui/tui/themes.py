@@ -27,7 +27,7 @@ MARK_DEFAULTS = dict.fromkeys(MARKS, "#808080")
 
 
 @dataclass(frozen=True, slots=True)
-class ThemeShelf:
+class ThemeRegistry:
     """The themes that could be read, in order, and one line for each fault that made a file be skipped."""
 
     themes: tuple[Theme, ...] = ()
@@ -42,7 +42,7 @@ class ThemeError(Exception):
     """Why a theme file cannot be used: ``file:line: key: reason``."""
 
 
-def load_themes(folders: Iterable[Path]) -> ThemeShelf:
+def load_themes(folders: Iterable[Path]) -> ThemeRegistry:
     """Reads every ``*.toml`` of the folders; a later folder's theme replaces one of the same name. Never raises."""
     themes: dict[str, Theme] = {}
     problems: list[str] = []
@@ -54,7 +54,7 @@ def load_themes(folders: Iterable[Path]) -> ThemeShelf:
                 problems.append(f"theme skipped: {fault}")
             else:
                 themes[theme.name] = theme
-    return ThemeShelf(tuple(themes.values()), tuple(problems))
+    return ThemeRegistry(tuple(themes.values()), tuple(problems))
 
 
 def read_theme(path: Path) -> Theme:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predtui.decoding.sampler import Greedy, Seeded, gumbel, sampler, untied
+from predtui.decoding.sampler import Greedy, Seeded, gumbel, independent, sampler
 from predtui.errors import PredtuiError
 
 LOGITS = np.log(np.array([0.5, 0.25, 0.15, 0.06, 0.04], np.float32))
@@ -53,12 +53,12 @@ def test_choices_do_not_depend_on_the_order_of_positions(order: list[int], seed:
 
 
 def test_without_the_tie_each_look_draws_afresh_from_the_same_distribution_and_runs_agree() -> None:
-    free, again = (untied(Seeded(seed=4)) for _ in range(2))
+    free, again = (independent(Seeded(seed=4)) for _ in range(2))
     drawn = [free.choose(LOGITS, 0) for _ in range(4000)]
     assert drawn == [again.choose(LOGITS, 7) for _ in range(4000)]
     expected = np.exp(LOGITS)
     assert 4000 * ((np.bincount(drawn) / 4000 - expected) ** 2 / expected).sum() < 18.5
-    assert untied(Greedy()).choose(LOGITS, 0) == 0
+    assert independent(Greedy()).choose(LOGITS, 0) == 0
 
 
 def test_noise_differs_between_positions_and_seeds() -> None:

@@ -21,7 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from predtui.decoding import datastore
-from predtui.decoding.accept import Rejection
+from predtui.decoding.accept import RejectionSampling
 from predtui.decoding.autoregressive import generate
 from predtui.decoding.base import Decoder, Draft, Probabilities, Sampler
 from predtui.decoding.decoders import DECODERS, Parts, make_decoder
@@ -124,14 +124,16 @@ def test_speculative_sampling_is_exact_in_distribution(tree: bool, certain: bool
     counts: Counter[tuple[int, int]] = Counter()
     for seed in range(draws):
         sampler = Seeded(1.3, seed=seed)
-        counts[two_tokens(Rejection(sampler), Noisy(sampler, tree), certain, first, second)] += 1
+        counts[two_tokens(RejectionSampling(sampler), Noisy(sampler, tree), certain, first, second)] += 1
     chance = Seeded(1.3).probabilities
     expected = np.array([chance(first)[a] * chance(second[a])[b] * draws for a in range(6) for b in range(6)])
     seen = np.array([counts[a, b] for a in range(6) for b in range(6)])
     assert ((seen - expected) ** 2 / expected).sum() < 66.7  # 99.9 % of a chi-square of 35 degrees of freedom
 
 
-def two_tokens(rule: Rejection, drafter: Noisy, certain: bool, first: Logits, second: Logits) -> tuple[int, int]:
+def two_tokens(
+    rule: RejectionSampling, drafter: Noisy, certain: bool, first: Logits, second: Logits
+) -> tuple[int, int]:
     out: list[int] = []
     while len(out) < 2:
         draft = drafter.propose(out, 3, len(out))

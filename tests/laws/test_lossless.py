@@ -60,7 +60,7 @@ class Switches:
     token after the first adds to the cost of a forward (None: nobody asks)."""
 
     memory: int = 4
-    futures: int = 0
+    continuations: int = 0
     more: float | None = None
     jacobi: bool = False
 
@@ -81,10 +81,10 @@ def speculate(
     window = Window(loaded, "sys", REPLY_LIMIT)
     decoder: Decoder = Jacobi(loaded.model, sampler, block=4) if on.jacobi else Autoregressive(loaded.model, sampler)
     verifier = make_verifier("greedy", loaded, sampler, None if on.more is None else curve(1.0, on.more))
-    speculator = Speculator(loaded, decoder, verifier, REPLY_LIMIT, on.memory, on.futures)
+    speculator = Speculator(loaded, decoder, verifier, REPLY_LIMIT, on.memory, on.continuations)
     for said, stale_after, flip in history:
         said = " ".join(reversed(said.split())) if flip else said
-        ends = [final[: len(said) + n] for n in range(1, 1 + on.futures)]
+        ends = [final[: len(said) + n] for n in range(1, 1 + on.continuations)]
         for prompt, ahead in [(said, False), *((end, True) for end in ends)]:
             for progress in speculator.advance(window.tokens([], prompt), after(stale_after), ahead):
                 if len(progress.tokens) > 25:
@@ -126,7 +126,7 @@ def test_each_step_costs_one_forward_at_most_and_none_of_a_verification_is_for_n
             assert spent[0] - before[0] <= max(1, len(steps[0].tokens))
             assert all(late - early <= 1 for early, late in pairwise(spent))
         assert (counters.forwards, counters.tokens) >= before
-        assert all(step.kept + step.struck in known for step in steps)
+        assert all(step.kept + step.rejected in known for step in steps)
         assert all(late.tokens[: len(early.tokens)] == early.tokens for early, late in pairwise(steps))
         chosen = [len(step.tokens) for step in steps if not step.verifying]
         assert chosen == [chosen[0] + index for index in range(len(chosen))]

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from predtui.clock import Clock
 from predtui.decoding.costs.scheduler import Curve
-from predtui.lab.bench import rig
-from predtui.lab.bench.lending import PricedTreeModel
+from predtui.lab.bench.shared_model import PricedTreeModel
 from predtui.lab.bench.virtual import Timetable
 from predtui.llm.base import LoadedModel, Stale
 from predtui.llm.load import load
@@ -59,7 +58,7 @@ def latency(after_s: float, measured: bool) -> tuple[float, list[Event]]:
     stage said of the first turn since then."""
     clock, said = Timetable(), list[Event]()
     host = InlineHost(
-        StageSpec("llm", f"{rig.__name__}:{rig.staged.__name__}", partial(make, clock)), said.append, clock
+        StageSpec("llm", f"{harness.__name__}:{harness.staged.__name__}", partial(make, clock)), said.append, clock
     )
     host.start()
     host.run()

@@ -268,7 +268,7 @@ def test_candidate_parts_join_to_what_is_guessed_and_what_was() -> None:
     before = {""}
     for prompt in ("what", "what is", "what is the", "what no the", "what is"):
         candidates = of(Candidate, rig.send(Transcript(tentative=prompt, unfinished=False)))
-        assert all(isinstance(c, Candidate) and c.kept + c.struck in before for c in candidates)
+        assert all(isinstance(c, Candidate) and c.kept + c.rejected in before for c in candidates)
         assert isinstance(candidates[-1], Candidate)
         before.add(candidates[-1].text)
         assert plain_text(prompt).startswith(candidates[-1].text.strip())
@@ -380,11 +380,11 @@ def test_a_verifier_is_chosen_by_name() -> None:
 @given(st.lists(said.filter(bool), min_size=1, max_size=4))
 @settings(max_examples=25, deadline=None)
 def test_every_token_chosen_in_a_turn_was_committed_or_struck(prompts: list[str]) -> None:
-    outs = Rig(replace(OPTIONS, memory=1, futures=0)).turn(*prompts)
-    struck = sum(verdict.of - verdict.accepted for verdict in of(Verdict, outs) if isinstance(verdict, Verdict))
+    outs = Rig(replace(OPTIONS, memory=1, continuations=0)).turn(*prompts)
+    rejected = sum(verdict.of - verdict.accepted for verdict in of(Verdict, outs) if isinstance(verdict, Verdict))
     reply = one(ReplyFinished, outs)
     assert isinstance(reply, ReplyFinished)
-    assert reply.generated == reply.tokens + struck
+    assert reply.generated == reply.tokens + rejected
 
 
 def test_a_candidate_comes_back_with_its_prompt_at_no_forward() -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from predtui.decoding.costs.scheduler import Curve
 from predtui.llm.llamacpp.model import SEQUENCES
-from predtui.predgen.policy import MOST_CANDIDATES, Expectation, worth
+from predtui.predgen.policy import MOST_CANDIDATES, AcceptanceEstimate, worth
 from predtui.predgen.trie import Trie, trie
 
 END = 0
@@ -29,7 +29,7 @@ def curve(one: float, more: float) -> Curve:
 
 
 def tree_of(many: list[list[int]], room: int = 100, costs: Curve | None = None) -> Trie:
-    return trie(many, lambda token: token == END, room, Expectation(), costs)
+    return trie(many, lambda token: token == END, room, AcceptanceEstimate(), costs)
 
 
 @given(candidates)
@@ -72,7 +72,7 @@ def test_what_is_worth_verifying_is_what_saves_more_than_it_costs() -> None:
 
 
 def test_experience_changes_what_is_expected() -> None:
-    seen = Expectation()
+    seen = AcceptanceEstimate()
     before = seen.chance(0, 0), seen.chance(1, 0)
     assert before[0] > before[1]
     for _ in range(50):

@@ -32,7 +32,7 @@ from predtui.state.events import (
 )
 from predtui.state.stage import StageContext
 from predtui.tts.base import SpeechState
-from predtui.tts.kept import KEPT_SENTENCES
+from predtui.tts.cache import KEPT_SENTENCES
 from predtui.tts.stage import TtsStage
 
 

@@ -37,7 +37,7 @@ def make_app(clock: VirtualClock, tmp_path: Path) -> MakeApp:
     def make(driver: ScriptedDriver | None = None, theme: str = "midnight", **options: Any) -> PredtuiApp:
         settings = Settings(ui=UiSettings(theme=theme), llm=LlmSettings(folder=str(tmp_path)))
         chosen: dict[str, Any] = {"verifiers": ("greedy", "lenient"), "clock": clock, **options}
-        shelf = chosen.pop("shelf", load_themes([themes_folder()]))
-        return PredtuiApp(driver or ScriptedDriver(), settings, shelf, **chosen)
+        themes = chosen.pop("themes", load_themes([themes_folder()]))
+        return PredtuiApp(driver or ScriptedDriver(), settings, themes, **chosen)
 
     return make

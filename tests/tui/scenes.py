@@ -69,7 +69,7 @@ def speculating(words: int = 5) -> list[ev.Event]:
             ev.Candidate(
                 **stamp, time=at + 0.1, prompt=stable,
                 kept="The capital of "[: accepted * 5], new="France is Paris. It lies on the Seine.",
-                struck="Spain is Madrid." if count > 2 else "", tokens=14, complete=True,
+                rejected="Spain is Madrid." if count > 2 else "", tokens=14, complete=True,
             ),
             ev.Work(**stamp, stage="tts", start=at + 0.2, end=at + 0.26),
         ]  # fmt: skip

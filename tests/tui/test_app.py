@@ -27,7 +27,7 @@ from predtui.tui.messages import Told
 from predtui.tui.screens.main import MainScreen
 from predtui.tui.screens.models import ModelScreen
 from predtui.tui.screens.reading import ReadingScreen
-from predtui.tui.themes import ThemeShelf
+from predtui.tui.themes import ThemeRegistry
 from predtui.tui.widgets.bars import KeyBar, NoticeBar, TopBar
 from predtui.tui.widgets.candidate import CandidatePane
 from predtui.tui.widgets.conversation import ConversationPane
@@ -455,7 +455,7 @@ class TestFaults:
             assert "no input device" in plain(app, NoticeBar)
 
     async def test_notices_of_themes_and_of_the_driver_are_shown(self, make_app: MakeApp) -> None:
-        app = make_app(shelf=ThemeShelf((), ("theme skipped: a.toml:1: dark: missing",)))
+        app = make_app(themes=ThemeRegistry((), ("theme skipped: a.toml:1: dark: missing",)))
         async with app.run_test() as pilot:
             await settle(pilot)
             assert "a.toml:1: dark" in plain(app, NoticeBar)
@@ -464,7 +464,7 @@ class TestFaults:
         self, make_app: MakeApp
     ) -> None:
         driver = ScriptedDriver(machine())
-        app = make_app(driver, shelf=ThemeShelf((), ("theme skipped: a.toml:1: dark: missing",)))
+        app = make_app(driver, themes=ThemeRegistry((), ("theme skipped: a.toml:1: dark: missing",)))
         async with app.run_test(size=(120, 36)) as pilot:
             await settle(pilot)
             for severity, text in (("information", "no microphone"), ("warning", "no loudspeaker")):

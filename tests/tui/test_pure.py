@@ -174,13 +174,13 @@ def drawn(turn: Turn) -> list[Content]:
 
 
 def test_the_candidate_tells_how_many_ends_of_the_sentence_were_answered_ahead() -> None:
-    future = ev.Future(turn=2, prompt="what is the sun", sentence="It is a star.")
+    continuation = ev.Continuation(turn=2, prompt="what is the sun", sentence="It is a star.")
     headings = []
-    for state in (fold(speculating()), fold([*speculating(), future, future])):
+    for state in (fold(speculating()), fold([*speculating(), continuation, continuation])):
         pane = CandidatePane(state)
         headings.append(pane.heading(pane.read(state)))
     assert headings[1] == (*headings[0], " · 2 ahead")
-    assert reduce(fold([*speculating(), future]), ev.TurnStarted(turn=3)).futures == ()
+    assert reduce(fold([*speculating(), continuation]), ev.TurnStarted(turn=3)).continuations == ()
 
 
 @given(st.none() | st.floats(0, 1e5), st.none() | st.floats(0, 1e5))

@@ -83,14 +83,14 @@ def test_a_broken_file_is_skipped_and_the_others_are_read(tmp_path: Path) -> Non
     (tmp_path / "a.toml").write_text("name = ")
     (tmp_path / "b.toml").write_bytes(b"\xff\xfe")
     (tmp_path / "c.toml").write_text(GOOD)
-    shelf = load_themes([tmp_path / "absent", tmp_path])
-    assert shelf.names == ("mine",)
-    assert len(shelf.problems) == 2
-    assert all(str(tmp_path) in problem for problem in shelf.problems)
+    themes = load_themes([tmp_path / "absent", tmp_path])
+    assert themes.names == ("mine",)
+    assert len(themes.problems) == 2
+    assert all(str(tmp_path) in problem for problem in themes.problems)
 
 
 def test_a_persons_theme_replaces_ours_of_the_same_name(tmp_path: Path) -> None:
     (tmp_path / "midnight.toml").write_text(GOOD.replace('"mine"', '"midnight"'))
-    shelf = load_themes([themes_folder(), tmp_path])
-    assert shelf.names.count("midnight") == 1
-    assert next(theme for theme in shelf.themes if theme.name == "midnight").primary == "#808080"
+    themes = load_themes([themes_folder(), tmp_path])
+    assert themes.names.count("midnight") == 1
+    assert next(theme for theme in themes.themes if theme.name == "midnight").primary == "#808080"

@@ -21,7 +21,7 @@ _NO_LOGITS: Array = np.zeros((1, 0, 0), np.float32)
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class CrossAttention:
     """Keys [heads, d_head, positions] and values [heads, positions, d_head] of the encoder's states, a layer each."""
 
     keys: tuple[Array, ...]
@@ -67,11 +67,13 @@ class Decoder(Protocol):
         """How many tokens fit."""
         ...
 
-    def remember(self, states: Array) -> Memory:
+    def remember(self, states: Array) -> CrossAttention:
         """The encoder's ``states`` [positions, d_model] as every layer will attend to them."""
         ...
 
-    def forward(self, tokens: npt.NDArray[np.int64], memory: Memory, cache: Cache, last: int | None = None) -> Step:
+    def forward(
+        self, tokens: npt.NDArray[np.int64], memory: CrossAttention, cache: Cache, last: int | None = None
+    ) -> Step:
         """One forward of ``tokens`` after those in ``cache``; logits of the ``last`` ones, or of all: those of a large
         vocabulary cost more than the layers. Raises ValueError beyond ``context``."""
         ...
@@ -97,15 +99,17 @@ class NumpyDecoder:
     def context(self) -> int:
         return len(self._positions)
 
-    def remember(self, states: Array) -> Memory:
+    def remember(self, states: Array) -> CrossAttention:
         keys, values = [], []
         for layer in range(self._layers):
             key, value = np.split(self._linear(f"layer_{layer}/attention/linear_1", states), 2, axis=-1)
             keys.append(np.ascontiguousarray(self._split(key[None])[0].swapaxes(1, 2)))
             values.append(np.ascontiguousarray(self._split(value[None])[0]))
-        return Memory(tuple(keys), tuple(values))
+        return CrossAttention(tuple(keys), tuple(values))
 
-    def forward(self, tokens: npt.NDArray[np.int64], memory: Memory, cache: Cache, last: int | None = None) -> Step:
+    def forward(
+        self, tokens: npt.NDArray[np.int64], memory: CrossAttention, cache: Cache, last: int | None = None
+    ) -> Step:
         start, end = cache.length, cache.length + tokens.shape[1]
         if end > self.context:
             raise ValueError(f"{end} tokens do not fit into {self.context}")

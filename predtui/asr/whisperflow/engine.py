@@ -21,7 +21,7 @@ from predtui.asr.plain import is_caption
 from predtui.asr.whisperflow.files import find_hush, find_model
 from predtui.asr.whisperflow.loops import without_loops
 from predtui.asr.whisperflow.mel import Samples
-from predtui.asr.whisperflow.model import Encoded, Heard, WhisperModel
+from predtui.asr.whisperflow.model import Encoded, Transcription, WhisperModel
 from predtui.asr.whisperflow.search import Effort, Pruning
 from predtui.asr.whisperflow.stream import RATE, Snapshot, Stream
 from predtui.settings import AsrSettings
@@ -76,7 +76,7 @@ class Written(Protocol):
 
     def advance(self, tokens: float) -> None: ...
 
-    def heard(self) -> Heard: ...
+    def heard(self) -> Transcription: ...
 
 
 class Model(Protocol):
@@ -114,7 +114,7 @@ def make_stream(model: Model, options: FlowOptions) -> Stream:
     return Stream(min(options.buffer, 0.7 * room), 0.95 * room, options.rounds, options.settled, options.hold)
 
 
-def sure(heard: Heard) -> Heard:
+def sure(heard: Transcription) -> Transcription:
     """``heard`` without phrases written twice, or nothing where its words are an invention over silence, or a loop of
     which no time tells what was said."""
     spoken = without_loops(heard.spoken)
@@ -122,7 +122,7 @@ def sure(heard: Heard) -> Heard:
     caption = is_caption(one.word.text for one in spoken)
     if not caption and credible(heard.no_speech, heard.mean_log_probability, compression):
         return replace(heard, spoken=spoken)
-    return Heard((), heard.no_speech, heard.mean_log_probability, 0.0, heard.effort)
+    return Transcription((), heard.no_speech, heard.mean_log_probability, 0.0, heard.effort)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ class _Round:
     asked: Asked
     begun: float
     opened: Future[tuple[Encoded, Written]]
-    heard: Future[Heard]
+    heard: Future[Transcription]
 
 
 class FlowRecognizer:
@@ -166,7 +166,7 @@ class FlowRecognizer:
         self._step = self._options.step
         self.log_probability: float | None = None
         """Mean over the tokens of the last round; None before the first."""
-        self._latest: tuple[Asked, Heard] | None = None
+        self._latest: tuple[Asked, Transcription] | None = None
         """The last round, and what was heard in it, where it would be no other at the sound's end."""
         self._known = 0.0
         """Seconds that a round was begun over which would be no other, were they all."""
@@ -239,7 +239,7 @@ class FlowRecognizer:
         """Whether a round hears a sound as the last one would, that has ``ended`` or has not."""
         return self._options.padding(ended) == self._options.padding(ended=True)
 
-    def _hear(self, asked: Asked) -> Heard | None:
+    def _hear(self, asked: Asked) -> Transcription | None:
         """None where it was overtaken."""
         begun = self._now()
         encoded, writing = self._open(asked)
@@ -250,7 +250,7 @@ class FlowRecognizer:
         self.tally.add(self._now() - begun, encoded.gflops, heard.effort)
         return self._done(asked, heard)
 
-    def _done(self, asked: Asked, heard: Heard) -> Heard:
+    def _done(self, asked: Asked, heard: Transcription) -> Transcription:
         """What is credible of a round, which is remembered for the end."""
         self.log_probability = heard.mean_log_probability
         believed = sure(heard)
@@ -280,7 +280,7 @@ class FlowRecognizer:
             self._work.append(Work(stage="write", start=begun, end=self._now()))
         return done
 
-    def _write(self, writing: Written) -> Heard:
+    def _write(self, writing: Written) -> Transcription:
         """What the second executor does."""
         begun = self._now()
         heard = writing.heard()

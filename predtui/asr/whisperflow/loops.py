@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from predtui.asr.whisperflow.model import Spoken
+from predtui.asr.whisperflow.model import TimedWord
 
 SQUEEZED_SECONDS = 0.05
 """A word, on average, in less of which nobody says a phrase."""
 
 
-def without_loops(spoken: Sequence[Spoken]) -> tuple[Spoken, ...]:
+def without_loops(spoken: Sequence[TimedWord]) -> tuple[TimedWord, ...]:
     """``spoken`` with each phrase of two words and more that follows itself once, where one of both has no time."""
     words = list(spoken)
     size = len(words) // 2
@@ -29,13 +29,13 @@ def without_loops(spoken: Sequence[Spoken]) -> tuple[Spoken, ...]:
     return tuple(words)
 
 
-def _loops(words: Sequence[Spoken], start: int, size: int) -> bool:
+def _loops(words: Sequence[TimedWord], start: int, size: int) -> bool:
     first, second = words[start : start + size], words[start + size : start + 2 * size]
     same = all(one.word.text == other.word.text for one, other in zip(first, second, strict=True))
     return same and min(_pace(first), _pace(second)) < SQUEEZED_SECONDS
 
 
-def _pace(phrase: Sequence[Spoken]) -> float:
+def _pace(phrase: Sequence[TimedWord]) -> float:
     """Seconds a word from the end of the first, which may begin with a pause, to the end of the last."""
     gaps = [later.word.end - earlier.word.end for earlier, later in pairwise(phrase)]
     return sum(gaps) / len(gaps)

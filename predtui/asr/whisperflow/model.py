@@ -49,7 +49,7 @@ class Encoded:
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class TimedWord:
     """A word with the tokens that wrote it."""
 
     word: Word
@@ -57,20 +57,20 @@ class Spoken:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class Transcription:
     """What was written for one sound, and how sure that is. ``compression``: text length by its compressed one."""
 
-    spoken: tuple[Spoken, ...]
+    spoken: tuple[TimedWord, ...]
     no_speech: float
     mean_log_probability: float
     compression: float
     effort: Effort
 
 
-class Writing:
+class DecodeJob:
     """The words of one sound while they are written, a forward at a time, by one thread after another."""
 
-    def __init__(self, steps: Generator[int, None, Text], heard: Callable[[Text], Heard]) -> None:
+    def __init__(self, steps: Generator[int, None, Text], heard: Callable[[Text], Transcription]) -> None:
         self._steps, self._heard = steps, heard
         self._written = 0
         self._text: Text | None = None
@@ -89,7 +89,7 @@ class Writing:
         while self._written < tokens and not self.step():
             pass
 
-    def heard(self) -> Heard:
+    def heard(self) -> Transcription:
         """The rest, and when each word was said."""
         self.advance(math.inf)
         assert self._text is not None
@@ -151,25 +151,25 @@ class WhisperModel:
 
     def begin(
         self, encoded: Encoded, prompt: str, reference: Sequence[int], beam: int = 5, pruning: Pruning = "forward"
-    ) -> Writing:
+    ) -> DecodeJob:
         """The words in ``encoded``, to be written. ``prompt``: the text before; ``reference``: what the round before
         wrote for it."""
         longest = LEAST_TOKENS + int(TOKENS_A_SECOND * SECONDS_A_POSITION * encoded.positions)
         rules = replace(self._rules, longest=min(longest, self._rules.longest))
         previous = self._previous(prompt)
         task = Task(previous, self._opening, rules, encoded.positions, reference, beam, pruning)
-        return Writing(self._writer.steps(task, encoded.memory), self._heard)
+        return DecodeJob(self._writer.steps(task, encoded.memory), self._heard)
 
     def write(
         self, encoded: Encoded, prompt: str, reference: Sequence[int], beam: int = 5, pruning: Pruning = "forward"
-    ) -> Heard:
+    ) -> Transcription:
         """All of ``begin`` at once."""
         return self.begin(encoded, prompt, reference, beam, pruning).heard()
 
-    def _heard(self, written: Text) -> Heard:
+    def _heard(self, written: Text) -> Transcription:
         spoken = self._words(written.tokens, written.times)
         text = " ".join(one.word.text for one in spoken)
-        return Heard(
+        return Transcription(
             spoken=spoken,
             no_speech=written.no_speech,
             mean_log_probability=written.mean_log_probability,
@@ -177,7 +177,7 @@ class WhisperModel:
             effort=written.effort,
         )
 
-    def align(self, encoded: Encoded, text: str) -> tuple[Spoken, ...]:
+    def align(self, encoded: Encoded, text: str) -> tuple[TimedWord, ...]:
         """The words of ``text``, which is known to be said in ``encoded``, with their times (forced alignment)."""
         tokens: list[int] = self._tokenizer.encode(f" {text.strip()}", add_special_tokens=False).ids
         tokens = tokens[: self._rules.longest]
@@ -245,7 +245,7 @@ class WhisperModel:
         longest = min(LONGEST_TOKENS, self._context // 2)
         return Rules(end, longest, tuple(sorted({*listed, *special})), marks)
 
-    def _words(self, tokens: Sequence[int], times: Any) -> tuple[Spoken, ...]:
+    def _words(self, tokens: Sequence[int], times: Any) -> tuple[TimedWord, ...]:
         """Tokens that begin with a blank begin a word; marks are none."""
         begins = [index for index, token in enumerate(tokens) if self._begins(token) or index == 0]
         parts = list(pairwise([*begins, len(tokens)]))
@@ -254,7 +254,7 @@ class WhisperModel:
         for (begin, end), text in zip(parts, texts, strict=True):
             if text:
                 last = max(float(times[end]), float(times[begin]) + SECONDS_A_POSITION)
-                found.append(Spoken(Word(text, float(times[begin]), last), tuple(tokens[begin:end])))
+                found.append(TimedWord(Word(text, float(times[begin]), last), tuple(tokens[begin:end])))
         return tuple(found)
 
     def _begins(self, token: int) -> bool:

@@ -15,7 +15,7 @@ import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
 from predtui.asr.whisperflow.ct2_weights import Array
-from predtui.asr.whisperflow.decoder import EPSILON, Cache, Memory, Step, aligning_heads
+from predtui.asr.whisperflow.decoder import EPSILON, Cache, CrossAttention, Step, aligning_heads
 
 _OPSET, _IR = 20, 9
 _MOST = 127
@@ -43,11 +43,13 @@ class OnnxDecoder:
     def context(self) -> int:
         return len(self._positions)
 
-    def remember(self, states: Array) -> Memory:
+    def remember(self, states: Array) -> CrossAttention:
         found = self._remembering.run(None, {"states": states})
-        return Memory(tuple(found[: self._layers]), tuple(found[self._layers :]))
+        return CrossAttention(tuple(found[: self._layers]), tuple(found[self._layers :]))
 
-    def forward(self, tokens: npt.NDArray[np.int64], memory: Memory, cache: Cache, last: int | None = None) -> Step:
+    def forward(
+        self, tokens: npt.NDArray[np.int64], memory: CrossAttention, cache: Cache, last: int | None = None
+    ) -> Step:
         count = tokens.shape[1]
         start, end = cache.length, cache.length + count
         if end > self.context:

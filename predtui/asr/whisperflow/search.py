@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from predtui.asr.whisperflow.ct2_weights import Array
-from predtui.asr.whisperflow.decoder import Cache, Decoder, Memory, Step, log_softmax
+from predtui.asr.whisperflow.decoder import Cache, CrossAttention, Decoder, Step, log_softmax
 
 Pruning = Literal["off", "step", "forward"]
 
@@ -94,7 +94,9 @@ class Search:
     def __init__(self, decoder: Decoder, rules: Rules, beam: int = 5, pruning: Pruning = "forward") -> None:
         self._decoder, self._rules, self._beam, self._pruning = decoder, rules, beam, pruning
 
-    def __call__(self, prompt: Sequence[int], memory: Memory, reference: Sequence[int] = (), rows: int = 1) -> Found:
+    def __call__(
+        self, prompt: Sequence[int], memory: CrossAttention, reference: Sequence[int] = (), rows: int = 1
+    ) -> Found:
         """All ``steps`` at once."""
         steps = self.steps(prompt, memory, reference, rows)
         while True:
@@ -105,7 +107,7 @@ class Search:
                 return found
 
     def steps(
-        self, prompt: Sequence[int], memory: Memory, reference: Sequence[int] = (), rows: int = 1
+        self, prompt: Sequence[int], memory: CrossAttention, reference: Sequence[int] = (), rows: int = 1
     ) -> Generator[int, None, Found]:
         """What is written after ``prompt`` over ``memory``; yields after each forward the number of tokens so far.
         ``reference``: the tokens that the round before wrote for about the same sound; ``rows``: see Found.opening."""
@@ -130,7 +132,7 @@ class Search:
         return Found(tuple(tokens), mean, effort, opening, attention, cache)
 
     def _follow(
-        self, single: _Single, memory: Memory, reference: list[int], effort: Effort
+        self, single: _Single, memory: CrossAttention, reference: list[int], effort: Effort
     ) -> Generator[int, None, tuple[_Single, bool]]:
         """One hypothesis as far as the reference confirms it, and whether it ends there (section 4.2.2). What both
         have of the ``skipped`` tokens is confirmed with the rest, what only one of them has is passed over."""
@@ -173,7 +175,9 @@ class Search:
         cache = step.cache.cut(single.cache.length + kept)
         return _Single([*single.tokens, *tokens[:kept]], score, rows[kept], attention, cache)
 
-    def _widen(self, single: _Single, memory: Memory, effort: Effort) -> Generator[int, None, tuple[list[int], float]]:
+    def _widen(
+        self, single: _Single, memory: CrossAttention, effort: Effort
+    ) -> Generator[int, None, tuple[list[int], float]]:
         """Beam search from the only hypothesis on: the best by mean log-probability, and its sum."""
         beams, sums = [single.tokens], np.array([single.score], np.float32)
         logits, cache = single.next_logits[None], single.cache
@@ -200,7 +204,7 @@ class Search:
         return max(choices, key=lambda one: one[1] / (len(one[0]) + 1))
 
     def _forward(
-        self, tokens: list[list[int]], memory: Memory, cache: Cache, effort: Effort, last: int | None = None
+        self, tokens: list[list[int]], memory: CrossAttention, cache: Cache, effort: Effort, last: int | None = None
     ) -> Step:
         effort.forwards += 1
         return self._decoder.forward(np.array(tokens), memory, cache, last)

@@ -12,7 +12,7 @@ import numpy as np
 from predtui.asr.agreement import LocalAgreement, Word, joined
 from predtui.asr.base import Hypothesis
 from predtui.asr.whisperflow.mel import Samples
-from predtui.asr.whisperflow.model import Heard, Spoken
+from predtui.asr.whisperflow.model import TimedWord, Transcription
 
 RATE = 16_000
 PROMPT_CHARACTERS = 200
@@ -48,7 +48,7 @@ class Stream:
         self._cut = self._segment = 0.0
         self._uncut = False
         """Whether a round was taken since the buffer was last looked at for being too long."""
-        self._spoken: tuple[Spoken, ...] = ()
+        self._spoken: tuple[TimedWord, ...] = ()
         self.words = LocalAgreement(rounds=rounds)
         self.unseen = 0.0
         self.delays: list[float] = []
@@ -80,10 +80,10 @@ class Stream:
         """The tokens of the round before for the sound of ``snapshot``."""
         return tuple(token for one in self._spoken if one.word.after(snapshot.start) for token in one.tokens)
 
-    def take(self, snapshot: Snapshot, heard: Heard, last: bool = False) -> None:
+    def take(self, snapshot: Snapshot, heard: Transcription, last: bool = False) -> None:
         """The words of the round over ``snapshot``. The ``last`` round's are all stable."""
         self._spoken = tuple(
-            Spoken(Word(one.word.text, one.word.start + snapshot.start, one.word.end + snapshot.start), one.tokens)
+            TimedWord(Word(one.word.text, one.word.start + snapshot.start, one.word.end + snapshot.start), one.tokens)
             for one in heard.spoken
         )
         words = [one.word for one in self._spoken]

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from predtui.asr.whisperflow.decoder import Cache, Decoder, Memory, softmax
+from predtui.asr.whisperflow.decoder import Cache, CrossAttention, Decoder, softmax
 from predtui.asr.whisperflow.search import Effort, Found, Pruning, Rules, Search
 from predtui.asr.whisperflow.timing import SECONDS_A_POSITION, token_times
 
@@ -69,10 +69,10 @@ class PrunedWriter:
     def __init__(self, decoder: Decoder, silence: int) -> None:
         self._decoder, self._silence = decoder, silence
 
-    def remember(self, states: Any) -> Memory:
+    def remember(self, states: Any) -> CrossAttention:
         return self._decoder.remember(np.array(states, dtype=np.float32)[0])
 
-    def steps(self, task: Task, memory: Memory) -> Generator[int, None, Text]:
+    def steps(self, task: Task, memory: CrossAttention) -> Generator[int, None, Text]:
         search = Search(self._decoder, task.rules, task.beam, task.pruning)
         prompt = [*task.previous, *task.opening]
         found = yield from search.steps(prompt, memory, task.reference, len(task.opening))
@@ -81,11 +81,11 @@ class PrunedWriter:
         times = self._timed(found, memory, task.positions)
         return Text(found.tokens, times, found.mean_log_probability, no_speech, found.effort)
 
-    def times(self, opening: Sequence[int], tokens: Sequence[int], memory: Memory, positions: int) -> Times:
+    def times(self, opening: Sequence[int], tokens: Sequence[int], memory: CrossAttention, positions: int) -> Times:
         step = self._decoder.forward(np.array([[*opening, *tokens]]), memory, Cache(), last=0)
         return token_times(step.attention[:, len(opening) - 1 :], positions)
 
-    def _timed(self, found: Found, memory: Memory, positions: int) -> Times:
+    def _timed(self, found: Found, memory: CrossAttention, positions: int) -> Times:
         """What several hypotheses wrote takes one more forward, for its attention."""
         if not found.tokens:
             return np.zeros(1)

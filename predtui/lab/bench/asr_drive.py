@@ -15,7 +15,7 @@ import numpy as np
 
 from predtui.asr.base import Recognizer
 from predtui.asr.whisperflow.engine import SHARE, FlowOptions, FlowRecognizer, Tally, make_stream, sure
-from predtui.asr.whisperflow.model import Heard, WhisperModel
+from predtui.asr.whisperflow.model import Transcription, WhisperModel
 from predtui.asr.whisperflow.stream import RATE, Snapshot, Stream
 from predtui.lab.bench.asr_sounds import Recording
 
@@ -55,7 +55,7 @@ class _Virtual:
         self._heard = 0
         self._step = options.step
         self._encoder_free = self._writer_free = 0.0
-        self._waiting: deque[tuple[float, Snapshot, Heard]] = deque()
+        self._waiting: deque[tuple[float, Snapshot, Transcription]] = deque()
 
     def run(self) -> Outcome:
         duration = self._recording.seconds
@@ -103,7 +103,7 @@ class _Virtual:
             start += encoding + writing
         self._outcome.note(self._stream.hypothesis(False).stable, start)
 
-    def _hear(self, snapshot: Snapshot, ended: bool = False) -> tuple[Heard, float, float]:
+    def _hear(self, snapshot: Snapshot, ended: bool = False) -> tuple[Transcription, float, float]:
         """The round's words, and the processor seconds of either executor."""
         options = self._options
         reference = self._stream.reference(snapshot)

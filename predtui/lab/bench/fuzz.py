@@ -90,7 +90,7 @@ def _same(partials: list[str], final: str, rng: random.Random) -> bool:
     if rng.random() < 0.3:
         decoder = Jacobi(loaded.model, sampler, rng.randint(2, 8))
     verifier = make_verifier("greedy", loaded, sampler, rng.choice([None, _curve(rng.random())]))
-    speculator = Speculator(loaded, decoder, verifier, REPLY, memory=rng.randint(1, 4), futures=rng.randint(0, 3))
+    speculator = Speculator(loaded, decoder, verifier, REPLY, memory=rng.randint(1, 4), continuations=rng.randint(0, 3))
     window = Window(loaded, "sys", REPLY)
     for partial in partials:
         guesses = [f"{partial} {rng.choice(_WORDS)}" for _ in range(rng.randint(0, 2))]

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from predtui.clock import RealClock, VirtualClock
-from predtui.decoding.accept import Acceptance, Comparison, Rejection
+from predtui.decoding.accept import Acceptance, ExactMatch, RejectionSampling
 from predtui.decoding.autoregressive import generate
 from predtui.decoding.base import Decoder, Draft, Sampler, Verification
 from predtui.decoding.duo import Duo, DuoOptions
@@ -141,7 +141,7 @@ def _pattern(
         options = DuoOptions(rng.randint(0, 9), rng.randint(0, 4))
         decoder = Duo(target.model, draft.model, sampler, RealClock(), options)
     else:
-        rule: Acceptance = Rejection(sampler) if name == "rejection" else Comparison(sampler)
+        rule: Acceptance = RejectionSampling(sampler) if name == "rejection" else ExactMatch(sampler)
         oracle = Oracle(plain, len(prompt), rng, chance, size)
         decoder = Speculative(target.model, sampler, oracle, rule, VirtualClock())
     return name, decoder, sampler, prompt, plain, guess

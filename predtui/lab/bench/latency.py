@@ -19,10 +19,10 @@ from rich.table import Table
 
 from predtui.commands.turn import AT_ONCE_S, until_over, until_ready
 from predtui.lab.bench.keyboard import Scene, Terminal
-from predtui.lab.bench.lending import forward_ms
 from predtui.lab.bench.paired import Pair, foretold, gains, mean
 from predtui.lab.bench.recording import speak
 from predtui.lab.bench.report import command, console, machine
+from predtui.lab.bench.shared_model import forward_ms
 from predtui.lab.bench.streams import POCKET, Dialogue, dialogues, typed
 from predtui.lab.bench.watch import Gather, Watch
 from predtui.lab.training.corpus import compose

@@ -37,28 +37,30 @@ METHODS: dict[str, Method] = {
     "speculative": Method({"decoding": DecodingOptions("speculative", "lookup")}),
     "copying": Method({"decoding": DecodingOptions("speculative", "suffix")}),
     "drafted": Method({"decoding": DecodingOptions("speculative", "model")}),
-    "paper": Method({"preempts": False, "rounds": Rounds(), "memory": 1, "futures": 0, "policy": False}, pause_s=0.0),
+    "paper": Method(
+        {"preempts": False, "rounds": Rounds(), "memory": 1, "continuations": 0, "policy": False}, pause_s=0.0
+    ),
     "no-preemption": Method({"preempts": False}),
     "no-memory": Method({"memory": 1}),
-    "no-futures": Method({"futures": 0}),
+    "no-continuations": Method({"continuations": 0}),
     "guesses-model": Method({"guesses": "model"}),
     "guesses-user": Method({"guesses": "user"}),
     "guesses-both": Method({"guesses": "both"}),
     "clause": Method({"clause": True}),
     "baseline-clause": Method({"clause": True}, speculates=False),
-    "no-tie": Method({"tied": False}),
+    "independent": Method({"position_seeded": False}),
     "no-pause": Method(pause_s=0.0),
     "no-policy": Method({"policy": False}),
 }
 """A verifier is a method by its own name, with all else as the app has it; the baseline is the naive cascade; ``paper``
 is greedy verification as PredGen's authors run it: one candidate, grown in rounds between which input is looked at.
-``no-tie`` draws afresh at each look, which shows at a temperature only. ``speculative`` drafts with the rest of the
-struck candidate and with the prompt, ``copying`` with all that was said or thought of; ``drafted`` with the draft
+``independent`` draws afresh at each look, which shows at a temperature only. ``speculative`` drafts with the rest of
+the rejected candidate and with the prompt, ``copying`` with all that was said or thought of; ``drafted`` with the draft
 model. ``clause`` speaks the first clause before its sentence is known, and so does ``baseline-clause`` without
 speculation. ``guesses-model``, ``-user`` and ``-both``: who foresees the user's words."""
 GROUPS = {
     "ablation": (
-        *(BASELINE, "paper", "greedy", "no-preemption", "no-memory", "no-futures", "no-tie", "no-pause"),
+        *(BASELINE, "paper", "greedy", "no-preemption", "no-memory", "no-continuations", "independent", "no-pause"),
         *("speculative", "copying", "drafted", "no-policy"),
     )
 }

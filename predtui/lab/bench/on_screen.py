@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from predtui.lab.bench.keyboard import Asked, Scene, Terminal
-from predtui.lab.bench.lending import forward_ms
 from predtui.lab.bench.methods import Method
 from predtui.lab.bench.paired import foretold
 from predtui.lab.bench.records import Record
+from predtui.lab.bench.shared_model import forward_ms
 from predtui.lab.bench.streams import Dialogue, Stream
 from predtui.predgen.options import SpeculationOptions
 from predtui.runtime.build import resolved

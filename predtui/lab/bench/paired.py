@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from predtui.state.events import Event, Future, Transcript
+from predtui.state.events import Continuation, Event, Transcript
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,9 @@ def foretold(events: Iterable[Event]) -> bool:
     whole = min(
         (event.time for event in told if isinstance(event, Transcript) and event.text.split() == words), default=0
     )
-    return any(isinstance(event, Future) and event.prompt == final.prompt and event.time < whole for event in told)
+    return any(
+        isinstance(event, Continuation) and event.prompt == final.prompt and event.time < whole for event in told
+    )
 
 
 def mean(values: Sequence[float]) -> float | None:

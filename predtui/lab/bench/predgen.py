@@ -12,14 +12,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from predtui.lab.bench import figures, rig, streams
-from predtui.lab.bench.lending import Lender
+from predtui.lab.bench import figures, harness, streams
 from predtui.lab.bench.methods import Method
 from predtui.lab.bench.on_screen import run_on_screen
 from predtui.lab.bench.paired import foretold
 from predtui.lab.bench.plots import svg
 from predtui.lab.bench.records import Record, histograms, rows
 from predtui.lab.bench.report import command, console, machine
+from predtui.lab.bench.shared_model import Lender
 from predtui.lab.bench.streams import Dialogue, Stream
 from predtui.lab.bench.voices import PricedVoice, Voice
 from predtui.lab.bench.watch import Gather, Watch
@@ -29,8 +29,8 @@ from predtui.predgen.options import SpeculationOptions
 from predtui.settings import TtsSettings
 from predtui.state.events import (
     Baseline,
+    Continuation,
     Event,
-    Future,
     Message,
     ReplyCommitted,
     ReplyFinished,
@@ -56,14 +56,14 @@ def run(
     """
     lender = Lender(options, profile)
     forward_ms = lender.forward_ms()
-    play = rig.play_virtual if profile else rig.play_real
+    play = harness.play_virtual if profile else harness.play_real
     voice = PricedVoice(profile) if profile else Voice(speech)
     try:
         for number, dialogue in enumerate(dialogues):
             histories = dict.fromkeys(methods, dialogue.history)
             for stream in dialogue.turns:
                 for name, method in methods.items():
-                    cast = rig.Cast(partial(lender.stage, method.over(options)), voice.stage)
+                    cast = harness.Cast(partial(lender.stage, method.over(options)), voice.stage)
                     counted = lender.loaded.model.counters, voice.counters or Counters()
                     inputs = streams.events(stream, histories[name], method.speculates, method.pause_s)
                     record = _turn(name, options, stream, inputs, cast, play, counted)
@@ -81,8 +81,8 @@ def _turn(
     options: SpeculationOptions,
     stream: Stream,
     inputs: Sequence[Event],
-    cast: rig.Cast,
-    play: rig.Play,
+    cast: harness.Cast,
+    play: harness.Play,
     counted: tuple[Counters, Counters],
 ) -> Record:
     """``inputs``: ``stream`` as it is played. ``counted``: what the model and the synthesiser have done so far."""
@@ -131,7 +131,7 @@ def _foreseen(outs: Sequence[Event], heard: Sequence[Event], prompt: str) -> boo
     complete = next((event.time for event in spoken if event.text == prompt), None)
     if len(spoken) < 2 or complete is None:
         return None
-    return any(isinstance(out, Future) and out.prompt == prompt and out.time < complete for out in outs)
+    return any(isinstance(out, Continuation) and out.prompt == prompt and out.time < complete for out in outs)
 
 
 def _at_first_sound(outs: Sequence[Event]) -> Synthesis:

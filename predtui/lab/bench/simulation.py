@@ -16,10 +16,10 @@ from typing import Any
 from rich.table import Table
 
 from predtui.decoding.costs.scheduler import Curve
-from predtui.lab.bench import keystrokes, rig, streams
-from predtui.lab.bench.lending import priced
+from predtui.lab.bench import harness, keystrokes, streams
 from predtui.lab.bench.methods import METHODS, Method
 from predtui.lab.bench.report import command, console
+from predtui.lab.bench.shared_model import priced
 from predtui.lab.bench.streams import Stream
 from predtui.lab.bench.virtual import Timetable
 from predtui.lab.bench.watch import Watch
@@ -102,13 +102,13 @@ def _first_sentence(method: Method, stream: Stream, forward_ms: float, further: 
         return replace(load(engine="scripted"), model=priced(ScriptedModel(model, moods=moods), price, clock, stale))
 
     stage = SpeculationStage(options, lend, costs)
-    host = InlineHost(rig.spec("llm", lambda _clock: stage, clock), said.append, clock)
+    host = InlineHost(harness.spec("llm", lambda _clock: stage, clock), said.append, clock)
     host.start()
     host.run()
     start = clock.now()
     inputs = streams.events(stream, (), method.speculates, method.pause_s)
     events = [replace(event, time=start + event.time) for event in inputs]
-    rig.let_play(host, clock, events, lambda event: None)
+    harness.let_play(host, clock, events, lambda event: None)
     host.stop()
     done = next(e for e in said if isinstance(e, ReplyCommitted | ReplyFinished))
     return done.time - events[-1].time

@@ -18,7 +18,7 @@ from predtui.lab.wer import word_error_rate
 
 Variant = tuple[HushOptions, Samples]
 """How a word was learned, and the word: samples [n], or log-mel frames [mels, frames]."""
-Heard = Callable[[Samples], Mel]
+Transcription = Callable[[Samples], Mel]
 """From a sound to what the encoder is given of it."""
 
 CARD = """# Hush word
@@ -50,10 +50,10 @@ def named(variant: Variant) -> str:
     return f"{kind} {options.seconds:g} s" + (", before the sound" if options.position == "start" else "")
 
 
-def additions(window: int, variants: Sequence[Variant], seed: int = 0) -> dict[str, Heard]:
+def additions(window: int, variants: Sequence[Variant], seed: int = 0) -> dict[str, Transcription]:
     """What is compared, by name: padding to ``window`` frames, nothing, silence, noise, and the learned words."""
     rng = np.random.default_rng(seed)
-    found: dict[str, Heard] = {
+    found: dict[str, Transcription] = {
         "padding to the window": lambda sound: padded(log_mel(sound), window),
         "nothing": log_mel,
     }
@@ -88,9 +88,9 @@ def write_card(
     (folder / "hush.md").write_text(CARD.format(rows="\n".join(lines), **options, **facts), encoding="utf-8")
 
 
-def _after(tail: Samples) -> Heard:
+def _after(tail: Samples) -> Transcription:
     return lambda sound: log_mel(np.concatenate([sound, tail]))
 
 
-def _with(variant: Variant) -> Heard:
+def _with(variant: Variant) -> Transcription:
     return lambda sound: placed(sound, variant)

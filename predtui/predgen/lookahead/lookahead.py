@@ -16,7 +16,7 @@ from predtui.predgen.lookahead.marks import end_mark
 from predtui.predgen.lookahead.userwords import UserWords
 from predtui.predgen.lookahead.wordprior import shipped_prior
 from predtui.predgen.window import Window
-from predtui.state.events import Event, Future, Message, SentenceAhead, Transcript
+from predtui.state.events import Continuation, Event, Message, SentenceAhead, Transcript
 from predtui.text import first_clause, first_sentence
 
 GUESSES = ("model", "user", "both")
@@ -122,7 +122,7 @@ class LookAhead:
                 if sentence is not None or len(progress.tokens) >= self._longest:
                     break
             if sentence is not None:
-                yield Future(prompt=prompt, sentence=sentence)
+                yield Continuation(prompt=prompt, sentence=sentence)
         if sentence is not None and speaks:
             yield SentenceAhead(text=sentence)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from predtui.clock import RealClock
 from predtui.runtime.hosts.inbox import Inbox
-from predtui.runtime.hosts.runner import Runner
+from predtui.runtime.hosts.runner import StageRunner
 from predtui.state.events import Event, StageStatus
 from predtui.state.stage import StageSpec
 
@@ -62,7 +62,7 @@ def main() -> None:
 
 def _serve(spec: StageSpec, link: _Link) -> None:
     inbox = Inbox()
-    runner = Runner(spec, RealClock(), inbox)
+    runner = StageRunner(spec, RealClock(), inbox)
     threading.Thread(target=_receive, args=(runner, link), daemon=True).start()
     for out in runner.open(link.send):
         link.send(out)
@@ -71,7 +71,7 @@ def _serve(spec: StageSpec, link: _Link) -> None:
     runner.close()
 
 
-def _receive(runner: Runner, link: _Link) -> None:
+def _receive(runner: StageRunner, link: _Link) -> None:
     while (event := link.receive()) is not None:
         if runner.inbox.put(event):
             link.send(runner.overflow())

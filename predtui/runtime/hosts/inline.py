@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from predtui.clock import Clock
 from predtui.runtime.hosts.base import Emit
 from predtui.runtime.hosts.inbox import FRAME_CAPACITY, Inbox
-from predtui.runtime.hosts.runner import Runner
+from predtui.runtime.hosts.runner import StageRunner
 from predtui.state.events import Event, StageStatus
 from predtui.state.stage import StageSpec
 
@@ -22,7 +22,7 @@ class InlineHost:
         self._clock = clock
         self._capacity = frame_capacity
         self._types: tuple[type[Event], ...] | None = None
-        self._runner: Runner | None = None
+        self._runner: StageRunner | None = None
         self._work: Iterator[Event] | None = None
         self._opened = False
 
@@ -43,7 +43,7 @@ class InlineHost:
         return self._types is None or isinstance(event, self._types)
 
     def start(self) -> None:
-        self._runner = Runner(self.spec, self._clock, Inbox(self._capacity))
+        self._runner = StageRunner(self.spec, self._clock, Inbox(self._capacity))
         self._work, self._opened = self._runner.open(self._announce), False
 
     def send(self, event: Event) -> None:

@@ -23,7 +23,7 @@ PIECE_S = 0.25
 """Longer work is reported in pieces, so that the timeline shows it while it lasts."""
 
 
-class Runner:
+class StageRunner:
     """One stage with its inbox. All generators yield stamped events and never raise an ``Exception``."""
 
     def __init__(self, spec: StageSpec, clock: Clock, inbox: Inbox) -> None:

@@ -7,7 +7,7 @@ import threading
 from predtui.clock import Clock
 from predtui.runtime.hosts.base import Emit
 from predtui.runtime.hosts.inbox import Inbox
-from predtui.runtime.hosts.runner import Runner
+from predtui.runtime.hosts.runner import StageRunner
 from predtui.state.events import Event, StageStatus
 from predtui.state.stage import StageSpec
 
@@ -23,7 +23,7 @@ class ThreadHost:
         self._emit = emit
         self._clock = clock
         self._types: tuple[type[Event], ...] | None = None
-        self._runner: Runner | None = None
+        self._runner: StageRunner | None = None
         self._thread: threading.Thread | None = None
 
     @property
@@ -38,7 +38,7 @@ class ThreadHost:
         return self._types is None or isinstance(event, self._types)
 
     def start(self) -> None:
-        self._runner = runner = Runner(self.spec, self._clock, Inbox())
+        self._runner = runner = StageRunner(self.spec, self._clock, Inbox())
         self._thread = threading.Thread(target=self._run, args=(runner,), name=self.spec.name, daemon=True)
         self._thread.start()
 
@@ -58,7 +58,7 @@ class ThreadHost:
         self.stop()
         self.start()
 
-    def _run(self, runner: Runner) -> None:
+    def _run(self, runner: StageRunner) -> None:
         for out in runner.open(self._announce):
             self._report(runner, out)
         if not runner.failed:
@@ -68,7 +68,7 @@ class ThreadHost:
     def _announce(self, types: tuple[type[Event], ...]) -> None:
         self._types = types
 
-    def _report(self, runner: Runner, event: Event) -> None:
+    def _report(self, runner: StageRunner, event: Event) -> None:
         if runner is not self._runner:
             return
         if isinstance(event, StageStatus) and event.stage == self.spec.name:

@@ -19,9 +19,9 @@ class Guess(NamedTuple):
     tokens: int
     kept: str
     new: str
-    struck: str
+    rejected: str
     drafts: Decoding | None
-    futures: int
+    continuations: int
     """Prompts that were answered before they were said."""
 
 
@@ -32,13 +32,13 @@ class CandidatePane(Pane[Guess]):
 
     def read(self, turn: Turn) -> Guess:
         candidate = turn.candidate
-        parts = (candidate.kept, candidate.new, candidate.struck)
-        return Guess(candidate.revision, candidate.tokens, *parts, turn.decoding, len(turn.futures))
+        parts = (candidate.kept, candidate.new, candidate.rejected)
+        return Guess(candidate.revision, candidate.tokens, *parts, turn.decoding, len(turn.continuations))
 
     def heading(self, values: Guess) -> tuple[str, ...]:
         if not values.revision:
             return ()
-        return (f" · rev {values.revision}", *([f" · {values.futures} ahead"] if values.futures else []))
+        return (f" · rev {values.revision}", *([f" · {values.continuations} ahead"] if values.continuations else []))
 
     def draw(self, values: Guess, width: int, height: int) -> list[Content]:
         if not values.revision:
@@ -80,7 +80,11 @@ def _legend(tokens: int, width: int) -> Content:
 
 def _parts(values: Guess) -> list[str | tuple[str, str]]:
     parts: list[str | tuple[str, str]] = []
-    for text, mark, style in ((values.kept, "✓", ".kept"), (values.new, "+", ".new"), (values.struck, "✗", ".struck")):
+    for text, mark, style in (
+        (values.kept, "✓", ".kept"),
+        (values.new, "+", ".new"),
+        (values.rejected, "✗", ".struck"),
+    ):
         if words := " ".join(text.split()):
             parts += [" " if parts else "", (f"{mark} ", ".dim"), (words, style)]
     return parts

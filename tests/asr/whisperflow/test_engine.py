@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from predtui.asr.agreement import Word
 from predtui.asr.whisperflow.engine import FlowOptions, FlowRecognizer
-from predtui.asr.whisperflow.model import Heard, Spoken
+from predtui.asr.whisperflow.model import TimedWord, Transcription
 from predtui.asr.whisperflow.search import Effort
 from predtui.asr.whisperflow.stream import RATE, Stream
 
@@ -26,16 +26,16 @@ class Sound:
     gflops: float = 1.0
 
 
-def heard(words: list[Word]) -> Heard:
-    spoken = tuple(Spoken(word, (TOKENS.get(word.text, 0),)) for word in words)
-    return Heard(spoken, 0.0, -0.1, 1.0, Effort())
+def heard(words: list[Word]) -> Transcription:
+    spoken = tuple(TimedWord(word, (TOKENS.get(word.text, 0),)) for word in words)
+    return Transcription(spoken, 0.0, -0.1, 1.0, Effort())
 
 
 @dataclass(frozen=True)
 class Done:
     """Stands for a Writing: all of it is written."""
 
-    words: Heard
+    words: Transcription
 
     def step(self) -> bool:
         return True
@@ -43,7 +43,7 @@ class Done:
     def advance(self, tokens) -> None:
         pass
 
-    def heard(self) -> Heard:
+    def heard(self) -> Transcription:
         return self.words
 
 
@@ -282,7 +282,7 @@ def test_inventions_are_dropped() -> None:
     class Inventing(Perfect):
         def begin(self, encoded, prompt, reference, beam=5, pruning="forward") -> Done:
             spoken = super().begin(encoded, prompt, reference).words.spoken
-            return Done(Heard(spoken, 0.9, -2.0, 1.0, Effort()))
+            return Done(Transcription(spoken, 0.9, -2.0, 1.0, Effort()))
 
     recognizer = FlowRecognizer(Inventing(), FlowOptions(step=0.1), now=lambda: 0.0)
     for frame in frames(speech(10)):

@@ -5,17 +5,17 @@ from hypothesis import strategies as st
 
 from predtui.asr.agreement import Word
 from predtui.asr.whisperflow.loops import without_loops
-from predtui.asr.whisperflow.model import Spoken
+from predtui.asr.whisperflow.model import TimedWord
 
 
-def spoken(text: str, ends: list[float]) -> tuple[Spoken, ...]:
+def spoken(text: str, ends: list[float]) -> tuple[TimedWord, ...]:
     return tuple(
-        Spoken(Word(word, end - 0.02, end), (place,))
+        TimedWord(Word(word, end - 0.02, end), (place,))
         for place, (word, end) in enumerate(zip(text.split(), ends, strict=True))
     )
 
 
-def text(words: tuple[Spoken, ...]) -> str:
+def text(words: tuple[TimedWord, ...]) -> str:
     return " ".join(one.word.text for one in words)
 
 

@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 
 
 from predtui.asr.whisperflow import ct2_weights  # noqa: E402
-from predtui.asr.whisperflow.decoder import Cache, Memory, NumpyDecoder  # noqa: E402
+from predtui.asr.whisperflow.decoder import Cache, CrossAttention, NumpyDecoder  # noqa: E402
 from predtui.asr.whisperflow.model import WhisperModel  # noqa: E402
 from predtui.asr.whisperflow.search import Rules, Search  # noqa: E402
 from predtui.asr.whisperflow.timing import token_times, warp  # noqa: E402
@@ -22,7 +22,7 @@ END, PROMPT = 295, [296, 303]
 NOTHING = np.zeros(0, np.float32)
 
 
-def memory(decoder: NumpyDecoder, seed: int, positions: int = 40) -> Memory:
+def memory(decoder: NumpyDecoder, seed: int, positions: int = 40) -> CrossAttention:
     return decoder.remember(np.random.default_rng(seed).standard_normal((positions, 32)).astype(np.float32))
 
 

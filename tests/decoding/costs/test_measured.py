@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from predtui.clock import VirtualClock
 from predtui.decoding.costs.measured import PATIENCE_S, SIZES, measured, observed, remembered
 from predtui.decoding.costs.scheduler import Curve
-from predtui.lab.bench.lending import priced
+from predtui.lab.bench.shared_model import priced
 from predtui.llm.scripted import ScriptedModel
 
 

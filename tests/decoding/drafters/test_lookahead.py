@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predtui.decoding.accept import Comparison
+from predtui.decoding.accept import ExactMatch
 from predtui.decoding.autoregressive import generate
 from predtui.decoding.base import Draft, Verification
 from predtui.decoding.drafters.lookahead import Lookahead
@@ -18,7 +18,7 @@ def round_of(drafter: Lookahead, model: ScriptedModel, context: list[int], budge
     """A draft, judged: it and the tokens that follow ``context`` now."""
     draft = drafter.propose(context, budget)
     rows = model.tree_logits(context, draft.tokens, draft.parents)
-    path, token = Comparison(Greedy()).walk(draft, rows, 0)
+    path, token = ExactMatch(Greedy()).walk(draft, rows, 0)
     accepted = tuple(draft.tokens[node] for node in path)
     drafter.observe(Verification(accepted, token, True, (context[-1], *draft.tokens), rows))
     return draft, [*accepted, token]
@@ -52,7 +52,7 @@ def test_n_grams_that_the_window_made_are_guessed_when_their_first_token_comes()
     for _ in range(80):
         draft = drafter.propose(context, 16)
         rows = np.array(Counting.rows([context[-1], *draft.tokens]), np.float32)
-        path, token = Comparison(Greedy()).walk(draft, rows, 0)
+        path, token = ExactMatch(Greedy()).walk(draft, rows, 0)
         drafter.observe(Verification((), token, True, (context[-1], *draft.tokens), rows))
         accepted += len(path)
         context += [*(draft.tokens[node] for node in path), token]

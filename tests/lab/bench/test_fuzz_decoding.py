@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from predtui.decoding.accept import Comparison
+from predtui.decoding.accept import ExactMatch
 from predtui.decoding.base import Draft
 from predtui.lab.bench import fuzz_decoding
 from predtui.llm.base import LoadedModel, Logits
@@ -31,11 +31,11 @@ def test_caches_of_llama_cpp_are_right_after_every_pattern(tmp_path: Path) -> No
 
 
 def test_a_rule_that_lets_everything_pass_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    def careless(self: Comparison, draft: Draft, rows: Logits, position: int) -> tuple[list[int], int]:
+    def careless(self: ExactMatch, draft: Draft, rows: Logits, position: int) -> tuple[list[int], int]:
         path = list(range(len(draft.best_path().tokens))) if not draft.parents else []
         return path, self._choose(rows[path[-1] + 1 if path else 0], position + len(path))
 
-    monkeypatch.setattr(Comparison, "walk", careless)
+    monkeypatch.setattr(ExactMatch, "walk", careless)
     assert any(case.decoder == "comparison" for case in fuzz_decoding.run(60, 5, *scripted()))
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from predtui.lab.bench.paired import Pair, foretold, gains
-from predtui.state.events import Event, Future, Transcript
+from predtui.state.events import Continuation, Event, Transcript
 
 times = st.floats(1, 1e4)
 turns = st.lists(st.builds(Pair, times, times, st.booleans()), min_size=1, max_size=9)
@@ -37,8 +37,8 @@ SAID: list[Event] = [heard(1, "how f"), heard(2, "how far"), heard(3, "how far i
 
 
 def test_an_answer_counts_that_was_there_before_the_last_word_was_whole() -> None:
-    assert foretold([*SAID, Future(time=2.9, prompt="how far is")])
-    assert not foretold([*SAID, Future(time=3.1, prompt="how far is")])
-    assert not foretold([*SAID, Future(time=2.0, prompt="how far")])
+    assert foretold([*SAID, Continuation(time=2.9, prompt="how far is")])
+    assert not foretold([*SAID, Continuation(time=3.1, prompt="how far is")])
+    assert not foretold([*SAID, Continuation(time=2.0, prompt="how far")])
     assert not foretold(SAID)
     assert not foretold([])

@@ -21,11 +21,11 @@ from predtui.predgen.lookahead.completion import Completer
 from predtui.predgen.lookahead.lookahead import GUESSES
 from predtui.predgen.lookahead.marks import end_mark
 from predtui.predgen.options import SpeculationOptions
-from predtui.predgen.policy import Payoff
+from predtui.predgen.policy import LookaheadGate
 from predtui.predgen.stage import SpeculationStage, create
 from predtui.predgen.verifiers import make_verifier
 from predtui.predgen.window import Window
-from predtui.state.events import Event, Future, Message, ReplyFinished, SentenceAhead, Transcript, TurnStarted
+from predtui.state.events import Continuation, Event, Message, ReplyFinished, SentenceAhead, Transcript, TurnStarted
 from predtui.state.stage import StageContext
 from predtui.text import first_sentence
 from tests.predgen.test_stage import plain_text
@@ -64,18 +64,18 @@ def finished(outs: list[Event]) -> ReplyFinished:
 def test_the_unfinished_word_is_answered_as_if_it_were_whole() -> None:
     rig = Rig()
     outs = rig.send(letters("what is the sun"))
-    futures = {out.prompt: out.sentence for out in outs if isinstance(out, Future)}
-    assert "what is the sun" in futures
-    assert futures["what is the sun"] == first_sentence(plain_text("what is the sun"), complete=True)
+    continuations = {out.prompt: out.sentence for out in outs if isinstance(out, Continuation)}
+    assert "what is the sun" in continuations
+    assert continuations["what is the sun"] == first_sentence(plain_text("what is the sun"), complete=True)
     reply = finished(rig.send(Transcript(stable="what is the sun", final=True)))
     assert (reply.nfetfs, reply.outcome, reply.text) == (0, "accept", plain_text("what is the sun"))
 
 
 def test_whoever_writes_marks_is_answered_with_the_mark_to_come() -> None:
     """By the time it is typed, the reply to the whole is there."""
-    rig = Rig(replace(OPTIONS, futures=1))
+    rig = Rig(replace(OPTIONS, continuations=1))
     outs = rig.send(letters("What is the sun"))
-    assert any(out.prompt == "What is the sun?" for out in outs if isinstance(out, Future))
+    assert any(out.prompt == "What is the sun?" for out in outs if isinstance(out, Continuation))
     rig.send(Transcript(stable="What is the sun?", unfinished=False), idle=0)
     reply = finished(rig.send(Transcript(stable="What is the sun?", final=True)))
     assert (reply.nfetfs, reply.text) == (0, plain_text("What is the sun?"))
@@ -108,17 +108,17 @@ def test_of_the_guesses_the_likeliest_is_spoken_ahead() -> None:
     rig = Rig()
     rig.send(Transcript(tentative="what is", unfinished=False))
     outs = rig.send(letters("what is t"))
-    (first, *_) = (out for out in outs if isinstance(out, Future))
+    (first, *_) = (out for out in outs if isinstance(out, Continuation))
     assert [out.text for out in outs if isinstance(out, SentenceAhead)] == [first.sentence]
 
 
 @pytest.mark.parametrize("guesses", GUESSES)
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_no_more_guesses_are_answered_than_wanted(guesses: str, count: int) -> None:
-    rig = Rig(replace(OPTIONS, futures=count, guesses=guesses))
+    rig = Rig(replace(OPTIONS, continuations=count, guesses=guesses))
     said = "what is the s"
     outs = rig.send(letters(said))
-    prompts = [out.prompt for out in outs if isinstance(out, Future) and out.prompt != said]
+    prompts = [out.prompt for out in outs if isinstance(out, Continuation) and out.prompt != said]
     assert 0 < len(prompts) <= count
     assert all(prompt.startswith(said) for prompt in prompts)
 
@@ -127,7 +127,7 @@ def test_words_of_the_user_cost_no_forward() -> None:
     """The very first forward is one of the reply to them; by the model's account, one about the words."""
     answering = []
     for guesses in ("user", "both", "model"):
-        rig = Rig(replace(OPTIONS, futures=1, guesses=guesses))
+        rig = Rig(replace(OPTIONS, continuations=1, guesses=guesses))
         rig.send(TurnStarted(turn=2, history=(Message("user", "what is the sun"), Message("assistant", "hot"))))
         rig.send(letters("what is the"), idle=1)
         rig.send(letters("what is the s"), idle=1)
@@ -144,8 +144,8 @@ def test_a_prompt_that_has_come_is_answered_before_any_that_has_not() -> None:
 
 
 def test_nothing_is_looked_ahead_for_where_that_is_off_or_the_input_is_over() -> None:
-    assert Rig(replace(OPTIONS, futures=0)).send(letters("what is")) != []
-    off = Rig(replace(OPTIONS, futures=0))
+    assert Rig(replace(OPTIONS, continuations=0)).send(letters("what is")) != []
+    off = Rig(replace(OPTIONS, continuations=0))
     off.send(letters("what is"))
     assert off.stage.tick is None
     over = Rig()
@@ -167,13 +167,13 @@ said = st.text("what is", min_size=0, max_size=9)
 )
 @settings(max_examples=60, deadline=None)
 def test_whatever_is_guessed_the_reply_is_the_plain_one(
-    heard: list[tuple[str, bool, int]], final: str, model: str, temperature: float, futures: int
+    heard: list[tuple[str, bool, int]], final: str, model: str, temperature: float, continuations: int
 ) -> None:
     options = replace(OPTIONS, model=model, temperature=temperature, seed=7, reply_tokens=40, context=200)
-    rig = Rig(replace(options, futures=futures, memory=futures))
+    rig = Rig(replace(options, continuations=continuations, memory=continuations))
     for text, unfinished, idle in heard:
         rig.send(Transcript(tentative=text.strip(), unfinished=unfinished), idle)
-    plain = Rig(replace(options, futures=0, memory=1))
+    plain = Rig(replace(options, continuations=0, memory=1))
     end = Transcript(stable=final.strip(), final=True)
     assert finished(rig.send(end)).text == finished(plain.send(end)).text
 
@@ -207,7 +207,7 @@ def test_the_pocket_knows_how_france_is_spelled() -> None:
 def test_candidates_for_what_has_not_come_do_not_displace_those_for_what_has() -> None:
     loaded = load("3", engine="scripted")
     verifier = make_verifier("greedy", loaded, Greedy())
-    speculator = Speculator(loaded, Autoregressive(loaded.model, Greedy()), verifier, 20, memory=2, futures=2)
+    speculator = Speculator(loaded, Autoregressive(loaded.model, Greedy()), verifier, 20, memory=2, continuations=2)
     real = [list(speculator.advance([5, 9, token]))[-1].tokens for token in (30, 31)]
     for token in range(32, 40):
         list(speculator.advance([5, 9, token], ahead=True))
@@ -216,7 +216,7 @@ def test_candidates_for_what_has_not_come_do_not_displace_those_for_what_has() -
 
 
 def test_looking_ahead_stops_where_it_finds_nothing_and_is_tried_again() -> None:
-    payoff = Payoff()
+    payoff = LookaheadGate()
     for _ in range(100):
         if payoff.pays:
             payoff.observe(looked=True, saved=0)

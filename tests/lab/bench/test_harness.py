@@ -10,8 +10,8 @@ import pytest
 
 from predtui.clock import Clock, VirtualClock
 from predtui.errors import PredtuiError
-from predtui.lab.bench import rig
-from predtui.lab.bench.lending import PricedModel
+from predtui.lab.bench import harness
+from predtui.lab.bench.shared_model import PricedModel
 from predtui.lab.bench.virtual import CHARACTERS_A_SECOND, PricedSynthesizer, Timetable
 from predtui.lab.profiles import HardwareProfile
 from predtui.llm.scripted import ScriptedModel
@@ -81,11 +81,11 @@ def cast(
     llm: Callable[[Event, StageContext], Iterator[Event]] = busy,
     tts: Callable[[Event, StageContext], Iterator[Event]] = speak,
     tick: float | None = None,
-) -> rig.Cast:
+) -> harness.Cast:
     def make_llm(clock: Clock) -> Toy:
         return Toy(accepts=(TurnStarted, Transcript), handler=llm, tick=tick)
 
-    return rig.Cast(make_llm, lambda clock: Toy(accepts=(ReplyCommitted, ReplyFinished), handler=tts))
+    return harness.Cast(make_llm, lambda clock: Toy(accepts=(ReplyCommitted, ReplyFinished), handler=tts))
 
 
 INPUTS = [
@@ -99,7 +99,7 @@ QUICK = [replace(event, time=event.time / 20) for event in INPUTS]
 
 def test_input_arrives_in_the_middle_of_work_and_makes_it_stale() -> None:
     arrived: list[Event] = []
-    outs = rig.play_virtual(cast(), INPUTS, arrived.append)
+    outs = harness.play_virtual(cast(), INPUTS, arrived.append)
     assert [out.text for out in outs if isinstance(out, Notice)] == [
         "a after 0.16",
         "a b after 0.50",
@@ -113,7 +113,7 @@ def test_input_arrives_in_the_middle_of_work_and_makes_it_stale() -> None:
 
 
 def test_idle_work_fills_the_time_between_input() -> None:
-    outs = rig.play_virtual(cast(tick=0.4), INPUTS, lambda event: None)
+    outs = harness.play_virtual(cast(tick=0.4), INPUTS, lambda event: None)
     assert [round(out.time, 6) for out in outs if isinstance(out, Notice) and out.text == "idle"] == [
         1.16,
         1.56,
@@ -122,14 +122,14 @@ def test_idle_work_fills_the_time_between_input() -> None:
 
 
 def test_real_time_has_the_same_events_in_the_same_order() -> None:
-    outs = rig.play_real(cast(), QUICK, lambda event: None)
+    outs = harness.play_real(cast(), QUICK, lambda event: None)
     kinds = [type(out) for out in outs if isinstance(out, ReplyCommitted | ReplyFinished | SpeechEnd)]
     assert kinds == [ReplyCommitted, ReplyFinished, SpeechEnd]
 
 
-@pytest.mark.parametrize("play", [rig.play_real, rig.play_virtual])
+@pytest.mark.parametrize("play", [harness.play_real, harness.play_virtual])
 @pytest.mark.parametrize("faulty", ["llm", "tts"])
-def test_a_stage_that_fails_is_named(play: rig.Play, faulty: str) -> None:
+def test_a_stage_that_fails_is_named(play: harness.Play, faulty: str) -> None:
     def fail(event: Event, context: StageContext) -> Iterator[Event]:
         raise PredtuiError("out of order.")
         yield

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from predtui.decoding.costs.reading import Reading
+from predtui.decoding.costs.prefill import PrefillCost
 
 
-def read(length: int, seconds: float, tokens: int, saving: float) -> Reading:
+def read(length: int, seconds: float, tokens: int, saving: float) -> PrefillCost:
     """One that took so long for a prompt of ``length`` tokens, and saved so much for each of the reply's ``tokens``."""
-    reading = Reading()
+    reading = PrefillCost()
     assert reading.pays([*range(length)], 99)
     assert reading.took([*range(length)], seconds + 0.5, 0.5) == 0.5
     reading.saved(tokens, saving * tokens)
@@ -36,7 +36,7 @@ def test_what_does_not_pay_is_tried_again_less_and_less() -> None:
 
 
 def test_nothing_is_told_of_a_first_draft_that_is_the_first_of_all() -> None:
-    reading = Reading()
+    reading = PrefillCost()
     reading.pays([1, 2], 9)
     assert reading.took([1, 2], 5.0, 0.0) is None
     assert reading.took([1, 2, 3], 1.0, 0.0) == 1.0

@@ -50,7 +50,7 @@ class Utterance:
         return sum(map(len, self.chunks)) + (self.state.nbytes if self.state else 0)
 
 
-class Kept:
+class SpeechCache:
     """Parked utterances by sentence. The oldest are dropped where they are too many or hold more than ``budget`` bytes;
     the newest stays."""
 

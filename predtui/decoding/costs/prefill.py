@@ -17,7 +17,7 @@ _AGAIN, _MOST_AGAIN = 4, 32
 after it half as many, down to the second of these."""
 
 
-class Reading:
+class PrefillCost:
     """Keeps what was read last, what reading took, what drafts saved, and how long replies are."""
 
     def __init__(self) -> None:

@@ -1,0 +1,79 @@
+"""Every exchangeable idea by name: one line each. Settings, command line, screen, doctor and benches read these lists.
+
+A new verifier, decoder, drafter or engine is one file that holds it, and one line here. Factories are names, imported
+when one is made, so that a list costs nothing to read. Must not import anything of predtui but its errors.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from predtui.errors import PredtuiError
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """``name``: as settings have it; an "N" at its end stands for a number, as in "topN". ``factory``:
+    "module:function". ``help``: one line for a person. ``needs``: what it cannot do without, in words of ``NEEDS``;
+    assembly refuses it where that is missing. ``lossless``: whether the reply is always plain decoding's."""
+
+    name: str
+    factory: str
+    help: str
+    needs: frozenset[str] = frozenset()
+    lossless: bool = True
+
+    def number(self, name: str) -> int | None:
+        """What stands for N where ``name`` is meant by this entry, 0 where it takes no number; None where it is not
+        meant."""
+        if name == self.name:
+            return 0
+        found = re.fullmatch(re.escape(self.name.removesuffix("N")) + r"([1-9]\d*)", name)
+        return int(found[1]) if found and self.name.endswith("N") else None
+
+
+NEEDS = {
+    "draft": "a draft model",
+    "datastore": "a datastore",
+    "trees": "an engine that evaluates token trees",
+    "rows": "an engine that tells whole rows of logits",
+    "hidden": "an engine that tells hidden states",
+}
+"""What an entry may need, as a person reads it."""
+
+
+class Registry(Mapping[str, Entry]):
+    """Entries by name, in the order in which a person should meet them."""
+
+    def __init__(self, kind: str, *entries: Entry) -> None:
+        """``kind``: what they are, as in "There is no ``kind`` 'x'."."""
+        self.kind = kind
+        self._entries = {entry.name: entry for entry in entries}
+
+    def __getitem__(self, name: str) -> Entry:
+        return self._entries[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def find(self, name: str) -> Entry:
+        """The entry that ``name`` means, a number in it or not. Raises PredtuiError with the nearest names."""
+        for entry in self._entries.values():
+            if entry.number(name) is not None and not name.endswith("N"):
+                return entry
+        near = difflib.get_close_matches(name, self, n=1)
+        hint = f"Did you mean {near[0]}?" if near else f"Choose one of {', '.join(self)}."
+        raise PredtuiError(f"There is no {self.kind} {name!r}.", hint)
+
+    def factory(self, name: str) -> Callable[..., Any]:
+        """What makes the one that ``name`` means. Raises PredtuiError."""
+        module, _, function = self.find(name).factory.partition(":")
+        return cast(Callable[..., Any], getattr(importlib.import_module(module), function))
