@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from predtui.clock import Clock
 from predtui.decoding.costs.scheduler import Curve
+from predtui.lab.bench import harness
 from predtui.lab.bench.shared_model import PricedTreeModel
 from predtui.lab.bench.virtual import Timetable
 from predtui.llm.base import LoadedModel, Stale
