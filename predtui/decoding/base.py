@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from predtui.decoding.costs.lanes import Lanes
+from predtui.decoding.costs.spans import WorkSpans
 from predtui.llm.base import Logits, Stale, never
 
 WIDEST = 16
@@ -161,7 +161,7 @@ class DecodingStatistics:
     note: str = ""
     """A line for the person while the decoder does not do what its name says: why it does not draft, for instance."""
 
-    lanes: Lanes = field(default_factory=Lanes, compare=False, repr=False)
+    work: WorkSpans = field(default_factory=WorkSpans, compare=False, repr=False)
     """When target and draft were at work, where the decoder drafts."""
 
     def count(self, proposed: int, accepted: int, tokens: int) -> None:

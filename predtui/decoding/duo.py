@@ -7,35 +7,21 @@ what is left for the next iteration. Must not know of engines.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from predtui.clock import Clock
 from predtui.decoding.accept import ExactMatch
 from predtui.decoding.base import DecodingStatistics, Draft, Sampler
-from predtui.decoding.costs.lanes import DRAFT, TARGET
-from predtui.decoding.costs.scheduler import Curve
+from predtui.decoding.costs.budget import Budget
+from predtui.decoding.costs.constants import DUO_LONGEST
+from predtui.decoding.costs.spans import DRAFT, TARGET
 from predtui.decoding.duo_draft import Drafted, DraftThread, Request, draft, tokens_in
 from predtui.llm.base import LanguageModel, Stale, leave, never
 from predtui.llm.sequences import sequences_of
 
 PATIENCE = 2.0
 """Seconds after which a reply goes on without its draft."""
-LONGEST, FIRST = 32, 4
-"""Tokens of the largest budget, and of the one to begin with."""
-_WEIGHT = 0.2
-"""Of the newest measurement in the running mean of the draft's time."""
-_PRIOR, _DECAY, _ALMOST = (4.0, 5.0), 0.98, 0.999
-"""Accepted and judged tokens at the beginning; what remains of both after an iteration; the highest rate to plan by."""
-_DECIDE = 4
-"""Drafts from one decision to the next."""
-_ALONE, _REMEASURE = 3, 64
-"""Iterations without a draft to begin with, and iterations until there is another: what the target takes alone."""
-_PATIENCE, _MOST_PATIENCE = 32, 256
-"""Iterations until drafting is tried again where it does not pay; each trial that fails doubles them."""
-
-
 _OFF = "drafting is off: the target alone is as fast here"
 
 
@@ -60,78 +46,6 @@ class DuoOptions:
     budget: int = 0
     sequences: int = 0
     patience: float = PATIENCE
-
-
-class Budget:
-    """How many tokens to draft while the target verifies as many: the n that promises the most tokens a second.
-
-    Where T_target does not grow with n, as on a GPU, that is the paper's cost coefficient c = T_target / T_draft
-    (DuoDecoding, section 3.1). At acceptance rate a, an iteration with n - 1 tokens left of a draft brings
-    (1 - a^n) / (1 - a) tokens in max(T_target(n), n T_draft), and is followed by another such one with probability a^n;
-    one with nothing left brings 1 token in max(T_target(1), n T_draft), and is followed by such a one with probability
-    a. All is measured as decoding goes on; the target alone apart, since a draft at work beside it takes some of its
-    cache and memory, and no draft is made where no n is faster than that."""
-
-    def __init__(self, fixed: int = 0) -> None:
-        self._fixed, self._best = fixed, FIRST
-        self._target, self._alone, self._token = Curve(), Curve(), 0.0
-        self._accepted, self._judged = _PRIOR
-        self._seen = self._iterations = self._idle = 0
-        self._patience = _PATIENCE
-
-    @property
-    def off(self) -> bool:
-        """Whether the target alone is as fast as with any draft."""
-        return not self._fixed and not self._best
-
-    def next(self) -> int:
-        """Tokens to draft now; 0 to measure the target alone, and while drafting is off but for a trial at times."""
-        if self._fixed:
-            return self._fixed
-        self._iterations += 1
-        if self._iterations <= _ALONE or self._iterations % _REMEASURE == 0:
-            return 0
-        if self._best:
-            return self._best
-        self._idle += 1
-        return 0 if self._idle % self._patience else FIRST
-
-    def alone(self, seconds: float) -> None:
-        """A forward of the target over one token, with no draft beside it, took so long."""
-        self._alone.add(1, seconds)
-
-    def verified(self, evaluated: int, accepted: int, seconds: float) -> None:
-        """A forward of the target over the last token and ``evaluated - 1`` drafted ones took so long."""
-        self._target.add(evaluated, seconds)
-        self._accepted = self._accepted * _DECAY + accepted
-        self._judged = self._judged * _DECAY + accepted + (accepted < evaluated - 1)
-
-    def drafted(self, tokens: int, seconds: float, right: bool) -> None:
-        """A draft of so many tokens took so long; ``right``: whether the target chose one of its first tokens."""
-        self._accepted += right
-        self._judged += 1
-        weight = _WEIGHT if self._token else 1.0
-        self._token += (seconds / tokens - self._token) * weight
-        self._seen += 1
-        if self.off or self._seen % _DECIDE == 0:
-            self._decide()
-
-    def _decide(self) -> None:
-        was_off, alone = self.off, self._alone.seconds(1)
-        best = max(range(2, LONGEST + 1), key=self._tokens_per_second)
-        self._best = best if not alone or self._tokens_per_second(best) * alone > 1 else 0
-        if self._best or not was_off:
-            self._patience = _PATIENCE
-        else:
-            self._patience = min(2 * self._patience, _MOST_PATIENCE)
-
-    def _tokens_per_second(self, length: int) -> float:
-        a = min(self._accepted / self._judged, _ALMOST)
-        whole, drafting = math.pow(a, length), length * self._token
-        full = a / (1 - whole + a)  # share of iterations with something left
-        tokens = full * (1 - whole) / (1 - a) + (1 - full)
-        times = [max(self._target.seconds(size), drafting) for size in (length, 1)]
-        return tokens / max(full * times[0] + (1 - full) * times[1], 1e-9)
 
 
 class Duo:
@@ -168,7 +82,7 @@ class Duo:
         guess: Sequence[int] = (),
     ) -> Iterator[int]:
         """The beginning of a guess is verified as if it were left of a draft."""
-        context, last, left = list(tokens), position + limit, list(guess[:LONGEST])
+        context, last, left = list(tokens), position + limit, list(guess[:DUO_LONGEST])
         drafting, measured = self._thread.ready, False
         while position < last and len(context) <= self._model.context_size and not stale():
             left = left[: min(last - position - 1, self._model.context_size - len(context))]
@@ -180,7 +94,7 @@ class Duo:
             finally:
                 leave(self._model, -int(asked))
             verified = self._now()
-            self.statistics.lanes.worked(TARGET, begun, verified)
+            self.statistics.work.worked(TARGET, begun, verified)
             path, token = self._rule.walk(Draft(tuple(left)), rows, position)
             new = [*left[: len(path)], token]
             self.statistics.count(len(left), len(path), len(new))
@@ -201,7 +115,7 @@ class Duo:
             drafted = self._answer()
             drafting = drafted is not None
             if drafted is not None:
-                self.statistics.lanes.worked(DRAFT, drafted.start, drafted.end)
+                self.statistics.work.worked(DRAFT, drafted.start, drafted.end)
                 left = self._follow(drafted, token)
                 if measured:
                     right = any(sequence[0] == token for sequence in drafted.sequences)

@@ -11,9 +11,11 @@ from predtui.clock import Clock
 from predtui.decoding import autoregressive
 from predtui.decoding.accept import Acceptance
 from predtui.decoding.base import DecodingStatistics, Draft, Drafter, Sampler, Verification
-from predtui.decoding.costs.lanes import DRAFT, TARGET
+from predtui.decoding.costs.constants import FIRST, SINGLES
+from predtui.decoding.costs.curve import Curve
 from predtui.decoding.costs.prefill import PrefillCost
-from predtui.decoding.costs.scheduler import FIRST, Curve, Scheduler
+from predtui.decoding.costs.scheduler import Scheduler
+from predtui.decoding.costs.spans import DRAFT, TARGET
 from predtui.llm.base import LanguageModel, Logits, Stale, TreeModel, never
 
 
@@ -105,8 +107,8 @@ class Speculative:
         for token in autoregressive.generate(self._model, context, self._sampler, limit, is_end, stale, position):
             evaluated = self._now()
             self.statistics.count(proposed=0, accepted=0, tokens=1)
-            self.statistics.lanes.worked(TARGET, begun, evaluated)
-            if measured < _MEASURED:
+            self.statistics.work.worked(TARGET, begun, evaluated)
+            if measured < SINGLES:
                 alone = counters.tokens == before + 1
                 if alone and self._single:
                     self._drafting.verified(1, evaluated - begun)
@@ -134,13 +136,13 @@ class Speculative:
         proposed, alone = len(draft.tokens), self._model.counters.tokens - before == len(draft.tokens) + 1
         if alone and (proposed or self._single):
             scheduler.verified(proposed + 1, verified - drafted)
-        self.statistics.lanes.worked(TARGET, drafted, verified)
+        self.statistics.work.worked(TARGET, drafted, verified)
         self._single = alone and not proposed
         verification = Verification(accepted, follows, True, (context[-1], *draft.tokens), rows)
         self.statistics.count(proposed, len(accepted), len(verification.tokens))
         if not budget:
             return verification
-        self.statistics.lanes.worked(DRAFT, start, drafted)
+        self.statistics.work.worked(DRAFT, start, drafted)
         took = drafted - start if guess else self._told(context, drafted - start, len(verification.tokens), proposed)
         if proposed:
             depth = len(accepted) if follows is None else draft.depth(path)
@@ -174,8 +176,6 @@ class Speculative:
 
 
 _NOTHING = Draft(())
-_MEASURED = 3
-"""Forwards over one token that are measured of those in a row."""
 
 
 def _ended(accepted: tuple[int, ...], token: int, is_end: Callable[[int], bool]) -> tuple[tuple[int, ...], int | None]:

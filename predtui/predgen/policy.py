@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from predtui.decoding.costs.scheduler import Curve
+from predtui.decoding.costs.curve import Curve
 
 MOST_CANDIDATES = 12
 """Candidates that one forward verifies at most."""

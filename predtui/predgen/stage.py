@@ -15,8 +15,8 @@ import numpy as np
 
 from predtui.decoding.assembly import assemble
 from predtui.decoding.base import DecodingStatistics, Verifier
+from predtui.decoding.costs.curve import Curve
 from predtui.decoding.costs.measured import measured, observed, remembered
-from predtui.decoding.costs.scheduler import Curve
 from predtui.decoding.sampler import independent, sampler
 from predtui.errors import PredtuiError
 from predtui.llm.base import LoadedModel, Preempted, common_prefix, leave, never
@@ -313,8 +313,8 @@ class SpeculationStage:
         """What the decoder has drafted since it was last told, where it drafts, once a forward at most; and when its
         target and its draft were at work, the rest of it once the revision is ``over``."""
         now, told = self._decoding.decoder.statistics, self._told
-        for piece in now.lanes.take(over):
-            yield Work(stage=piece.lane, start=piece.start, end=piece.end)
+        for span in now.work.take(over):
+            yield Work(stage=span.worker, start=span.start, end=span.end)
         if now.proposed != told.proposed or now.note != told.note:
             yield Decoding(
                 decoder=self._decodes.title,

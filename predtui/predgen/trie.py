@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from predtui.decoding.costs.scheduler import Curve
+from predtui.decoding.costs.curve import Curve
 from predtui.predgen.policy import MOST_CANDIDATES, MOST_NODES, AcceptanceEstimate, worth
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from predtui.decoding.base import Sampler, Verification, Verifier
-from predtui.decoding.costs.scheduler import Curve
+from predtui.decoding.costs.curve import Curve
 from predtui.errors import PredtuiError
 from predtui.llm.base import LoadedModel, Logits, TreeModel, common_prefix
 from predtui.predgen.policy import AcceptanceEstimate

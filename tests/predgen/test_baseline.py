@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from predtui.clock import Clock
-from predtui.decoding.costs.scheduler import Curve
+from predtui.decoding.costs.curve import Curve
 from predtui.lab.bench import harness
 from predtui.lab.bench.shared_model import PricedTreeModel
 from predtui.lab.bench.virtual import Timetable

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predtui.decoding.costs.scheduler import Curve
+from predtui.decoding.costs.curve import Curve
 from predtui.llm.llamacpp.model import SEQUENCES
 from predtui.predgen.policy import MOST_CANDIDATES, AcceptanceEstimate, worth
 from predtui.predgen.trie import Trie, trie

@@ -10,17 +10,11 @@ from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 from predtui.clock import Clock
-from predtui.decoding.costs.scheduler import Curve
+from predtui.decoding.costs.constants import MEASURING_S, NEAR, REPEATS, SIZES
+from predtui.decoding.costs.curve import Curve
 from predtui.llm.base import LanguageModel
 from predtui.llm.llamacpp.findings import Findings, key_of, llama_build, processor
 
-SIZES = (1, 16, 4, 48)
-"""Tokens of the forwards that are measured, the first two of them always: one tells nothing of many."""
-REPEATS = 3
-PATIENCE_S = 0.5
-"""What takes longer altogether is left out."""
-_NEAR = 1.5
-"""What is remembered holds where a forward over one token takes at most so many times as long, or as short."""
 _FINDINGS = Findings("costs.json")
 _Step = TypeVar("_Step")
 
@@ -33,7 +27,7 @@ def measured(model: LanguageModel, prompt: Sequence[int], clock: Clock) -> Curve
     room = model.context_size - len(prompt)
     for number, size in enumerate(size for size in SIZES if size <= room):
         for repeat in range(REPEATS):
-            if clock.now() - began > PATIENCE_S and (repeat or number > 1):
+            if clock.now() - began > MEASURING_S and (repeat or number > 1):
                 break
             start = clock.now()
             model.logits([*prompt, *[prompt[-1]] * size], last=size)
@@ -49,7 +43,7 @@ def remembered(model: LanguageModel, prompt: Sequence[int], clock: Clock, name: 
     if known and len(prompt) < model.context_size:
         start = clock.now()
         model.logits([*prompt, prompt[-1]])
-        if known[1] / _NEAR <= clock.now() - start <= known[1] * _NEAR:
+        if known[1] / NEAR <= clock.now() - start <= known[1] * NEAR:
             curve = Curve()
             for size, seconds in known.items():
                 curve.add(size, seconds)

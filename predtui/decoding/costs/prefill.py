@@ -5,16 +5,9 @@ A long prompt that is new to a draft model costs more than drafts save in a shor
 
 from __future__ import annotations
 
-from predtui.decoding.costs.scheduler import Line
+from predtui.decoding.costs.constants import AGAIN, KNOWN_AFTER, MOST_AGAIN, REPLY_DECAY, SAVED_DECAY
+from predtui.decoding.costs.curve import Line
 from predtui.llm.base import common_prefix
-
-_DECAY, _KEPT = 0.9, 0.98
-"""What remains of earlier replies after one, and of earlier drafts."""
-_LEAST = 32
-"""Tokens until what drafts save is taken for known."""
-_AGAIN, _MOST_AGAIN = 4, 32
-"""Of replies that reading does not pay for, every so many-th is drafted, to see whether that is still so; of those
-after it half as many, down to the second of these."""
 
 
 class PrefillCost:
@@ -26,22 +19,22 @@ class PrefillCost:
         self._saved = self._drafted = 0.0
         self._tokens = self._replies = 0.0
         self._unread = self._left = 0
-        self._again = _AGAIN
+        self._again = AGAIN
 
     def pays(self, context: list[int], limit: int) -> bool:
         """Whether drafts are expected to save more in a reply of at most ``limit`` tokens after ``context`` than its
         reading takes; so it is while that is not known. A reply begins."""
         self._unread = len(context) - common_prefix(self._known, context)
-        if not self._replies or self._drafted < _LEAST:
+        if not self._replies or self._drafted < KNOWN_AFTER:
             return True
         length = min(limit, self._tokens / self._replies)
         if self._reading.seconds(self._unread) <= length * self._saved / self._drafted:
-            self._left, self._again = 0, _AGAIN
+            self._left, self._again = 0, AGAIN
             return True
         self._left += 1
         if self._left < self._again:
             return False
-        self._left, self._again = 0, min(2 * self._again, _MOST_AGAIN)
+        self._left, self._again = 0, min(2 * self._again, MOST_AGAIN)
         return True
 
     def took(self, context: list[int], seconds: float, usual: float) -> float | None:
@@ -58,10 +51,10 @@ class PrefillCost:
 
     def saved(self, tokens: int, seconds: float) -> None:
         """Drafts saved so many seconds, reading not counted, for so many tokens of a reply."""
-        self._saved = self._saved * _KEPT + seconds
-        self._drafted = self._drafted * _KEPT + tokens
+        self._saved = self._saved * SAVED_DECAY + seconds
+        self._drafted = self._drafted * SAVED_DECAY + tokens
 
     def replied(self, tokens: int) -> None:
         """A reply has ended, or was asked for no longer, after so many tokens."""
-        self._tokens = self._tokens * _DECAY + tokens
-        self._replies = self._replies * _DECAY + 1
+        self._tokens = self._tokens * REPLY_DECAY + tokens
+        self._replies = self._replies * REPLY_DECAY + 1

@@ -18,7 +18,7 @@ import psutil
 
 from predtui.decoding.autoregressive import Autoregressive, generate
 from predtui.decoding.base import Decoder, Sampler
-from predtui.decoding.costs.scheduler import Curve
+from predtui.decoding.costs.curve import Curve
 from predtui.decoding.jacobi import Jacobi
 from predtui.decoding.sampler import Greedy, Seeded
 from predtui.lab.bench.report import command, console, machine

@@ -7,8 +7,8 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 
 from predtui.clock import Clock, RealClock
+from predtui.decoding.costs.curve import Curve
 from predtui.decoding.costs.measured import measured
-from predtui.decoding.costs.scheduler import Curve
 from predtui.lab.bench import calibrate
 from predtui.lab.bench.virtual import Timetable
 from predtui.lab.profiles import HardwareProfile

@@ -15,7 +15,7 @@ from typing import Any
 
 from rich.table import Table
 
-from predtui.decoding.costs.scheduler import Curve
+from predtui.decoding.costs.curve import Curve
 from predtui.lab.bench import harness, keystrokes, streams
 from predtui.lab.bench.methods import METHODS, Method
 from predtui.lab.bench.report import command, console

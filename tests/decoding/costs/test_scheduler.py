@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predtui.decoding.costs.scheduler import Curve, Line, Scheduler
+from predtui.decoding.costs.curve import Curve, Line
+from predtui.decoding.costs.scheduler import Scheduler
 
 
 @given(st.dictionaries(st.integers(1, 40), st.floats(0.001, 9), min_size=1), st.integers(1, 60), st.integers(1, 60))
