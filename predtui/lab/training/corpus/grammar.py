@@ -58,6 +58,11 @@ def _parse(template: str) -> tuple[str | _Choice, ...]:
     return options("")[0]
 
 
+def check(template: str) -> None:
+    """Raises ValueError where the brackets of ``template`` do not match."""
+    _parse(template)
+
+
 def _choose(parts: tuple[str | _Choice, ...], rng: random.Random, out: list[str]) -> None:
     for part in parts:
         if isinstance(part, str):

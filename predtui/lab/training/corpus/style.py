@@ -11,6 +11,7 @@ import unicodedata
 from typing import Literal
 
 from predtui.lab.numerals import in_words
+from predtui.lab.training.corpus.read import rows
 
 Style = Literal["written", "recognised", "typed"]
 
@@ -20,13 +21,7 @@ _SYMBOLS = {"+": "plus", "-": "minus", "*": "times", "×": "times", "/": "divide
 _SYMBOL = re.compile(r"(?:(?<=\s)|^)[+\-*×/=](?=\s|$)|%")
 _PUNCTUATION = re.compile(r"[^\w\s'.:]|(?<!\d)[.:]|[.:](?!\d)|(?<!\w)'|'(?!\w)")
 _DIGITS = re.compile(r"\d")
-_EXPANSIONS = {
-    "what's": "what is", "who's": "who is", "where's": "where is", "when's": "when is", "how's": "how is",
-    "that's": "that is", "it's": "it is", "let's": "let us", "i'm": "i am", "i'd": "i would", "i've": "i have",
-    "i'll": "i will", "you're": "you are", "don't": "do not", "doesn't": "does not", "didn't": "did not",
-    "can't": "cannot", "couldn't": "could not", "isn't": "is not", "aren't": "are not", "won't": "will not",
-    "there's": "there is", "here's": "here is", "we're": "we are", "haven't": "have not", "wasn't": "was not",
-}  # fmt: skip
+_EXPANSIONS = {row["short"]: row["long"] for row in rows("contractions")}
 _CONTRACTION = re.compile("|".join(rf"\b{re.escape(short)}\b" for short in _EXPANSIONS))
 _PRONOUN = re.compile(r"\bi\b(?!\.)")
 

@@ -9,71 +9,9 @@ from __future__ import annotations
 import random
 import re
 
-_ALIKE = """
-what is|what's
-who is|who's
-where is|where's
-that is|that's
-it is|it's
-i am|i'm
-i would|i'd
-i have been|i've been
-you are|you're
-there is|there's
-do not|don't
-does not|doesn't
-did not|didn't
-cannot|can't
-could not|couldn't
-is not|isn't
-can you|could you|would you|will you
-can i|could i|may i
-i want to|i wish to|i would like to|i'd like to
-how do i|how can i|how should i|how would i|how does one
-right now|at the moment|at present|just now
-maybe|perhaps
-really|truly
-need|require
-big|large
-quickly|fast
-buy|purchase
-answer|reply|response
-a lot of|lots of|plenty of
-often|frequently
-help me|assist me
-calculate|compute
-currently|presently
-kind of|sort of|type of
-nobody|no one
-somebody|someone
-anybody|anyone
-terrible|awful|horrible|dreadful
-wonderful|fantastic|terrific|marvelous
-nice|lovely
-funny|hilarious|amusing
-smart|clever|intelligent
-stupid|dumb
-kids|children
-mother|mom|mum
-father|dad
-picture|photo|image
-movie|film
-repair|mend
-usually|normally|generally|typically
-exactly|precisely
-simple|easy
-difficult|hard
-recommend|suggest
-choose|pick|select
-glad|pleased
-certain|sure
-mistake|error
-begin|start
-talk to|speak with|speak to|talk with
-wrong|incorrect|false
-is called|is named
-"""
-_GROUPS = [row.split("|") for row in _ALIKE.strip().splitlines()]
+from predtui.lab.training.corpus.read import keys, rows
+
+_GROUPS = [keys(row["alike"]) for row in rows("alike")]
 _OTHERS = {one: [other for other in group if other != one] for group in _GROUPS for one in group}
 _ANY = "|".join(re.escape(one) for one in sorted(_OTHERS, key=len, reverse=True))
 _EXCHANGEABLE = re.compile(rf"(?<![\w<'-])(?:{_ANY})(?![\w>'-])", re.IGNORECASE)

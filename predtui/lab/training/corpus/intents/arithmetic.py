@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 
-from predtui.lab.training.corpus.intents import arithmetic_phrases as phrases
+from predtui.lab.training.corpus.read import phrases
 from predtui.lab.training.corpus.types import Case, Intent
 
 
@@ -90,9 +90,10 @@ def _draw_quotient(rng: random.Random) -> Case:
     return divide(b * result, b)
 
 
+_ASKED = phrases("arithmetic")
 INTENTS = (
-    Intent("addition", phrases.SUM, _draw_sum, weight=2.8, group="arithmetic"),
-    Intent("subtraction", phrases.DIFFERENCE, _draw_difference, weight=3.0, group="arithmetic"),
-    Intent("multiplication", phrases.PRODUCT, _draw_product, weight=1.8, group="arithmetic"),
-    Intent("division", phrases.QUOTIENT, _draw_quotient, weight=0.8, group="arithmetic"),
+    Intent("addition", _ASKED["addition"], _draw_sum, weight=2.8, group="arithmetic"),
+    Intent("subtraction", _ASKED["subtraction"], _draw_difference, weight=3.0, group="arithmetic"),
+    Intent("multiplication", _ASKED["multiplication"], _draw_product, weight=1.8, group="arithmetic"),
+    Intent("division", _ASKED["division"], _draw_quotient, weight=0.8, group="arithmetic"),
 )

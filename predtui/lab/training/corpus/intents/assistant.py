@@ -8,9 +8,9 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from predtui.lab.training.corpus.intents import assistant_phrases as phrases
 from predtui.lab.training.corpus.intents.clock import clock
 from predtui.lab.training.corpus.intents.errands import task, thing
+from predtui.lab.training.corpus.read import phrases
 from predtui.lab.training.corpus.types import Case, Intent
 
 _LISTS = (("shopping", thing), ("grocery", thing), ("to-do", task), ("packing", thing))
@@ -78,16 +78,18 @@ def _draw_delayed_reminder(rng: random.Random) -> Case:
     return delayed_reminder(task(rng), _duration(rng))
 
 
+_ASKED = phrases("assistant", when="at <time>")
+_ASKED_AHEAD = phrases("assistant", when="in <span>")
 INTENTS = (
-    Intent("timer", phrases.TIMER, lambda rng: timer(_duration(rng)), 1.4, "assistant"),
-    Intent("alarm", phrases.ALARM, lambda rng: alarm(_time(rng)), 1.2, "assistant"),
-    Intent("reminder", phrases.reminder("at <time>"), _draw_reminder, 2.2, "assistant"),
-    Intent("delayed_reminder", phrases.reminder("in <span>"), _draw_delayed_reminder, 1.6, "assistant"),
-    Intent("list_add", phrases.LISTED, _on_list("added", "to"), 3.4, "assistant"),
-    Intent("list_remove", phrases.STRUCK, _on_list("removed", "from"), 1.8, "assistant"),
+    Intent("timer", _ASKED["timer"], lambda rng: timer(_duration(rng)), 1.4, "assistant"),
+    Intent("alarm", _ASKED["alarm"], lambda rng: alarm(_time(rng)), 1.2, "assistant"),
+    Intent("reminder", _ASKED["reminder"], _draw_reminder, 2.2, "assistant"),
+    Intent("delayed_reminder", _ASKED_AHEAD["reminder"], _draw_delayed_reminder, 1.6, "assistant"),
+    Intent("list_add", _ASKED["list_add"], _on_list("added", "to"), 3.4, "assistant"),
+    Intent("list_remove", _ASKED["list_remove"], _on_list("removed", "from"), 1.8, "assistant"),
     Intent(
         "cancel",
-        phrases.CANCELED,
+        _ASKED["cancel"],
         lambda rng: canceled(rng.choice(("timer", "alarm", "reminder", "countdown", "wake up call"))),
         0.5,
         "assistant",

@@ -8,8 +8,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from predtui.lab.training.corpus.intents import calendar_phrases as phrases
-from predtui.lab.training.corpus.intents import month_phrases
+from predtui.lab.training.corpus.read import phrases, rows
 from predtui.lab.training.corpus.types import Case, Intent
 
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -105,41 +104,12 @@ def season(month: int) -> Case:
     return Case({"month": name}, f"{name} is in {found} in the northern half of the world.", (found,))
 
 
-_TIME_UNITS = (
-    ("seconds", "a minute", 60),
-    ("minutes", "an hour", 60),
-    ("seconds", "an hour", 3600),
-    ("hours", "a day", 24),
-    ("minutes", "a day", 1440),
-    ("days", "a week", 7),
-    ("hours", "a week", 168),
-    ("days", "a year", 365),
-    ("days", "a leap year", 366),
-    ("weeks", "a year", 52),
-    ("months", "a year", 12),
-    ("quarters", "a year", 4),
-    ("seasons", "a year", 4),
-    ("years", "a decade", 10),
-    ("years", "a century", 100),
-    ("years", "a millennium", 1000),
-    ("decades", "a century", 10),
-    ("minutes", "half an hour", 30),
-    ("minutes", "a quarter of an hour", 15),
-    ("days", "a weekend", 2),
-    ("hours", "half a day", 12),
-    ("months", "half a year", 6),
-)
-
-
 def time_units(row: int) -> Case:
     """How many of one unit of time another one has; ``row`` counts in the table."""
-    parts, whole, number = _TIME_UNITS[row]
+    unit = rows("facts/time_units")[row]
+    parts, whole, number = unit["parts"], unit["whole"], unit["number"]
     slots = {"parts": parts, "whole": whole}
     return Case(slots, f"{whole[0].upper()}{whole[1:]} has {number} {parts}.", (f"{number} {parts}",))
-
-
-def _table(make: Callable[[int], Case], size: int) -> Callable[[random.Random], Case]:
-    return lambda rng: make(rng.randrange(size))
 
 
 def _beside(make: Callable[[int, bool], Case], size: int, later: bool) -> Callable[[random.Random], Case]:
@@ -154,24 +124,32 @@ def _months(later: bool) -> Callable[[random.Random], Case]:
     return lambda rng: months_from(rng.randrange(12), rng.randint(2, 24), later)
 
 
+_OF_DAYS, _OF_MONTHS = phrases("calendar", unit="day"), phrases("calendar", unit="month")
+
+
 def _intents(later: bool) -> tuple[Intent, ...]:
     """The four intents that go one way in time."""
-    where = "after" if later else "before"
+    where, one, some = ("after", "next", "later") if later else ("before", "previous", "earlier")
     day, month = (_beside(next_day, 7, later), _beside(next_month, 12, later))
     return (
-        Intent(f"day_{where}", phrases.beside("day", "day", later), day, 0.15, "calendar"),
-        Intent(f"days_{where}", phrases.ahead("day", "day", later), _days(later), 0.9, "calendar"),
-        Intent(f"month_{where}", phrases.beside("month", "month", later), month, 0.15, "calendar"),
-        Intent(f"months_{where}", phrases.ahead("month", "month", later), _months(later), 0.6, "calendar"),
+        Intent(f"day_{where}", _OF_DAYS[one], day, 0.15, "calendar"),
+        Intent(f"days_{where}", _OF_DAYS[some], _days(later), 0.9, "calendar"),
+        Intent(f"month_{where}", _OF_MONTHS[one], month, 0.15, "calendar"),
+        Intent(f"months_{where}", _OF_MONTHS[some], _months(later), 0.6, "calendar"),
     )
+
+
+def _intent(name: str, make: Callable[[int], Case], size: int, weight: float = 0.2) -> Intent:
+    """An intent that draws one of ``size`` cases."""
+    return Intent(name, _OF_MONTHS[name], lambda rng: make(rng.randrange(size)), weight, "calendar")
 
 
 INTENTS = (
     *_intents(later=True),
     *_intents(later=False),
-    Intent("month_length", month_phrases.LENGTH, _table(month_length, 12), 0.2, "calendar"),
-    Intent("month_number", month_phrases.NUMBER, _table(month_number, 12), 0.2, "calendar"),
-    Intent("numbered_month", month_phrases.NUMBERED, _table(numbered_month, 12), 0.2, "calendar"),
-    Intent("season", month_phrases.SEASON, _table(season, 12), 0.2, "calendar"),
-    Intent("time_units", month_phrases.UNITS, _table(time_units, len(_TIME_UNITS)), 0.25, "calendar"),
+    _intent("month_length", month_length, 12),
+    _intent("month_number", month_number, 12),
+    _intent("numbered_month", numbered_month, 12),
+    _intent("season", season, 12),
+    _intent("time_units", time_units, len(rows("facts/time_units")), 0.25),
 )

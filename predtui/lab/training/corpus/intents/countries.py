@@ -7,16 +7,12 @@ Knows the table ``countries`` and nothing of openers, styles or splits.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache
 
-from predtui.lab.training.corpus.read import rows
+from predtui.lab.training.corpus.read import Row, phrases, rows
 from predtui.lab.training.corpus.text import capitalised
 from predtui.lab.training.corpus.types import Case, Intent
-from predtui.lab.training.corpus.wordings import countries as ask
-from predtui.lab.training.corpus.wordings import peoples
-
-Row = Mapping[str, str]
 
 
 @cache
@@ -85,7 +81,7 @@ def _draw(answer: Callable[[Row, int], tuple[str, tuple[str, ...], str]]) -> Cal
     """A draw over all countries; ``answer`` gives (reply, key, short) of a row and its number in the table."""
 
     def draw(rng: random.Random) -> Case:
-        table = rows("countries")
+        table = rows("facts/countries")
         index = rng.randrange(len(table))
         reply, key, short = answer(table[index], index)
         return Case(_slots(table[index], rng), reply, key, short, _about(table[index], index)[0])
@@ -94,17 +90,18 @@ def _draw(answer: Callable[[Row, int], tuple[str, tuple[str, ...], str]]) -> Cal
 
 
 def _draw_capital_of(rng: random.Random) -> Case:
-    table = rows("countries")
+    table = rows("facts/countries")
     index = rng.randrange(len(table))
     reply, key, short = _capital_of(table[index], index)
     return Case({"city": table[index]["capital"]}, reply, key, short, _about(table[index], index)[0])
 
 
+_ASKED = phrases("countries")
 INTENTS: tuple[Intent, ...] = (
-    Intent("capital", ask.CAPITAL, _draw(_capital), weight=2.0, group="countries"),
-    Intent("capital_of", ask.CAPITAL_OF, _draw_capital_of, weight=1.5, group="countries"),
-    Intent("continent", ask.CONTINENT, _draw(_continent), weight=1.2, group="countries"),
-    Intent("currency", peoples.CURRENCY, _draw(_currency), weight=1.6, group="countries"),
-    Intent("language", peoples.LANGUAGE, _draw(_language), weight=1.6, group="countries"),
-    Intent("country_about", peoples.ABOUT, _draw(_about), weight=1.2, group="countries"),
+    Intent("capital", _ASKED["capital"], _draw(_capital), weight=2.0, group="countries"),
+    Intent("capital_of", _ASKED["capital_of"], _draw_capital_of, weight=1.5, group="countries"),
+    Intent("continent", _ASKED["continent"], _draw(_continent), weight=1.2, group="countries"),
+    Intent("currency", _ASKED["currency"], _draw(_currency), weight=1.6, group="countries"),
+    Intent("language", _ASKED["language"], _draw(_language), weight=1.6, group="countries"),
+    Intent("country_about", _ASKED["country_about"], _draw(_about), weight=1.2, group="countries"),
 )

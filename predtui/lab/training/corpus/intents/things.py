@@ -11,11 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-from predtui.lab.training.corpus.read import rows
+from predtui.lab.training.corpus.read import phrases, rows
 from predtui.lab.training.corpus.text import capitalised
-from predtui.lab.training.corpus.types import Case, Intent, Phrases
-from predtui.lab.training.corpus.wordings import animals, inventions, matter
-from predtui.lab.training.corpus.wordings import things as any_thing
+from predtui.lab.training.corpus.types import Case, Intent
 
 _ARTICLES = ("a ", "an ", "the ")
 _SIBILANT = ("s", "x", "z", "ch", "sh")
@@ -43,7 +41,7 @@ def things() -> tuple[Thing, ...]:
     """All things of the table, in its order."""
     return tuple(
         Thing(row["name"], row["form"], row["definition"], row["fact"], _attributes(row["attributes"]))
-        for row in rows("things")
+        for row in rows("facts/things")
     )
 
 
@@ -153,21 +151,22 @@ def _year(thing: Thing, year: str) -> Case:
     return _said(reply, year, f"It was {year}.")
 
 
-def _intent(name: str, phrases: Phrases, attribute: str, answer: Callable[[Thing, str], Case], weight: float) -> Intent:
-    return Intent(name, phrases, _draw(attribute, answer), weight, "things")
+def _intent(name: str, attribute: str, answer: Callable[[Thing, str], Case], weight: float) -> Intent:
+    return Intent(name, _ASKED[name], _draw(attribute, answer), weight, "things")
 
 
+_ASKED = phrases("things")
 INTENTS: tuple[Intent, ...] = (
-    _intent("thing_what", any_thing.WHAT, "", _what, 3.0),
-    _intent("animal_eats", animals.EATS, "eats", _eats, 0.6),
-    _intent("animal_home", animals.HOME, "home", _home, 0.6),
-    _intent("animal_sound", animals.SOUND, "sound", _sound, 0.4),
-    _intent("animal_young", animals.YOUNG, "young", _young, 0.6),
-    _intent("element_symbol", matter.SYMBOL, "symbol", _symbol, 0.4),
-    _intent("planet_order", matter.ORDER, "order", _order, 0.3),
-    _intent("instrument_family", matter.FAMILY, "family", _family, 0.4),
-    _intent("food_made", matter.MADE, "made", _made, 0.5),
-    _intent("food_origin", matter.ORIGIN, "origin", _origin, 0.4),
-    _intent("invention_who", inventions.WHO, "inventor", _inventor, 0.5),
-    _intent("invention_when", inventions.WHEN, "year", _year, 0.5),
+    _intent("thing_what", "", _what, 3.0),
+    _intent("animal_eats", "eats", _eats, 0.6),
+    _intent("animal_home", "home", _home, 0.6),
+    _intent("animal_sound", "sound", _sound, 0.4),
+    _intent("animal_young", "young", _young, 0.6),
+    _intent("element_symbol", "symbol", _symbol, 0.4),
+    _intent("planet_order", "order", _order, 0.3),
+    _intent("instrument_family", "family", _family, 0.4),
+    _intent("food_made", "made", _made, 0.5),
+    _intent("food_origin", "origin", _origin, 0.4),
+    _intent("invention_who", "inventor", _inventor, 0.5),
+    _intent("invention_when", "year", _year, 0.5),
 )

@@ -8,13 +8,11 @@ is another value of the same list. Knows nothing of openers, styles or splits.
 from __future__ import annotations
 
 import random
-from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import fields
 
 from predtui.lab.training.corpus.grammar import slot_names
-from predtui.lab.training.corpus.read import rows
-from predtui.lab.training.corpus.tabled import phrases
+from predtui.lab.training.corpus.read import phrases, rows, words
 from predtui.lab.training.corpus.types import Case, Intent, Phrases
 
 _ABILITIES = "Ask me about countries, numbers, units, time, everyday things or how to do simple tasks."
@@ -32,26 +30,23 @@ _KEY = ("small demo model", "cannot")
 _SHARE = 7.0
 """Weight of all kinds together."""
 
-_ONSETS = (
-    "b", "br", "d", "dr", "f", "fl", "g", "gl", "gr", "h", "j", "k", "kl", "l", "m", "n", "p", "pl", "r", "s", "sk",
-    "st", "t", "tr", "v", "z",
-)  # fmt: skip
-_VOWELS = ("a", "e", "i", "o", "u", "oo", "ee", "ai")
-_CODAS = ("", "", "", "l", "n", "r", "s", "t", "x", "mp", "nk")
-_ENDINGS = ("ia", "land", "stan", "ania", "ora", "enia", "esh", "onia", "and", "istan", "avia")
-_COUNTRIES = tuple(row["name"] for row in rows("countries"))
-_REAL = frozenset(name.lower() for row in rows("countries") for name in (row["name"], *row["aliases"].split("|")))
-_THINGS = frozenset(row["name"].lower() for row in rows("things"))
+_SYLLABLES = words("syllables")
+_COUNTRIES = tuple(row["name"] for row in rows("facts/countries"))
+_REAL = frozenset(name.lower() for row in rows("facts/countries") for name in (row["name"], *row["aliases"].split("|")))
+_THINGS = frozenset(row["name"].lower() for row in rows("facts/things"))
 
 
 def _syllables(count: int, rng: random.Random) -> str:
-    return "".join(rng.choice(_ONSETS) + rng.choice(_VOWELS) + rng.choice(_CODAS) for _ in range(count))
+    return "".join(
+        rng.choice(_SYLLABLES["onset"]) + rng.choice(_SYLLABLES["vowel"]) + rng.choice(_SYLLABLES["coda"])
+        for _ in range(count)
+    )
 
 
 def _no_country(rng: random.Random) -> str:
     """A name that sounds like a country and is none."""
     while True:
-        name = (_syllables(rng.randint(1, 2), rng) + rng.choice(_ENDINGS)).capitalize()
+        name = (_syllables(rng.randint(1, 2), rng) + rng.choice(_SYLLABLES["ending"])).capitalize()
         if name.lower() not in _REAL:
             return name
 
@@ -64,14 +59,7 @@ def _no_word(rng: random.Random) -> str:
             return word
 
 
-def _words() -> dict[str, tuple[str, ...]]:
-    found: dict[str, list[str]] = defaultdict(list)
-    for row in rows("unknown_words"):
-        found[row["slot"]].append(row["word"])
-    return {slot: tuple(words) for slot, words in found.items()}
-
-
-_WORDS = {**_words(), "country": _COUNTRIES}
+_WORDS = {**words("unknown"), "country": _COUNTRIES}
 _MADE: dict[str, Callable[[random.Random], str]] = {
     "fake": _no_country,
     "gibberish": _no_word,
@@ -100,7 +88,7 @@ def _draw(reply: str, slots: list[str]) -> Callable[[random.Random], Case]:
 
 
 def _intents() -> tuple[Intent, ...]:
-    table, said = rows("unknown"), phrases("unknown_wordings")
+    table, said = rows("facts/unknown"), phrases("unknown")
     total = sum(float(row["weight"]) for row in table)
     return tuple(
         Intent(

@@ -11,8 +11,7 @@ import pytest
 from predtui.lab.training.corpus.grammar import expand, slot_names
 from predtui.lab.training.corpus.intents import howto, recommend, smalltalk, unknown
 from predtui.lab.training.corpus.phrasing import draw, filled
-from predtui.lab.training.corpus.read import rows
-from predtui.lab.training.corpus.tabled import keys
+from predtui.lab.training.corpus.read import keys, rows
 from predtui.lab.training.corpus.text import holds, sentences
 from predtui.lab.training.corpus.types import Case, Intent
 
@@ -31,14 +30,14 @@ def cases(intent: Intent, draws: int = 1500) -> list[Case]:
 
 
 def test_there_is_enough_of_everything() -> None:
-    assert len(rows("howto")) >= 110
-    assert len(rows("recommend")) >= 40
-    assert len(rows("jokes")) >= 30
-    assert len(rows("feelings")) >= 15
+    assert len(rows("facts/howto")) >= 110
+    assert len(rows("facts/recommend")) >= 40
+    assert len(rows("facts/jokes")) >= 30
+    assert len(rows("facts/feelings")) >= 15
     assert len(templates(howto.INTENTS[0])) >= 30
     assert len(templates(recommend.INTENTS[0])) >= 25
-    spoken = Counter(row["name"] for row in rows("smalltalk_wordings"))
-    assert spoken.keys() == {row["name"] for row in rows("smalltalk")}
+    spoken = Counter(row["name"] for row in rows("wordings/smalltalk"))
+    assert spoken.keys() == {row["name"] for row in rows("facts/smalltalk")}
     assert min(spoken.values()) >= 4
 
 
@@ -70,7 +69,7 @@ def test_replies_hold_their_keys_and_are_one_to_four_sentences(intent: Intent) -
 
 
 def test_howtos_restate_the_task_and_stay_short() -> None:
-    for row in rows("howto"):
+    for row in rows("facts/howto"):
         task = row["task"].replace(" my ", " your ")
         assert row["reply"].startswith(f"To {task}"), row["task"]
         assert 20 <= len(row["reply"].split()) <= 42, row["task"]
@@ -78,7 +77,9 @@ def test_howtos_restate_the_task_and_stay_short() -> None:
         assert len(row["short"].split()) < len(row["reply"].split())
 
 
-@pytest.mark.parametrize(("table", "column"), [("howto", "task"), ("recommend", "topic"), ("jokes", "topic")])
+@pytest.mark.parametrize(
+    ("table", "column"), [("facts/howto", "task"), ("facts/recommend", "topic"), ("facts/jokes", "topic")]
+)
 def test_each_topic_stands_once(table: str, column: str) -> None:
     assert max(Counter(row[column] for row in rows(table)).values()) == 1
 
@@ -95,7 +96,7 @@ def test_no_wording_is_shared_by_two_kinds_of_small_talk() -> None:
 
 
 def test_a_feeling_is_named_once() -> None:
-    names = Counter(name for row in rows("feelings") for name in row["feelings"].split("|"))
+    names = Counter(name for row in rows("facts/feelings") for name in row["feelings"].split("|"))
     assert max(names.values()) == 1
 
 
@@ -122,22 +123,22 @@ def test_out_of_scope_prompts_hardly_repeat() -> None:
 
 
 def test_what_is_known_is_not_called_unknown() -> None:
-    words = {slot: {row["word"].lower() for row in rows("unknown_words") if row["slot"] == slot} for slot in (
+    words = {slot: {row["word"].lower() for row in rows("words/unknown") if row["list"] == slot} for slot in (
         "concept", "object", "hard", "goods", "region", "fiction", "city",
     )}  # fmt: skip
-    things = {row[column].lower() for row in rows("things") for column in ("name", "form")}
-    countries = {row["name"].lower() for row in rows("countries")}
+    things = {row[column].lower() for row in rows("facts/things") for column in ("name", "form")}
+    countries = {row["name"].lower() for row in rows("facts/countries")}
     assert not (words["concept"] | words["object"]) & things
-    assert not words["hard"] & {also.partition("=")[0] for row in rows("howto") for also in keys(row["also"])}
-    assert not words["hard"] & {row["task"] for row in rows("howto")}
+    assert not words["hard"] & {also.partition("=")[0] for row in rows("facts/howto") for also in keys(row["also"])}
+    assert not words["hard"] & {row["task"] for row in rows("facts/howto")}
     assert not words["hard"] & {f"make {thing}" for thing in things}
-    assert not words["goods"] & {row["topic"].lower() for row in rows("recommend")}
+    assert not words["goods"] & {row["topic"].lower() for row in rows("facts/recommend")}
     assert not (words["region"] | words["fiction"] | words["city"]) & countries
 
 
 def test_numbered_slots_are_drawn_from_the_same_list() -> None:
     comparing = next(intent for intent in unknown.INTENTS if intent.name == "unknown_country")
     drawn = [comparing.draw(random.Random(seed)).slots for seed in range(20)]
-    countries = {row["name"] for row in rows("countries")}
+    countries = {row["name"] for row in rows("facts/countries")}
     assert all({slots["country"], slots["country2"]} <= countries for slots in drawn)
     assert any(slots["country"] != slots["country2"] for slots in drawn)

@@ -6,7 +6,6 @@ import random
 import re
 from collections.abc import Callable
 from dataclasses import fields
-from pathlib import Path
 
 import pytest
 
@@ -33,10 +32,6 @@ def _cases(intent: Intent) -> list[Case]:
     return [intent.draw(rng) for _ in range(_DRAWS)]
 
 
-def _row(table: str, name: str) -> dict[str, str]:
-    return next(row for row in rows(table) if row["name"] == name)
-
-
 def _ask(intents: tuple[Intent, ...], name: str, wanted: Callable[[Case], bool]) -> Case:
     """A case of the named intent, the first drawn that is ``wanted``."""
     intent = next(intent for intent in intents if intent.name == name)
@@ -45,7 +40,7 @@ def _ask(intents: tuple[Intent, ...], name: str, wanted: Callable[[Case], bool])
 
 
 def test_countries_are_complete_and_unique() -> None:
-    table = rows("countries")
+    table = rows("facts/countries")
     assert len(table) >= 190
     for row in table:
         assert all(row[column] for column in row if column not in ("aliases", "note")), row
@@ -78,22 +73,9 @@ def test_things_use_only_attributes_that_are_asked_or_shape_the_question() -> No
         assert set(thing.attributes) <= known | {"alias", "plural"}, thing
 
 
-@pytest.mark.parametrize("name", ["countries", "things"])
+@pytest.mark.parametrize("name", ["facts/countries", "facts/things"])
 def test_tables_are_plain_ascii(name: str) -> None:
     assert all(value.isascii() and value == value.strip() for row in rows(name) for value in row.values())
-
-
-def test_a_row_with_too_many_cells_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "tables").mkdir()
-    (tmp_path / "tables" / "odd.tsv").write_text("name\tage\nann\t3\textra\n", encoding="utf-8")
-    monkeypatch.setattr("predtui.lab.training.corpus.read.resources.files", lambda package: tmp_path)
-    with pytest.raises(ValueError, match=r"odd\.tsv has a row with too many cells"):
-        rows("odd")
-
-
-def test_an_unknown_table_is_refused() -> None:
-    with pytest.raises(FileNotFoundError):
-        rows("no-such-table")
 
 
 @intents
