@@ -56,7 +56,7 @@ def plainly(prompt: str) -> tuple[str, bool]:
         tokens = loaded.prompt_tokens([Message("system", system_prompt(loaded.parameters)), Message("user", prompt)])
         start = len(tokens)
         while len(tokens) - start < REPLY_TOKENS:
-            token = int(np.argmax(loaded.model.logits(tokens)[-1]))
+            token = int(np.argmax(loaded.model.forward(tokens).logits[-1]))
             if loaded.tokenizer.is_end(token):
                 return loaded.tokenizer.decode(tokens[start:]), True
             tokens.append(token)

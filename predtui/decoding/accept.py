@@ -14,7 +14,7 @@ import numpy as np
 
 from predtui.decoding.base import Draft, Probabilities, Sampler
 from predtui.decoding.sampler import randomness
-from predtui.llm.base import Logits
+from predtui.llm.rows import Rows
 
 _REJECTION = 1
 """Stream of the randomness that judges, independent of the one that drafts."""
@@ -23,11 +23,11 @@ _REJECTION = 1
 class Acceptance(Protocol):
     """Walks down a draft as far as it holds."""
 
-    def walk(self, draft: Draft, rows: Logits, position: int) -> tuple[list[int], int]:
+    def walk(self, draft: Draft, rows: Rows, position: int) -> tuple[list[int], int]:
         """Indices of the draft's tokens that hold, each a child of the one before, and the token that follows them.
 
-        ``rows`` [1 + len(draft.tokens), vocab]: the target's logits after the context, then after each of the draft's
-        tokens. ``position`` is that of the first token in the reply.
+        ``rows``: the target's after the context, then after each of the draft's tokens. ``position`` is that of
+        the first token in the reply.
         """
         ...
 
@@ -42,7 +42,7 @@ class ExactMatch:
     def __init__(self, sampler: Sampler) -> None:
         self._choose = sampler.choose
 
-    def walk(self, draft: Draft, rows: Logits, position: int) -> tuple[list[int], int]:
+    def walk(self, draft: Draft, rows: Rows, position: int) -> tuple[list[int], int]:
         path: list[int] = []
         node = -1
         while True:
@@ -61,7 +61,7 @@ class RejectionSampling:
     def __init__(self, sampler: Sampler) -> None:
         self._sampler = sampler
 
-    def walk(self, draft: Draft, rows: Logits, position: int) -> tuple[list[int], int]:
+    def walk(self, draft: Draft, rows: Rows, position: int) -> tuple[list[int], int]:
         path: list[int] = []
         while True:
             node = path[-1] if path else -1

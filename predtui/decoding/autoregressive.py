@@ -29,7 +29,7 @@ def generate(
     for index in range(limit):
         if stale() or len(context) > model.context_size:
             return
-        token = sampler.choose(model.logits(context)[-1], position + index)
+        token = sampler.choose(model.forward(context)[-1], position + index)
         yield token
         if is_end(token):
             return

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from predtui.decoding.costs.spans import WorkSpans
-from predtui.llm.base import Logits, Stale, never
+from predtui.llm.base import Stale, never
+from predtui.llm.rows import Row, Rows
 
 WIDEST = 16
 """Tokens of the largest draft that branches: engines evaluate as many branches at once."""
@@ -20,18 +21,23 @@ Probabilities = npt.NDArray[np.float64]
 
 
 class Sampler(Protocol):
-    """Chooses a token out of logits. Its randomness is a function of (seed, position) alone, so that any order of
+    """Chooses a token out of a row. Its randomness is a function of (seed, position) alone, so that any order of
     evaluation gives the same choice at the same position."""
 
     @property
     def seed(self) -> int: ...
 
-    def choose(self, logits: Logits, position: int) -> int:
-        """``logits`` [vocab] at absolute ``position`` of the reply (0 = its first token)."""
+    @property
+    def whole(self) -> bool:
+        """Whether it has to know whole rows of logits."""
         ...
 
-    def probabilities(self, logits: Logits) -> Probabilities:
-        """The distribution that ``choose`` draws from."""
+    def choose(self, row: Row, position: int) -> int:
+        """The token of ``row`` at absolute ``position`` of the reply (0 = its first token)."""
+        ...
+
+    def probabilities(self, row: Row) -> Probabilities:
+        """The distribution that ``choose`` draws from. Raises Unanswered where the row is not whole."""
         ...
 
 
@@ -92,15 +98,15 @@ class Verification:
     """``accepted`` tokens of the candidate hold, in order; ``next_token`` is the target's own choice after them
     (None when nothing follows: the candidate was accepted to its end token).
 
-    ``logits`` [len(evaluated), vocab]: what the target's forward gave after each of the ``evaluated`` tokens, which are
-    the last of the context and all of the draft; for drafters that learn from it.
+    ``rows``: what the target's forward gave after each of the ``evaluated`` tokens, which are the last of the context
+    and all of the draft; for drafters that learn from it.
     """
 
     accepted: tuple[int, ...]
     next_token: int | None
     lossless: bool
     evaluated: tuple[int, ...] = ()
-    logits: Logits | None = field(default=None, compare=False, repr=False)
+    rows: Rows | None = field(default=None, compare=False, repr=False)
     more: bool = False
     """Whether a candidate goes on after what is accepted, still to be verified."""
 

@@ -90,7 +90,7 @@ class Duo:
             asked = drafting and self._ask(context, left, position)
             leave(self._model, int(asked))
             try:
-                rows = self._model.logits([*context, *left], len(left) + 1)
+                rows = self._model.forward([*context, *left], len(left) + 1)
             finally:
                 leave(self._model, -int(asked))
             verified = self._now()

@@ -5,15 +5,15 @@ Must not know of the target.
 
 from __future__ import annotations
 
+import math
 import queue
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from predtui.decoding.base import Sampler
-from predtui.llm.base import Logits, Stale
+from predtui.llm.base import Stale
+from predtui.llm.rows import Row
 from predtui.llm.sequences import SEQUENCES, Sequences
 
 Now = Callable[[], float]
@@ -49,40 +49,36 @@ def draft(
     a token each in turn, until it is spent. ``count`` above 0: that many sequences, whatever theta is.
     """
     context, position = asked.context, asked.position
-    row = model.next_logits([context])[0]
+    row = model.forward_each([context])[0]
     sequences = [[sampler.choose(row, position)]]
     left = asked.budget - 1
     if count != 1 and left >= (1 if count else 2):
         others, theta = _likeliest(row, sequences[0][0]), 0.0
         if not count:
-            after = model.next_logits([[*context, *sequences[0]]])[0]
+            after = model.forward_each([[*context, *sequences[0]]])[0]
             sequences[0].append(sampler.choose(after, position + 1))
             left -= 1
-            theta = float(_probability(row)[sequences[0][0]] * _probability(after)[sequences[0][1]])
+            theta = _probability(row, sequences[0][0]) * _probability(after, sequences[0][1])
         most = min(left, (count or SEQUENCES) - 1)
-        p = _probability(row)
-        opened = [[token] for token in others[:most] if p[token] > theta]
+        opened = [[token] for token in others[:most] if _probability(row, token) > theta]
         sequences += opened
         left -= len(opened)
     while left > 0 and not superseded():
         growing = sequences[:left]
-        rows = model.next_logits([[*context, *sequence] for sequence in growing])
+        rows = model.forward_each([[*context, *sequence] for sequence in growing])
         for sequence, one in zip(growing, rows, strict=True):
             sequence.append(sampler.choose(one, position + len(sequence)))
         left -= len(growing)
     return sequences
 
 
-def _likeliest(row: Logits, chosen: int) -> list[int]:
+def _likeliest(row: Row, chosen: int) -> list[int]:
     """The likeliest tokens but for the chosen one, as many as may open sequences."""
-    order = np.argpartition(-row, min(SEQUENCES, row.size - 1))[:SEQUENCES]
-    return [int(token) for token in order[np.argsort(-row[order], kind="stable")] if token != chosen]
+    return [token for token in row.top(SEQUENCES) if token != chosen]
 
 
-def _probability(row: Logits) -> Logits:
-    weights = np.exp(row - row.max())
-    probability: Logits = weights / weights.sum()
-    return probability
+def _probability(row: Row, token: int) -> float:
+    return math.exp(row.logprob(token))
 
 
 class DraftThread:

@@ -67,7 +67,7 @@ class Jacobi:
 
     def _iterate(self, context: list[int], guessed: list[int], position: int) -> list[int]:
         """One iteration: the choices at ``position`` and after each guessed token, [len(guessed) + 1]."""
-        rows = self._model.logits(context + guessed, last=len(guessed) + 1)
+        rows = self._model.forward(context + guessed, last=len(guessed) + 1)
         return [self._sampler.choose(row, position + offset) for offset, row in enumerate(rows)]
 
 

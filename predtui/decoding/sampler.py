@@ -1,4 +1,4 @@
-"""Choosing a token out of logits: greedy, or sampled with randomness tied to (seed, position).
+"""Choosing a token out of a row: greedy, or sampled with randomness tied to (seed, position).
 
 Because the noise at a position does not depend on what was evaluated before, speculation commits exactly the tokens
 that plain sampling would have chosen. Must not know of models.
@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from predtui.decoding.base import Probabilities, Sampler
 from predtui.errors import PredtuiError
-from predtui.llm.base import Logits
+from predtui.llm.rows import Row
 
 _UNTIED = 2
 """The stream of random numbers of ``Independent``."""
@@ -24,13 +24,14 @@ class Greedy:
     """The likeliest token; the lowest of them where several are equal."""
 
     seed = 0
+    whole = False
 
-    def choose(self, logits: Logits, position: int) -> int:
-        return int(logits.argmax())
+    def choose(self, row: Row, position: int) -> int:
+        return row.argmax()
 
-    def probabilities(self, logits: Logits) -> Probabilities:
-        certain = np.zeros(logits.size)
-        certain[logits.argmax()] = 1
+    def probabilities(self, row: Row) -> Probabilities:
+        certain = np.zeros(row.logits.size)
+        certain[row.argmax()] = 1
         return certain
 
 
@@ -55,16 +56,20 @@ class Seeded:
         if self.top_k < 0 or not 0 < self.top_p <= 1 or not 0 <= self.min_p <= 1:
             raise ValueError(f"out of range: top_k={self.top_k} (>= 0), top_p={self.top_p}, min_p={self.min_p} (0..1)")
 
-    def choose(self, logits: Logits, position: int) -> int:
-        scores = self.filtered(logits)
+    @property
+    def whole(self) -> bool:
+        return True
+
+    def choose(self, row: Row, position: int) -> int:
+        scores = self.filtered(row)
         return int((scores + gumbel(self.seed, position, scores.size)).argmax())
 
-    def probabilities(self, logits: Logits) -> Probabilities:
-        return _softmax(self.filtered(logits))
+    def probabilities(self, row: Row) -> Probabilities:
+        return _softmax(self.filtered(row))
 
-    def filtered(self, logits: Logits) -> npt.NDArray[np.float64]:
+    def filtered(self, row: Row) -> npt.NDArray[np.float64]:
         """Scaled logits [vocab] with minus infinity at tokens that are cut off."""
-        scores = logits.astype(np.float64) / self.temperature
+        scores = row.logits.astype(np.float64) / self.temperature
         if 0 < self.top_k < scores.size:
             scores[np.argsort(-scores, kind="stable")[self.top_k :]] = -np.inf
         if self.top_p < 1:
@@ -80,6 +85,8 @@ class Independent:
     """``Seeded`` without the tie to positions: each look draws afresh, as a sampler with a stream of random numbers
     does. Speculation then changes the reply; for benches, which show what the tie is worth."""
 
+    whole = True
+
     def __init__(self, position_seeded: Seeded) -> None:
         self._seeded = position_seeded
         self._looks = 0
@@ -88,13 +95,13 @@ class Independent:
     def seed(self) -> int:
         return self._seeded.seed
 
-    def choose(self, logits: Logits, position: int) -> int:
+    def choose(self, row: Row, position: int) -> int:
         self._looks += 1
-        noise = randomness(self.seed, self._looks, _UNTIED).gumbel(size=logits.size)
-        return int((self._seeded.filtered(logits) + noise).argmax())
+        noise = randomness(self.seed, self._looks, _UNTIED).gumbel(size=row.logits.size)
+        return int((self._seeded.filtered(row) + noise).argmax())
 
-    def probabilities(self, logits: Logits) -> Probabilities:
-        return self._seeded.probabilities(logits)
+    def probabilities(self, row: Row) -> Probabilities:
+        return self._seeded.probabilities(row)
 
 
 def sampler(temperature: float, top_k: int = 0, top_p: float = 1.0, min_p: float = 0.0, seed: int = 0) -> Sampler:

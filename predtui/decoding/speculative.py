@@ -16,7 +16,8 @@ from predtui.decoding.costs.curve import Curve
 from predtui.decoding.costs.prefill import PrefillCost
 from predtui.decoding.costs.scheduler import Scheduler
 from predtui.decoding.costs.spans import DRAFT, TARGET
-from predtui.llm.base import LanguageModel, Logits, Stale, TreeModel, never
+from predtui.llm.base import LanguageModel, Stale, TreeModel, never
+from predtui.llm.rows import Rows
 
 
 class Speculative:
@@ -168,11 +169,11 @@ class Speculative:
         draft = self._drafter.propose(context, budget, position)
         return draft if self._trees else draft.best_path()
 
-    def _evaluate(self, context: list[int], draft: Draft) -> Logits:
-        """[1 + len(draft.tokens), vocab]: logits after the context, then after each token of the draft."""
+    def _evaluate(self, context: list[int], draft: Draft) -> Rows:
+        """The rows after the context, then after each token of the draft."""
         if draft.parents and self._trees:
-            return self._trees.tree_logits(context, draft.tokens, draft.parents)
-        return self._model.logits([*context, *draft.tokens], len(draft.tokens) + 1)
+            return self._trees.forward_tree(context, draft.tokens, draft.parents)
+        return self._model.forward([*context, *draft.tokens], len(draft.tokens) + 1)
 
 
 _NOTHING = Draft(())

@@ -1,4 +1,4 @@
-"""What a language model is to the rest of predtui: a function from tokens to logits that remembers its last argument.
+"""What a language model is to the rest of predtui: a function from tokens to rows that remembers its last argument.
 
 Nobody above ``llm/`` sees a KV cache, a batch or a device. Must not know how tokens are chosen.
 """
@@ -11,12 +11,9 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-import numpy as np
-import numpy.typing as npt
-
+from predtui.llm.rows import Answers, Rows
 from predtui.state.events import Message
 
-Logits = npt.NDArray[np.float32]
 Stale = Callable[[], bool]
 
 
@@ -41,11 +38,16 @@ class LanguageModel(Protocol):
 
     @property
     def context_size(self) -> int:
-        """The most tokens ``logits`` takes."""
+        """The most tokens ``forward`` takes."""
         ...
 
-    def logits(self, tokens: Sequence[int], last: int = 1) -> Logits:
-        """Logits [last, vocab_size] (float32) at the last ``last`` positions of ``tokens``.
+    @property
+    def answers(self) -> Answers:
+        """What the rows of its forwards tell."""
+        ...
+
+    def forward(self, tokens: Sequence[int], last: int = 1) -> Rows:
+        """The rows after each of the last ``last`` of ``tokens``.
 
         Pays only for what differs from the previous call. Raises ValueError for no tokens, ``last`` out of
         1..len(tokens), or a token out of the vocabulary; ContextOverflow for more than ``context_size`` tokens.
@@ -78,12 +80,12 @@ def leave(model: LanguageModel, cores: int) -> None:
 class TreeModel(LanguageModel, Protocol):
     """A language model that also evaluates a tree of continuations in one forward."""
 
-    def tree_logits(self, tokens: Sequence[int], tree: Sequence[int], parents: Sequence[int]) -> Logits:
-        """Logits [1 + len(tree), vocab_size]: at the last of ``tokens``, then at each node of ``tree``, which follows
-        its ancestors alone. ``parents[i]`` < i is the index of node i's parent, -1 for those that follow ``tokens``.
+    def forward_tree(self, tokens: Sequence[int], tree: Sequence[int], parents: Sequence[int]) -> Rows:
+        """1 + len(tree) rows: after the last of ``tokens``, then after each node of ``tree``, which follows its
+        ancestors alone. ``parents[i]`` < i is the index of node i's parent, -1 for those that follow ``tokens``.
 
         What is remembered is ``tokens`` with the whole tree: the next call pays for nothing that goes down one of its
-        branches. Raises as ``logits`` does, and ValueError for parents out of order or a tree too large.
+        branches. Raises as ``forward`` does, and ValueError for parents out of order or a tree too large.
         """
         ...
 
@@ -93,7 +95,7 @@ class SparingModel(LanguageModel, Protocol):
     """A language model that can be lent to other work without losing what it remembers."""
 
     def aside(self, tokens: Sequence[int], room: int) -> AbstractContextManager[None]:
-        """Within it, ``logits`` may be asked anything; what is remembered of ``tokens`` when it is entered is
+        """Within it, ``forward`` may be asked anything; what is remembered of ``tokens`` when it is entered is
         remembered again when it is left, at no cost. ``room``: the most tokens evaluated within; where both do not fit
         the context, nothing is spared. Not to be nested."""
         ...
@@ -126,7 +128,7 @@ def common_prefix(left: Sequence[int], right: Sequence[int]) -> int:
 
 
 def check_request(tokens: Sequence[int], last: int, context_size: int) -> None:
-    """What ``LanguageModel.logits`` must refuse before it looks at a token. Raises ValueError or ContextOverflow."""
+    """What ``LanguageModel.forward`` must refuse before it looks at a token. Raises ValueError or ContextOverflow."""
     if not tokens or not 1 <= last <= len(tokens):
         raise ValueError(f"last={last} of {len(tokens)} tokens")
     if len(tokens) > context_size:

@@ -14,13 +14,13 @@ import numpy as np
 from predtui.llm.base import (
     Counters,
     LoadedModel,
-    Logits,
     Stale,
     check_request,
     check_vocabulary,
     common_prefix,
     never,
 )
+from predtui.llm.rows import Answers, ArrayRows, Logits, Rows
 from predtui.state.events import Message
 
 _SYMBOLS = "\x01\x02\x03\x04 etaoinshrdlucmfwypvbgkqjxzETAOINSHRDLUCM.?!,'0123456789éß"
@@ -45,10 +45,14 @@ class ScriptedModel:
         return len(_SYMBOLS)
 
     @property
+    def answers(self) -> Answers:
+        return Answers.all(self.vocab_size)
+
+    @property
     def context_size(self) -> int:
         return self._context
 
-    def logits(self, tokens: Sequence[int], last: int = 1) -> Logits:
+    def forward(self, tokens: Sequence[int], last: int = 1) -> Rows:
         check_request(tokens, last, self._context)
         kept = min(common_prefix(self._memory, tokens), len(tokens) - last)
         check_vocabulary(tokens[kept:], self.vocab_size)
@@ -56,9 +60,9 @@ class ScriptedModel:
         self.counters.tokens += len(tokens) - kept
         self._memory = list(tokens)
         rows = [self._row(tokens, end) for end in range(len(tokens) - last + 1, len(tokens) + 1)]
-        return self._table[rows] + self._habits[list(tokens[-last:])]
+        return ArrayRows(self._table[rows] + self._habits[list(tokens[-last:])])
 
-    def tree_logits(self, tokens: Sequence[int], tree: Sequence[int], parents: Sequence[int]) -> Logits:
+    def forward_tree(self, tokens: Sequence[int], tree: Sequence[int], parents: Sequence[int]) -> Rows:
         """As ``TreeModel`` says, but that of the tree nothing is remembered."""
         check_request(tokens, 1, self._context - len(tree))
         paths = [list(tokens)]
@@ -70,7 +74,7 @@ class ScriptedModel:
         self.counters.tokens += len(tokens) - kept + len(tree)
         self._memory = list(tokens)
         rows = [self._row(path, len(path)) for path in paths]
-        return self._table[rows] + self._habits[[path[-1] for path in paths]]
+        return ArrayRows(self._table[rows] + self._habits[[path[-1] for path in paths]])
 
     @contextmanager
     def aside(self, tokens: Sequence[int], room: int) -> Iterator[None]:

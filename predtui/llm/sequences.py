@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
-import numpy as np
-
-from predtui.llm.base import LanguageModel, Logits
+from predtui.llm.base import LanguageModel
+from predtui.llm.rows import RowList, Rows
 
 SEQUENCES = 8
 """Continuations that may stand side by side."""
@@ -19,10 +18,10 @@ SEQUENCES = 8
 class Sequences(Protocol):
     """The last lists of tokens, each with its own state."""
 
-    def next_logits(self, contexts: Sequence[Sequence[int]]) -> Logits:
-        """Logits [len(contexts), vocab_size] after the last token of each of at most ``SEQUENCES`` contexts.
+    def forward_each(self, contexts: Sequence[Sequence[int]]) -> Rows:
+        """The row after the last token of each of at most ``SEQUENCES`` contexts.
 
-        Pays only for what none of the contexts of the previous call begins with. Raises as ``LanguageModel.logits``.
+        Pays only for what none of the contexts of the previous call begins with. Raises as ``LanguageModel.forward``.
         """
         ...
 
@@ -46,8 +45,8 @@ class OneByOne:
     def __init__(self, model: LanguageModel) -> None:
         self._model = model
 
-    def next_logits(self, contexts: Sequence[Sequence[int]]) -> Logits:
-        return np.concatenate([self._model.logits(context) for context in contexts])
+    def forward_each(self, contexts: Sequence[Sequence[int]]) -> Rows:
+        return RowList([self._model.forward(context)[0] for context in contexts])
 
     def close(self) -> None:
         """Nothing was opened."""

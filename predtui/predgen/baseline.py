@@ -39,7 +39,7 @@ def measure(
         if stale():
             return None
         if cached:
-            loaded.model.logits(whole[:cached])
+            loaded.model.forward(whole[:cached])
         return _measured(loaded, sampler, window, history, user, reply, limit, clock, stale)
 
 
@@ -72,8 +72,8 @@ def _measured(
     divergence = diverges(plain, reply)
     gap = 0.0
     if divergence >= 0:
-        row = model.logits([*prompt, *plain[:divergence]])[-1]
-        gap = float(row.max() - row[reply[divergence]]) if divergence < len(reply) else 0.0
+        row = model.forward([*prompt, *plain[:divergence]])[-1]
+        gap = row.gap(reply[divergence]) if divergence < len(reply) else 0.0
     return Baseline(
         ttfs_ms=ttfs_ms,
         nfetfs=nfetfs,

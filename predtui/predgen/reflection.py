@@ -44,8 +44,8 @@ class ReflectionVerifier:
         if not judged or len(asked) > self._model.context_size:
             yield from self._otherwise.verify(prompt, candidate, others, spare)
             return
-        rows = self._model.logits(asked, last=len(self._question) + 1)
-        if rows[-1][self._yes].max() <= rows[-1][self._no].max():
+        rows = self._model.forward(asked, last=len(self._question) + 1)
+        if max(map(rows[-1].logprob, self._yes)) <= max(map(rows[-1].logprob, self._no)):
             yield from self._otherwise.verify(prompt, candidate, others, spare)
             return
         yield Verification(tuple(judged), self._sampler.choose(rows[0], len(judged)), lossless=False)

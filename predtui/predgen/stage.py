@@ -11,8 +11,6 @@ from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
 
-import numpy as np
-
 from predtui.decoding.assembly import assemble
 from predtui.decoding.base import DecodingStatistics, Verifier
 from predtui.decoding.costs.curve import Curve
@@ -233,8 +231,7 @@ class SpeculationStage:
         """Evaluate what stands before the user's words, so that the first of them cost no more than themselves."""
         self._opening = self._window.tokens(self._history, "")
         with suppress(Preempted):
-            logits = self._loaded.model.logits(self._opening)
-            if not np.isfinite(logits).all():
+            if not self._loaded.model.forward(self._opening).finite:
                 raise PredtuiError("The model computes no numbers: its weights are damaged.", "Fetch it again.")
 
     def _transcript(self, event: Transcript) -> Iterator[Event]:

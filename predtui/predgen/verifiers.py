@@ -14,7 +14,8 @@ from functools import partial
 from predtui.decoding.base import Sampler, Verification, Verifier
 from predtui.decoding.costs.curve import Curve
 from predtui.errors import PredtuiError
-from predtui.llm.base import LoadedModel, Logits, TreeModel, common_prefix
+from predtui.llm.base import LoadedModel, TreeModel, common_prefix
+from predtui.llm.rows import Row, Rows
 from predtui.predgen.policy import AcceptanceEstimate
 from predtui.predgen.reflection import ReflectionVerifier
 from predtui.predgen.trie import Trie, trie
@@ -74,9 +75,9 @@ class GreedyVerifier:
 
     def _forward(
         self, context: list[int], candidates: Sequence[tuple[int, ...]], position: int, new: int, spare: float
-    ) -> tuple[tuple[int, ...], int, bool, Logits | None]:
+    ) -> tuple[tuple[int, ...], int, bool, Row | None]:
         """What one forward verifies after ``context``, ``new`` tokens of which it has to evaluate: the longest run of
-        tokens that pass, of how many evaluated, whether each was the sampler's choice, and the logits after them, None
+        tokens that pass, of how many evaluated, whether each was the sampler's choice, and the row after them, None
         after an end."""
         room = self._model.context_size - len(context)
         tree = trie(candidates, self._is_end, room, self._expectation, self._costs, new, spare)
@@ -94,14 +95,14 @@ class GreedyVerifier:
         lost = self._costs.seconds(new + evaluated) - self._costs.seconds(new)
         return spare - lost + len(taken) * self._costs.seconds(1)
 
-    def _evaluate(self, context: list[int], tree: Trie) -> Logits:
-        """[1 + tree.evaluated, vocab]: logits after the context, then after each node."""
+    def _evaluate(self, context: list[int], tree: Trie) -> Rows:
+        """The rows after the context, then after each node."""
         tokens, parents = tree.tokens[: tree.evaluated], tree.parents[: tree.evaluated]
         if not tree.is_sequence and isinstance(self._model, TreeModel):
-            return self._model.tree_logits(context, tokens, parents)
-        return self._model.logits([*context, *tokens], last=len(tokens) + 1)
+            return self._model.forward_tree(context, tokens, parents)
+        return self._model.forward([*context, *tokens], last=len(tokens) + 1)
 
-    def _deepest(self, tree: Trie, rows: Logits, position: int) -> tuple[list[int], bool]:
+    def _deepest(self, tree: Trie, rows: Rows, position: int) -> tuple[list[int], bool]:
         """The nodes of the longest path of tokens that pass, and whether each of them was the sampler's choice."""
         choices: dict[int, int] = {}
         reached: dict[int, tuple[list[int], bool]] = {-1: ([], True)}
@@ -115,7 +116,7 @@ class GreedyVerifier:
                 reached[node] = [*path, node], exact and token == choices[parent]
         return max(reached.values(), key=lambda one: len(one[0]))
 
-    def _passes(self, token: int, choice: int, row: Logits) -> bool:
+    def _passes(self, token: int, choice: int, row: Row) -> bool:
         return token == choice
 
     def _learn(self, candidates: Sequence[tuple[int, ...]], held: tuple[int, ...]) -> None:
@@ -138,8 +139,8 @@ class TopKVerifier(GreedyVerifier):
         super().__init__(loaded, sampler, costs)
         self._k = k
 
-    def _passes(self, token: int, choice: int, row: Logits) -> bool:
-        return token == choice or int((row > row[token]).sum()) < self._k
+    def _passes(self, token: int, choice: int, row: Row) -> bool:
+        return token == choice or row.rank(token) < self._k
 
 
 def _reflection(loaded: LoadedModel, sampler: Sampler, costs: Curve | None = None) -> Verifier:

@@ -20,8 +20,8 @@ from predtui.decoding.duo import Duo, DuoOptions, Iteration
 from predtui.decoding.duo_draft import Request, draft, tokens_in
 from predtui.decoding.sampler import Greedy, Seeded
 from predtui.errors import PredtuiError
-from predtui.llm.base import Logits
 from predtui.llm.load import load
+from predtui.llm.rows import ArrayRows, Rows
 from predtui.llm.scripted import ScriptedModel
 from predtui.llm.sequences import SEQUENCES, OneByOne, SequencesModel, sequences_of
 from tests.tiny_gguf import write
@@ -60,10 +60,10 @@ def test_doubt_opens_sequences_and_certainty_none() -> None:
         def __init__(self, margin: float) -> None:
             self._margin = margin
 
-        def next_logits(self, contexts: Sequence[Sequence[int]]) -> Logits:
+        def forward_each(self, contexts: Sequence[Sequence[int]]) -> Rows:
             rows = np.zeros((len(contexts), 6), np.float32)
             rows[:, 3] = self._margin
-            return rows
+            return ArrayRows(rows)
 
         def close(self) -> None:
             pass
@@ -99,13 +99,13 @@ class Faulty(ScriptedModel):
         self.let_go = threading.Event()
         self._after, self._stalls = after, stalls
 
-    def logits(self, tokens: Sequence[int], last: int = 1) -> Logits:
+    def forward(self, tokens: Sequence[int], last: int = 1) -> Rows:
         self._after -= 1
         if self._after < 0 and self._stalls:
             self.let_go.wait(60)
         elif self._after < 0:
             raise RuntimeError("killed")
-        return super().logits(tokens, last)
+        return super().forward(tokens, last)
 
 
 @pytest.mark.parametrize("after", [0, 1, 7, 20])
@@ -138,13 +138,13 @@ def test_sequences_of_llama_cpp_have_the_logits_of_a_model_that_remembers_nothin
     for _ in range(60):
         grown = [[*rng.choice(contexts)[: rng.randint(280, 320)], *rng.choices(range(256), k=rng.randint(1, 3))]]
         grown += [[*grown[0][: rng.randint(1, len(grown[0]))], rng.randrange(256)] for _ in range(rng.randint(0, 7))]
-        rows = several.next_logits(grown)
-        alone = np.concatenate([loaded.model.logits(context) for context in grown])
+        rows = several.forward_each(grown).logits
+        alone = np.concatenate([loaded.model.forward(context).logits for context in grown])
         np.testing.assert_allclose(rows, alone, atol=5e-2)
         contexts = grown
     for wrong in ([], [[1]] * (SEQUENCES + 1), [[]], [[999]]):
         with pytest.raises(ValueError, match=r"sequences|last=1|token"):
-            several.next_logits(wrong)
+            several.forward_each(wrong)
     several.close()
     loaded.model.close()
 
@@ -156,7 +156,7 @@ def test_sequences_pay_only_for_what_is_new(tmp_path: Path) -> None:
 
     def cost(*contexts: list[int]) -> int:
         before = counters.tokens
-        several.next_logits(contexts)
+        several.forward_each(contexts)
         return counters.tokens - before
 
     assert cost(prompt) == 40

@@ -7,12 +7,14 @@ from hypothesis import strategies as st
 
 from predtui.decoding.sampler import Greedy, Seeded, gumbel, independent, sampler
 from predtui.errors import PredtuiError
+from predtui.llm.rows import ArrayRow
 
 LOGITS = np.log(np.array([0.5, 0.25, 0.15, 0.06, 0.04], np.float32))
+ROW = ArrayRow(LOGITS)
 
 
 def frequencies(chooser: Seeded, draws: int = 4000) -> np.ndarray:
-    picks = [chooser.choose(LOGITS, position) for position in range(draws)]
+    picks = [chooser.choose(ROW, position) for position in range(draws)]
     return np.bincount(picks, minlength=LOGITS.size) / draws
 
 
@@ -40,25 +42,25 @@ def test_temperature_sharpens_and_flattens() -> None:
     ],
 )
 def test_cuts_keep_just_what_they_say(chooser: Seeded, allowed: set[int]) -> None:
-    assert set(np.flatnonzero(np.isfinite(chooser.filtered(LOGITS)))) == allowed
-    assert {chooser.choose(LOGITS, position) for position in range(300)} == allowed
+    assert set(np.flatnonzero(np.isfinite(chooser.filtered(ROW)))) == allowed
+    assert {chooser.choose(ROW, position) for position in range(300)} == allowed
 
 
 @given(st.permutations(list(range(12))), st.integers(0, 2**64 - 1))
 def test_choices_do_not_depend_on_the_order_of_positions(order: list[int], seed: int) -> None:
     chooser = Seeded(seed=seed)
-    forward = [chooser.choose(LOGITS, position) for position in range(12)]
-    shuffled = {position: chooser.choose(LOGITS, position) for position in order}
+    forward = [chooser.choose(ROW, position) for position in range(12)]
+    shuffled = {position: chooser.choose(ROW, position) for position in order}
     assert [shuffled[position] for position in range(12)] == forward
 
 
 def test_without_the_tie_each_look_draws_afresh_from_the_same_distribution_and_runs_agree() -> None:
     free, again = (independent(Seeded(seed=4)) for _ in range(2))
-    drawn = [free.choose(LOGITS, 0) for _ in range(4000)]
-    assert drawn == [again.choose(LOGITS, 7) for _ in range(4000)]
+    drawn = [free.choose(ROW, 0) for _ in range(4000)]
+    assert drawn == [again.choose(ROW, 7) for _ in range(4000)]
     expected = np.exp(LOGITS)
     assert 4000 * ((np.bincount(drawn) / 4000 - expected) ** 2 / expected).sum() < 18.5
-    assert independent(Greedy()).choose(LOGITS, 0) == 0
+    assert independent(Greedy()).choose(ROW, 0) == 0
 
 
 def test_noise_differs_between_positions_and_seeds() -> None:
@@ -68,8 +70,8 @@ def test_noise_differs_between_positions_and_seeds() -> None:
 
 
 def test_greedy_takes_the_likeliest_and_the_lowest_of_equals() -> None:
-    assert Greedy().choose(LOGITS, 5) == 0
-    assert Greedy().choose(np.array([1, 3, 3], np.float32), 0) == 1
+    assert Greedy().choose(ROW, 5) == 0
+    assert Greedy().choose(ArrayRow(np.array([1, 3, 3], np.float32)), 0) == 1
     assert isinstance(sampler(0), Greedy)
     assert sampler(0.7, 5, 0.9, 0.1, 3) == Seeded(0.7, 5, 0.9, 0.1, 3)
 

@@ -27,8 +27,9 @@ from predtui.decoding.base import Decoder, Draft, Probabilities, Sampler
 from predtui.decoding.decoders import DECODERS, Parts, make_decoder
 from predtui.decoding.drafters import DRAFTERS, DrafterParts, make_drafter
 from predtui.decoding.sampler import Greedy, Seeded
-from predtui.llm.base import LoadedModel, Logits
+from predtui.llm.base import LoadedModel
 from predtui.llm.load import load
+from predtui.llm.rows import ArrayRow, ArrayRows, Logits
 from predtui.llm.scripted import ScriptedModel
 from tests.laws.test_lossless import differs_by_near_tie
 from tests.tiny_gguf import write
@@ -102,7 +103,7 @@ class Noisy:
         self._sampler, self._tree = sampler, tree
 
     def propose(self, context: Sequence[int], budget: int, position: int = 0) -> Draft:
-        rows = [np.sin(np.arange(6) * (position + i) + 1).astype(np.float32) for i in range(3)]
+        rows = [ArrayRow(np.sin(np.arange(6) * (position + i) + 1).astype(np.float32)) for i in range(3)]
         q = [self._sampler.probabilities(row) for row in rows]
         tokens = [self._sampler.choose(row, position + i) for i, row in enumerate(rows)]
         if not self._tree:
@@ -126,7 +127,8 @@ def test_speculative_sampling_is_exact_in_distribution(tree: bool, certain: bool
         sampler = Seeded(1.3, seed=seed)
         counts[two_tokens(RejectionSampling(sampler), Noisy(sampler, tree), certain, first, second)] += 1
     chance = Seeded(1.3).probabilities
-    expected = np.array([chance(first)[a] * chance(second[a])[b] * draws for a in range(6) for b in range(6)])
+    p, after = chance(ArrayRow(first)), [chance(row) for row in ArrayRows(second)]
+    expected = np.array([p[a] * after[a][b] * draws for a in range(6) for b in range(6)])
     seen = np.array([counts[a, b] for a in range(6) for b in range(6)])
     assert ((seen - expected) ** 2 / expected).sum() < 66.7  # 99.9 % of a chi-square of 35 degrees of freedom
 
@@ -140,7 +142,7 @@ def two_tokens(
         if certain:
             draft = Draft((1, 2, 3), draft.parents)
         row = second[out[0]] if out else first
-        rows = np.stack([row, *(second[token] for token in draft.tokens)])
+        rows = ArrayRows(np.stack([row, *(second[token] for token in draft.tokens)]))
         path, token = rule.walk(draft, rows, len(out))
         out += [*(draft.tokens[node] for node in path), token]
     return out[0], out[1]

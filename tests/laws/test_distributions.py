@@ -18,7 +18,8 @@ from predtui.decoding.base import Decoder, Sampler
 from predtui.decoding.decoders import DECODERS, DRAFTING, Parts, make_decoder
 from predtui.decoding.drafters import DRAFTERS, DrafterParts, make_drafter
 from predtui.decoding.sampler import Seeded
-from predtui.llm.base import Counters, LoadedModel, Logits
+from predtui.llm.base import Counters, LoadedModel
+from predtui.llm.rows import Answers, ArrayRows, Logits, Rows
 from predtui.llm.scripted import CharacterTokenizer, MarkedTemplate
 from tests.laws.test_decoders import no_end, store_of
 
@@ -40,18 +41,22 @@ class Chain:
         return SIZE
 
     @property
+    def answers(self) -> Answers:
+        return Answers.all(SIZE)
+
+    @property
     def context_size(self) -> int:
         return 1024
 
-    def logits(self, tokens: Sequence[int], last: int = 1) -> Logits:
+    def forward(self, tokens: Sequence[int], last: int = 1) -> Rows:
         self.counters.forwards += 1
         self.counters.tokens += last
-        return self.table[list(tokens[-last:])]
+        return ArrayRows(self.table[list(tokens[-last:])])
 
-    def tree_logits(self, tokens: Sequence[int], tree: Sequence[int], parents: Sequence[int]) -> Logits:
+    def forward_tree(self, tokens: Sequence[int], tree: Sequence[int], parents: Sequence[int]) -> Rows:
         self.counters.forwards += 1
         self.counters.tokens += 1 + len(tree)
-        return self.table[[tokens[-1], *tree]]
+        return ArrayRows(self.table[[tokens[-1], *tree]])
 
     def forget(self, keep: int = 0) -> None:
         """It remembers nothing."""
@@ -76,7 +81,7 @@ def chi_square(replies: Sequence[Sequence[int]], table: Logits, sampler: Seeded)
     for reply in replies:
         for before, after in pairwise(reply):
             counts[before, after] += 1
-    expected = np.stack([sampler.probabilities(row) for row in table]) * counts.sum(axis=1, keepdims=True)
+    expected = np.stack([sampler.probabilities(row) for row in ArrayRows(table)]) * counts.sum(axis=1, keepdims=True)
     return float(((counts - expected) ** 2 / expected).sum())
 
 

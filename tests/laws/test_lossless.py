@@ -21,6 +21,7 @@ from predtui.decoding.sampler import Greedy, Seeded
 from predtui.llm.base import LoadedModel
 from predtui.llm.llamacpp.exactness import known_exact
 from predtui.llm.load import load
+from predtui.llm.rows import ArrayRow
 from predtui.models.shipped import asset
 from predtui.predgen.algorithm import Progress, Speculator
 from predtui.predgen.verifiers import make_verifier
@@ -183,9 +184,9 @@ def differs_by_near_tie(
         return False
     assert not exact(loaded), "the reply is another one"
     at = next(i for i in range(len(plain)) if plain[i] != reply[i])
-    row = loaded.model.logits([*prompt, *plain[:at]])[-1].copy()
+    row = loaded.model.forward([*prompt, *plain[:at]]).logits[-1].copy()
     row[reply[at]] += NEAR_TIE
-    assert sampler.choose(row, at) == reply[at], f"token {at} differs and is no near-tie"
+    assert sampler.choose(ArrayRow(row), at) == reply[at], f"token {at} differs and is no near-tie"
     return True
 
 

@@ -21,9 +21,9 @@ def main() -> None:
     plain = write(folder / "plain.gguf", hidden=width, feed_forward=2 * width)
     model = load(str(quantise(plain, folder / f"{kind}-{width}.gguf", kind)), threads=1).model
     tokens = np.random.default_rng(0).integers(0, 256, COUNT).tolist()
-    at_once = model.logits(tokens, last=COUNT)
+    at_once = model.forward(tokens, last=COUNT).logits
     model.forget()
-    single = np.concatenate([model.logits(tokens[: end + 1]) for end in range(COUNT)])
+    single = np.concatenate([model.forward(tokens[: end + 1]).logits for end in range(COUNT)])
     assert np.isfinite(at_once).all()
     print(json.dumps(float(np.abs(at_once - single).max())))
 

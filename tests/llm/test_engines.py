@@ -59,7 +59,7 @@ def tokens(count: int, seed: int = 0) -> list[int]:
 
 def cost(model: LanguageModel, asked: list[int], last: int = 1) -> tuple[int, int]:
     before = (model.counters.forwards, model.counters.tokens)
-    model.logits(asked, last)
+    model.forward(asked, last)
     return model.counters.forwards - before[0], model.counters.tokens - before[1]
 
 
@@ -69,9 +69,9 @@ def test_any_order_of_calls_gives_the_logits_of_a_fresh_model(model: LanguageMod
     for trial in range(40):
         asked = base[: rng.randint(1, 60)] + tokens(rng.randint(0, 20), trial)
         last = rng.randint(1, len(asked))
-        reused = model.logits(asked, last)
+        reused = model.forward(asked, last).logits
         model.forget()
-        fresh = model.logits(asked, last)
+        fresh = model.forward(asked, last).logits
         assert reused.shape == (last, model.vocab_size)
         assert reused.dtype == np.float32
         np.testing.assert_allclose(reused, fresh, atol=ROUNDING)
@@ -79,15 +79,15 @@ def test_any_order_of_calls_gives_the_logits_of_a_fresh_model(model: LanguageMod
 
 def test_rows_of_one_call_are_those_of_single_calls(model: LanguageModel) -> None:
     asked = tokens(12)
-    together = model.logits(asked, 12)
-    alone = np.stack([model.logits(asked[: i + 1])[0] for i in range(12)])
+    together = model.forward(asked, 12).logits
+    alone = np.stack([model.forward(asked[: i + 1]).logits[0] for i in range(12)])
     np.testing.assert_allclose(together, alone, atol=ROUNDING)
 
 
 def test_what_is_returned_stays_as_it_is(model: LanguageModel) -> None:
-    rows = model.logits(tokens(9), 3)
+    rows = model.forward(tokens(9), 3).logits
     kept = rows.copy()
-    model.logits(tokens(9, seed=4), 3)
+    model.forward(tokens(9, seed=4), 3)
     assert np.array_equal(rows, kept)
 
 
@@ -105,19 +105,19 @@ def test_pays_only_for_what_differs(model: LanguageModel) -> None:
 def test_a_long_prefill_is_one_forward_with_all_its_rows(model: LanguageModel) -> None:
     asked = tokens(2 * CHUNK + 40)
     before = model.counters.forwards
-    rows = model.logits(asked, last=CHUNK + 100)
+    rows = model.forward(asked, last=CHUNK + 100).logits
     assert model.counters.forwards == before + 1
-    np.testing.assert_allclose(rows[-1], model.logits(asked)[0], atol=ROUNDING)
-    np.testing.assert_allclose(rows[0], model.logits(asked[: -(CHUNK + 99)])[0], atol=ROUNDING)
+    np.testing.assert_allclose(rows[-1], model.forward(asked).logits[0], atol=ROUNDING)
+    np.testing.assert_allclose(rows[0], model.forward(asked[: -(CHUNK + 99)]).logits[0], atol=ROUNDING)
 
 
 def test_refuses_what_makes_no_sense(model: LanguageModel) -> None:
     for asked, last in (([], 1), ([1], 2), ([1], 0), ([-1], 1), ([1, 10**6], 1)):
         with pytest.raises(ValueError, match=r"last=|not within"):
-            model.logits(asked, last)
+            model.forward(asked, last)
     with pytest.raises(ContextOverflow):
-        model.logits([1] * (model.context_size + 1))
-    assert np.isfinite(model.logits([1] * model.context_size)).all()
+        model.forward([1] * (model.context_size + 1))
+    assert np.isfinite(model.forward([1] * model.context_size).logits).all()
 
 
 def test_a_stale_prefill_stops_between_chunks_and_keeps_what_it_has(open_model: Open) -> None:
@@ -125,9 +125,9 @@ def test_a_stale_prefill_stops_between_chunks_and_keeps_what_it_has(open_model: 
     model = open_model(stale=lambda: next(asks, False)).model
     asked = tokens(4 * CHUNK - 5)
     with pytest.raises(Preempted):
-        model.logits(asked)
+        model.forward(asked)
     assert model.counters.tokens == 2 * CHUNK
-    model.logits(asked)
+    model.forward(asked)
     assert model.counters.tokens == len(asked)
     model.close()
 
@@ -137,10 +137,10 @@ def test_a_forward_is_halted_while_it_is_under_way_and_leaves_what_was_remembere
     model = open_model(stale=halt).model
     asked = tokens(200)
     before = asked[:120]
-    model.logits(before)
+    model.forward(before)
     known = cost(model, [*before, 7])
     model.forget(120)
-    whole = model.logits(asked, last=80)
+    whole = model.forward(asked, last=80).logits
     model.forget(120)
     ended = threading.Event()
 
@@ -158,14 +158,14 @@ def test_a_forward_is_halted_while_it_is_under_way_and_leaves_what_was_remembere
     halt.clear()
     assert cost(model, [*before, 7]) == known, "what was remembered still is"
     model.forget(120)
-    assert (model.logits(asked, last=80) == whole).all()
+    assert (model.forward(asked, last=80).logits == whole).all()
     model.close()
 
 
 def _again_and_again(model: LanguageModel, asked: list[int]) -> None:
     """A forward that is over before it is halted tells nothing."""
     while True:
-        model.logits(asked, last=80)
+        model.forward(asked, last=80)
         model.forget(120)
 
 

@@ -14,16 +14,16 @@ from predtui.state.events import Message
 def test_rows_do_not_depend_on_how_they_are_asked_for() -> None:
     tokens = [5, 9, 14, 22, 31, 8, 5, 40]
     model = ScriptedModel(seed=3)
-    together = model.logits(tokens, 8)
-    alone = [ScriptedModel(seed=3).logits(tokens[: i + 1])[0] for i in range(8)]
+    together = model.forward(tokens, 8).logits
+    alone = [ScriptedModel(seed=3).forward(tokens[: i + 1]).logits[0] for i in range(8)]
     assert np.array_equal(together, np.stack(alone))
 
 
 def test_counts_as_a_real_model_does() -> None:
     model = ScriptedModel()
-    model.logits([5, 6, 7, 8])
-    model.logits([5, 6, 7, 8, 9])
-    model.logits([5, 6, 9], last=2)
+    model.forward([5, 6, 7, 8])
+    model.forward([5, 6, 7, 8, 9])
+    model.forward([5, 6, 9], last=2)
     assert (model.counters.forwards, model.counters.tokens) == (3, 4 + 1 + 2)
 
 
@@ -40,11 +40,11 @@ def test_the_common_prefix_of_lists_and_tuples() -> None:
 def test_refuses_what_a_real_model_refuses() -> None:
     model = ScriptedModel(context=4)
     with pytest.raises(ValueError, match="last"):
-        model.logits([])
+        model.forward([])
     with pytest.raises(ValueError, match="within"):
-        model.logits([9999])
+        model.forward([9999])
     with pytest.raises(ContextOverflow):
-        model.logits([5] * 5)
+        model.forward([5] * 5)
 
 
 def test_replies_end_hold_sentences_and_depend_on_the_prompt() -> None:

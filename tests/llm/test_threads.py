@@ -93,9 +93,9 @@ def test_a_model_follows_the_machine_unless_threads_were_asked_for(
     monkeypatch.setattr("predtui.llm.llamacpp.model.llama_threads", lambda parameters: 3)
     for asked, follows in ((None, True), (3, False), (1, False)):
         model = LlamaCppModel(tiny_path, asked)  # type: ignore[arg-type]
-        first = model.logits([5, 6, 7])
+        first = model.forward([5, 6, 7]).logits
         model.leave(2)
         model.forget()
-        np.testing.assert_array_equal(first, model.logits([5, 6, 7]))
+        np.testing.assert_array_equal(first, model.forward([5, 6, 7]).logits)
         assert model._working == (1 if follows else asked or 3)
         model.close()

@@ -57,16 +57,16 @@ def test_each_node_has_the_logits_of_its_path_and_a_branch_goes_on(
     model: TreeModel, context: list[int], tree: Tree, data: st.DataObject
 ) -> None:
     before = model.counters.forwards
-    rows = model.tree_logits(context, *tree)
+    rows = model.forward_tree(context, *tree).logits
     assert model.counters.forwards - before == 1
     assert rows.shape == (1 + len(tree[0]), model.vocab_size)
     path = path_to(tree, data.draw(st.integers(-1, len(tree[0]) - 1)))
     going_on = [*context, *path, *data.draw(st.lists(TOKENS, max_size=3))]
-    continued = model.logits(going_on)
+    continued = model.forward(going_on).logits
     model.forget()
-    np.testing.assert_allclose(continued, model.logits(going_on), atol=5e-2)
+    np.testing.assert_allclose(continued, model.forward(going_on).logits, atol=5e-2)
     for node, row in enumerate(rows, -1):
-        np.testing.assert_allclose(row, model.logits([*context, *path_to(tree, node)])[0], atol=5e-2)
+        np.testing.assert_allclose(row, model.forward([*context, *path_to(tree, node)]).logits[0], atol=5e-2)
 
 
 def test_what_a_branch_holds_is_not_evaluated_again(request: pytest.FixtureRequest) -> None:
@@ -74,34 +74,34 @@ def test_what_a_branch_holds_is_not_evaluated_again(request: pytest.FixtureReque
     model = loaded.model
     assert isinstance(model, TreeModel)
     context = list(range(10, 40))
-    model.tree_logits(context, [1, 2, 3, 4, 5], [-1, -1, 0, 1, 3])
+    model.forward_tree(context, [1, 2, 3, 4, 5], [-1, -1, 0, 1, 3])
     before = model.counters.tokens
-    model.logits([*context, 2, 4, 5, 9])
+    model.forward([*context, 2, 4, 5, 9])
     assert model.counters.tokens - before == 1
-    model.tree_logits([*context, 2, 4, 5, 9, 8], [1, 2], [-1, -1])
+    model.forward_tree([*context, 2, 4, 5, 9, 8], [1, 2], [-1, -1])
     model.forget(32)
     before = model.counters.tokens
-    model.logits([*context, 2, 4])
+    model.forward([*context, 2, 4])
     assert model.counters.tokens - before == 1
     model.close()
 
 
 def test_misshapen_trees_are_refused(model: TreeModel) -> None:
     with pytest.raises(ContextOverflow):
-        model.tree_logits([5] * model.context_size, [5], [-1])
+        model.forward_tree([5] * model.context_size, [5], [-1])
     with pytest.raises(ValueError, match="token"):
-        model.tree_logits([5], [10**6], [-1])
+        model.forward_tree([5], [10**6], [-1])
     with pytest.raises(ValueError, match="tokens"):
-        model.tree_logits([], [5], [-1])
+        model.forward_tree([], [5], [-1])
 
 
 def test_llama_cpp_refuses_what_it_cannot_hold(request: pytest.FixtureRequest) -> None:
     model = load(str(request.getfixturevalue("tiny_path")), threads=1).model
     assert isinstance(model, TreeModel)
     with pytest.raises(ValueError, match="leaves"):
-        model.tree_logits([5], [6] * (SEQUENCES + 1), [-1] * (SEQUENCES + 1))
+        model.forward_tree([5], [6] * (SEQUENCES + 1), [-1] * (SEQUENCES + 1))
     with pytest.raises(ValueError, match="parents"):
-        model.tree_logits([5], [6, 7], [1, -1])
+        model.forward_tree([5], [6, 7], [1, -1])
     model.close()
 
 
@@ -119,16 +119,16 @@ def test_what_is_put_aside_is_remembered_again(
     assert isinstance(model, SparingModel)
     model.forget()
     going_on = [*context, 5, 6, 7]
-    wanted = model.logits(going_on, last=3)
+    wanted = model.forward(going_on, last=3).logits
     model.forget()
-    model.tree_logits(context, *tree) if tree[0] else model.logits(context)
+    model.forward_tree(context, *tree).logits if tree[0] else model.forward(context).logits
     with suppress(Preempted), model.aside(context, room=100):
         for shared, rest in others:
-            model.logits([*context[:shared], *rest])
+            model.forward([*context[:shared], *rest])
         if failing:
             raise Preempted
     before = model.counters.tokens
-    rows = model.logits(going_on, last=3)
+    rows = model.forward(going_on, last=3).logits
     assert model.counters.tokens - before == 3
     np.testing.assert_allclose(rows, wanted, atol=5e-2)
 
@@ -137,10 +137,10 @@ def test_where_both_do_not_fit_nothing_is_put_aside_and_nothing_fails(model: Tre
     assert isinstance(model, SparingModel)
     model.forget()
     half = [4 + number % 30 for number in range(model.context_size - 10)]
-    model.logits(half)
+    model.forward(half)
     with model.aside(half, room=len(half)):
-        model.logits([5, *half[1:]])
-    model.logits([*half, 5])
+        model.forward([5, *half[1:]])
+    model.forward([*half, 5])
 
 
 def test_what_is_halted_at_any_time_leaves_the_memory_right() -> None:
@@ -162,11 +162,11 @@ def test_what_is_halted_at_any_time_leaves_the_memory_right() -> None:
         parents = [rng.randint(-1, node - 1) for node in range(rng.randint(1, 13))]
         halt.clear()
         with suppress(Preempted):
-            halted.tree_logits(tokens, rng.choices(range(100, 2000), k=len(parents)), parents)
-            halted.logits(tokens, last=min(8, len(tokens)))
+            halted.forward_tree(tokens, rng.choices(range(100, 2000), k=len(parents)), parents)
+            halted.forward(tokens, last=min(8, len(tokens)))
     over.set()
     thread.join()
     halt.clear()
-    np.testing.assert_allclose(halted.logits(said, last=8), fresh.logits(said, last=8), atol=5e-2)
+    np.testing.assert_allclose(halted.forward(said, last=8).logits, fresh.forward(said, last=8).logits, atol=5e-2)
     for model in (halted, fresh):
         model.close()

@@ -20,6 +20,7 @@ from predtui.decoding.sampler import Greedy
 from predtui.errors import PredtuiError
 from predtui.llm.base import LoadedModel, never
 from predtui.llm.load import load
+from predtui.llm.rows import ArrayRows
 from predtui.llm.scripted import ScriptedModel
 from predtui.llm.templates import PlainTemplate
 from predtui.predgen.options import SpeculationOptions
@@ -135,8 +136,8 @@ def test_a_model_without_a_chat_template_is_told_of() -> None:
 
 
 def test_weights_that_compute_no_numbers_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    loaded = load("5", engine="scripted")
-    monkeypatch.setattr(loaded.model, "logits", lambda tokens, last=1: np.full((last, 9), np.nan, np.float32))
+    loaded, damaged = load("5", engine="scripted"), ArrayRows(np.full((1, 9), np.nan, np.float32))
+    monkeypatch.setattr(loaded.model, "forward", lambda tokens, last=1: damaged)
     with pytest.raises(PredtuiError, match="weights are damaged"):
         opened(loaded)
 

@@ -12,8 +12,9 @@ from predtui.decoding.autoregressive import generate
 from predtui.decoding.base import Verification, Verifier
 from predtui.decoding.sampler import Greedy, Seeded
 from predtui.errors import PredtuiError
-from predtui.llm.base import LoadedModel, Logits, common_prefix
+from predtui.llm.base import LoadedModel, common_prefix
 from predtui.llm.load import load
+from predtui.llm.rows import ArrayRows, Rows
 from predtui.predgen.prompts import JUDGE_QUESTION
 from predtui.predgen.trie import MOST_CANDIDATES
 from predtui.predgen.verifiers import VERIFIERS, make_verifier
@@ -82,7 +83,7 @@ def test_top_k_accepts_what_is_among_the_k_likeliest_and_says_whether_that_cost_
     loaded = load("3", engine="scripted")
     verifier = make_verifier(f"top{k}", loaded, Greedy())
     for rank in range(7):
-        row = loaded.model.logits(PROMPT)[-1]
+        row = loaded.model.forward(PROMPT).logits[-1]
         token = int((-row).argsort(kind="stable")[rank])
         result = verified(verifier, PROMPT, [token])
         assert result.accepted == ((token,) if rank < k else ())
@@ -102,15 +103,15 @@ class Judging:
 
     def __init__(self, loaded: LoadedModel, verdict: str) -> None:
         self._loaded, self._verdict = loaded, verdict
-        self.counters = loaded.model.counters
+        self.counters, self.answers = loaded.model.counters, loaded.model.answers
         self.vocab_size, self.context_size = loaded.model.vocab_size, loaded.model.context_size
 
-    def logits(self, tokens: Sequence[int], last: int = 1) -> Logits:
-        rows = self._loaded.model.logits(tokens, last)
+    def forward(self, tokens: Sequence[int], last: int = 1) -> Rows:
+        rows = self._loaded.model.forward(tokens, last).logits
         if JUDGE_QUESTION in self._loaded.tokenizer.decode(tokens):
             for word in ("yes", "no"):
                 rows[-1, self._loaded.tokenizer.encode(word)[0]] = 50.0 if word == self._verdict else -50.0
-        return rows
+        return ArrayRows(rows)
 
     def forget(self, keep: int = 0) -> None: ...
 

@@ -30,7 +30,7 @@ def measured(model: LanguageModel, prompt: Sequence[int], clock: Clock) -> Curve
             if clock.now() - began > MEASURING_S and (repeat or number > 1):
                 break
             start = clock.now()
-            model.logits([*prompt, *[prompt[-1]] * size], last=size)
+            model.forward([*prompt, *[prompt[-1]] * size], last=size)
             curve.add(size, clock.now() - start)
     return curve
 
@@ -42,7 +42,7 @@ def remembered(model: LanguageModel, prompt: Sequence[int], clock: Clock, name: 
     known = _read(_FINDINGS.read().get(key_of(circumstances), {}).get("verdict"))
     if known and len(prompt) < model.context_size:
         start = clock.now()
-        model.logits([*prompt, prompt[-1]])
+        model.forward([*prompt, prompt[-1]])
         if known[1] / NEAR <= clock.now() - start <= known[1] * NEAR:
             curve = Curve()
             for size, seconds in known.items():

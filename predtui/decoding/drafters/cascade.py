@@ -8,14 +8,14 @@ of verification.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
-
-import numpy as np
 
 from predtui.decoding.base import Draft, Sampler, Verification
 from predtui.decoding.datastore import GAP, Datastore
 from predtui.decoding.drafters.rest import Foresight
-from predtui.llm.base import LanguageModel, Logits
+from predtui.llm.base import LanguageModel
+from predtui.llm.rows import Row
 
 SHOWN = 0.5
 """The model is shown as much of what the corpus says as is likelier than this."""
@@ -55,7 +55,7 @@ class Cascade:
         corpus, end = Foresight(self._store, known), len(known) + budget
         while (room := min(end - 1, self._model.context_size) - len(known)) >= 0:
             run = corpus.ahead(room, SHOWN)
-            rows = self._model.logits([*known, *(token for token, _ in run)], len(run) + 1)
+            rows = self._model.forward([*known, *(token for token, _ in run)], len(run) + 1)
             for row, (said, trust) in zip(rows, [*run, (GAP, 0.0)], strict=True):
                 own = self._sampler.choose(row, position + len(known) - end + budget)
                 token, chance = likelier(row, own, said, trust)
@@ -66,15 +66,13 @@ class Cascade:
                     break
 
 
-def likelier(row: Logits, own: int, said: int, trust: float) -> tuple[int, float]:
-    """The token and its chance: the model's ``own`` choice from logits ``row``, or what the corpus ``said`` with so
+def likelier(row: Row, own: int, said: int, trust: float) -> tuple[int, float]:
+    """The token and its chance: the model's ``own`` choice from ``row``, or what the corpus ``said`` with so
     much ``trust``; the odds of both sources multiplied."""
-    weights = np.exp(row - row.max())
-    total = float(weights.sum())
-    mine = float(weights[own]) / total
+    mine = math.exp(row.logprob(own))
     if not trust:
         return own, mine
-    shared = float(weights[said]) / total
+    shared = math.exp(row.logprob(said))
     both, neither = shared * trust, (1 - shared) * (1 - trust)
     if said == own or both > mine * (1 - trust):
         return said, both / (both + neither)

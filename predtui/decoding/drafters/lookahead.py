@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Sequence
 
-import numpy as np
-
 from predtui.decoding.base import WIDEST, Draft, Verification
 
 LEVELS = 3
@@ -48,11 +46,10 @@ class Lookahead:
 
     def observe(self, verification: Verification) -> None:
         """Learn an n-gram from each column, and let the columns go on by one iteration."""
-        if verification.logits is None or verification.evaluated[1:] != self._proposed:
+        if verification.rows is None or verification.evaluated[1:] != self._proposed:
             return
-        choices = np.argmax(verification.logits, axis=1)
         for column, nodes in zip(self._window, self._columns, strict=False):
-            ngram = (*column[1:], int(choices[nodes[-1] + 1]))
+            ngram = (*column[1:], verification.rows[nodes[-1] + 1].argmax())
             known = self._pool.setdefault(column[0], OrderedDict())
             known.pop(ngram, None)
             known[ngram] = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -27,10 +28,10 @@ class ModelDrafter:
         sequence, start, chance = list(context), len(context), 1.0
         greedy, q, chances = isinstance(self._sampler, Greedy), [], []
         for index in range(min(budget, self._model.context_size - start + 1)):
-            row = self._model.logits(sequence)[-1]
+            row = self._model.forward(sequence)[-1]
             token = self._sampler.choose(row, position + index)
             if greedy:
-                chance /= float(np.exp(row - row[token]).sum())
+                chance *= math.exp(row.logprob(token))
                 if chance < UNSURE:
                     break
                 chances.append(chance)

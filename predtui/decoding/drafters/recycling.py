@@ -46,13 +46,11 @@ class TokenRecycling:
         return Draft(tuple(tokens), tuple(parents) if self._ranks > 1 else (), source="recycling")
 
     def observe(self, verification: Verification) -> None:
-        if verification.logits is None:
+        if verification.rows is None:
             return
-        rows = verification.logits
-        count = min(CANDIDATES, rows.shape[1])
-        best = np.argpartition(rows, -count, axis=1)[:, -count:]
-        order = np.argsort(-np.take_along_axis(rows, best, axis=1), axis=1)
-        self._matrix[list(verification.evaluated), :count] = np.take_along_axis(best, order, axis=1)
+        for token, row in zip(verification.evaluated, verification.rows, strict=True):
+            likeliest = row.top(CANDIDATES)
+            self._matrix[token, : len(likeliest)] = likeliest
 
     def reset(self) -> None:
         """The matrix stays."""

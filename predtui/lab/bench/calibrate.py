@@ -79,9 +79,9 @@ def forward(model: LanguageModel, new: int, known: int, repeats: int) -> float:
 
     def timed() -> float:
         if known:
-            model.logits(tokens[:known])
+            model.forward(tokens[:known])
         model.forget(known)
-        return _seconds(lambda: model.logits(tokens, last=new))
+        return _seconds(lambda: model.forward(tokens, last=new).logits)
 
     return median([timed() for _ in range(repeats + 1)][1:])
 

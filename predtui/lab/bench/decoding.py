@@ -181,7 +181,7 @@ class Run:
         shared = common_prefix(plain, tokens)
         if shared == min(len(plain), len(tokens)):
             return shared, 0.0
-        row = self.target.model.logits([*prompt, *plain[:shared]])[-1]
+        row = self.target.model.forward([*prompt, *plain[:shared]]).logits[-1]
         return shared, round(abs(float(row[plain[shared]] - row[tokens[shared]])), 4)
 
 

@@ -29,6 +29,7 @@ from predtui.lab.bench.watch import Gather, Watch
 from predtui.llm.base import LanguageModel, LoadedModel, common_prefix
 from predtui.llm.llamacpp.exactness import known_exact
 from predtui.llm.load import load
+from predtui.llm.rows import ArrayRow
 
 LIMIT = 24
 """Tokens of a reply."""
@@ -153,15 +154,15 @@ def _difference(
     """Where the reply differs, and whether by a near tie; of an equal one, whether the memory is wrong."""
     shared, exact = common_prefix(plain, reply), known_exact(model)
     whole = [*prompt, *plain[:shared]]
-    remembered = model.logits(whole)[-1]
+    remembered = model.forward(whole).logits[-1]
     model.forget()
-    fresh = model.logits(whole)[-1]
+    fresh = model.forward(whole).logits[-1]
     if shared == len(plain):
         wrong = bool(np.abs(fresh - remembered).max() > (0 if exact else WRONG))
         return (shared, False) if wrong else None
     if shared < len(reply) and not exact:
         fresh[reply[shared]] += NEAR_TIE
-        return shared, sampler.choose(fresh, shared) == reply[shared]
+        return shared, sampler.choose(ArrayRow(fresh), shared) == reply[shared]
     return shared, False
 
 

@@ -198,7 +198,7 @@ def _replies(target: Speaker, draft: Speaker, example: Example, source: Source, 
     tally.add("replies right, draft", example.split, groups[1:], source.right(example, draft.reply(messages)[2]))
     if not tokens:
         return Counter()
-    foretold = draft.loaded.model.logits([*prompt, *tokens[:-1]], last=len(tokens)).argmax(-1)
+    foretold = draft.loaded.model.forward([*prompt, *tokens[:-1]], last=len(tokens)).logits.argmax(-1)
     return Counter((foretold == np.array(tokens)).tolist())
 
 
@@ -210,7 +210,7 @@ def _length(example: Example) -> str:
 
 def _judged(loaded: LoadedModel, example: Example) -> str:
     """The label that the model holds for the likelier one."""
-    logits = loaded.model.logits(loaded.prompt_tokens(example.messages[:-1]))[-1]
+    logits = loaded.model.forward(loaded.prompt_tokens(example.messages[:-1])).logits[-1]
     yes, no = (logits[loaded.tokenizer.encode(label)[0]] for label in ("yes", "no"))
     return "yes" if yes > no else "no"
 

@@ -12,8 +12,9 @@ from predtui.decoding.costs.measured import measured
 from predtui.lab.bench import calibrate
 from predtui.lab.bench.virtual import Timetable
 from predtui.lab.profiles import HardwareProfile
-from predtui.llm.base import LanguageModel, LoadedModel, Logits, Preempted, Stale, TreeModel, aside, never
+from predtui.llm.base import LanguageModel, LoadedModel, Preempted, Stale, TreeModel, aside, never
 from predtui.llm.load import load
+from predtui.llm.rows import Answers, Rows
 from predtui.predgen.options import SpeculationOptions
 from predtui.predgen.stage import SpeculationStage
 from predtui.state.events import Message
@@ -42,12 +43,16 @@ class PricedModel:
         return self._model.vocab_size
 
     @property
+    def answers(self) -> Answers:
+        return self._model.answers
+
+    @property
     def context_size(self) -> int:
         return self._model.context_size
 
-    def logits(self, tokens: Sequence[int], last: int = 1) -> Logits:
+    def forward(self, tokens: Sequence[int], last: int = 1) -> Rows:
         before = self.counters.tokens
-        rows = self._model.logits(tokens, last)
+        rows = self._model.forward(tokens, last)
         self._pay(before, len(tokens))
         return rows
 
@@ -82,9 +87,9 @@ class PricedTreeModel(PricedModel):
         super().__init__(model, price, clock, stale)
         self._trees = model
 
-    def tree_logits(self, tokens: Sequence[int], tree: Sequence[int], parents: Sequence[int]) -> Logits:
+    def forward_tree(self, tokens: Sequence[int], tree: Sequence[int], parents: Sequence[int]) -> Rows:
         before = self.counters.tokens
-        rows = self._trees.tree_logits(tokens, tree, parents)
+        rows = self._trees.forward_tree(tokens, tree, parents)
         self._pay(before, len(tokens) + len(tree))
         return rows
 
@@ -141,7 +146,7 @@ class Lender:
 
     def _measured(self) -> Curve:
         prompt = self.loaded.prompt_tokens([Message("user", "how long does one word take")])
-        self.loaded.model.logits(prompt)
+        self.loaded.model.forward(prompt)
         return measured(self.loaded.model, prompt, RealClock())
 
     def close(self) -> None:

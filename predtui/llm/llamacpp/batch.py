@@ -12,9 +12,9 @@ from collections.abc import Sequence
 import llama_cpp
 import numpy as np
 
-from predtui.llm.base import Logits
 from predtui.llm.halt import Halt
 from predtui.llm.llamacpp.exactness import UNPADDED
+from predtui.llm.rows import Logits
 
 CHUNK = 256
 """Tokens of the largest batch."""

@@ -15,9 +15,10 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from predtui.llm.base import LanguageModel, Logits, TreeModel
+from predtui.llm.base import LanguageModel, TreeModel
 from predtui.llm.gguf import Weight
 from predtui.llm.llamacpp.findings import Findings, digest, key_of, llama_build, processor
+from predtui.llm.rows import Logits
 
 _SIZES = (1, 2, 3, 5, 8, 17)
 """Tokens of the forwards that are compared with one over all of the text."""
@@ -122,11 +123,11 @@ def cost(model: LanguageModel, padding: Padding) -> tuple[float, float]:
     for way in (padding, UNPADDED):
         if isinstance(model, PaddedModel):
             model.pad(way)
-        model.logits(text[:_LENGTH])
+        model.forward(text[:_LENGTH])
         took = []
         for end in range(_LENGTH + 1, len(text)):
             start = time.perf_counter()
-            model.logits(text[:end])
+            model.forward(text[:end])
             took.append(1000 * (time.perf_counter() - start))
         fastest.append(min(took))
     if isinstance(model, PaddedModel):
@@ -167,14 +168,14 @@ def _differences(model: LanguageModel) -> Iterator[float]:
     """Between a forward over a text and others over parts of it: runs, single rows, a tree and what follows it."""
     text = [(7919 * number + 13) % model.vocab_size for number in range(_LENGTH)]
     model.forget()
-    whole = model.logits(text, _LENGTH)
+    whole = model.forward(text, _LENGTH).logits
     for size in _SIZES:
         model.forget()
         for end in range(size, max(16, size) + 1, size):
-            yield _difference(model.logits(text[:end], size), whole[end - size : end])
+            yield _difference(model.forward(text[:end], size).logits, whole[end - size : end])
     model.forget()
     for end in (_LENGTH, 7):
-        yield _difference(model.logits(text[:end]), whole[end - 1 : end])
+        yield _difference(model.forward(text[:end]).logits, whole[end - 1 : end])
     if isinstance(model, TreeModel):
         yield from _of_trees(model, text, whole)
 
@@ -183,9 +184,9 @@ def _of_trees(model: TreeModel, text: list[int], whole: Logits) -> Iterator[floa
     """A wrong branch and one that the text goes down, then what follows that one."""
     start, wrong = 12, (text[12] + 1) % model.vocab_size
     tree, parents = [text[12], wrong, text[13], wrong, text[14]], [-1, 0, 0, 1, 2]
-    rows = model.tree_logits(text[:start], tree, parents)
+    rows = model.forward_tree(text[:start], tree, parents).logits
     yield _difference(rows[[0, 1, 3, 5]], whole[start - 1 : start + 3])
-    yield _difference(model.logits(text, 5), whole[-5:])
+    yield _difference(model.forward(text, 5).logits, whole[-5:])
 
 
 def _difference(got: Logits, expected: Logits) -> float:

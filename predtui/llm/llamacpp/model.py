@@ -16,7 +16,6 @@ import psutil
 from predtui.errors import PredtuiError
 from predtui.llm.base import (
     Counters,
-    Logits,
     Preempted,
     Stale,
     check_request,
@@ -31,6 +30,7 @@ from predtui.llm.llamacpp.exactness import UNTESTED, Padding, found
 from predtui.llm.llamacpp.log import forget_errors, initialise, last_error
 from predtui.llm.llamacpp.repacking import AUTO, REPACKED, SAFEST, may_repack, tiles_are_ours
 from predtui.llm.llamacpp.threads import llama_threads
+from predtui.llm.rows import Answers, ArrayRows, Logits, Rows
 from predtui.llm.sequences import Sequences
 from predtui.llm.threads import Cores
 
@@ -85,6 +85,10 @@ class LlamaCppModel:
         return self._vocab_size
 
     @property
+    def answers(self) -> Answers:
+        return Answers.all(self.vocab_size)
+
+    @property
     def context_size(self) -> int:
         return self._context_size
 
@@ -116,7 +120,7 @@ class LlamaCppModel:
         """llama.cpp's vocabulary pointer; valid until ``close``."""
         return llama_cpp.llama_model_get_vocab(self._model) or 0
 
-    def logits(self, tokens: Sequence[int], last: int = 1) -> Logits:
+    def forward(self, tokens: Sequence[int], last: int = 1) -> Rows:
         check_request(tokens, last, self._context_size)
         kept = min(common_prefix(self._memory, tokens), len(tokens) - last)
         check_vocabulary(tokens[kept:], self._vocab_size)
@@ -134,12 +138,12 @@ class LlamaCppModel:
             self._memory.extend(tokens[start:end])
             if rows:
                 parts.append(self._batch.rows(self._context, self._vocab_size))
-        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+        return ArrayRows(parts[0] if len(parts) == 1 else np.concatenate(parts))
 
     def _remember(self, tokens: Sequence[int]) -> None:
         """Evaluate what is not yet remembered of ``tokens``."""
         if common_prefix(self._memory, tokens) < len(tokens):
-            LlamaCppModel.logits(self, tokens)
+            LlamaCppModel.forward(self, tokens)
 
     def leave(self, cores: int) -> None:
         """As ``SharingModel`` says; a number of threads that was asked for stays."""

@@ -19,10 +19,11 @@ from pathlib import Path
 import numpy as np
 
 from predtui.errors import PredtuiError
-from predtui.llm.base import LanguageModel, Logits, never
+from predtui.llm.base import LanguageModel, never
 from predtui.llm.llamacpp.model import LlamaCppModel
 from predtui.llm.llamacpp.repacking import REPACKED, STORED
 from predtui.llm.llamacpp.tree import open_model
+from predtui.llm.rows import Logits
 
 SIZES = (1, 2, 8, 64)
 """Tokens of the forwards: one as decoding takes, a few as verification does, many as a prompt does."""
@@ -64,7 +65,7 @@ def _open(stack: ExitStack, path: Path, threads: int, weights: str) -> LlamaCppM
 def _rows(model: LanguageModel, size: int) -> Logits:
     """Logits of every token of a forward over so many, before which nothing is remembered."""
     model.forget()
-    return model.logits([(7919 * number + 13) % model.vocab_size for number in range(size)], last=size)
+    return model.forward([(7919 * number + 13) % model.vocab_size for number in range(size)], last=size).logits
 
 
 def _ms(models: Sequence[LanguageModel], size: int) -> list[float]:

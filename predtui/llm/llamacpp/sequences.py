@@ -10,10 +10,11 @@ from collections.abc import Sequence
 import llama_cpp
 
 from predtui.errors import PredtuiError
-from predtui.llm.base import Logits, check_request, check_vocabulary, common_prefix
+from predtui.llm.base import check_request, check_vocabulary, common_prefix
 from predtui.llm.llamacpp.batch import CHUNK, Batch, Saved, open_context
 from predtui.llm.llamacpp.log import last_error
 from predtui.llm.llamacpp.model import LlamaCppModel
+from predtui.llm.rows import ArrayRows, Rows
 from predtui.llm.sequences import SEQUENCES
 
 _SPARED, _PADDING = 2 * SEQUENCES, 2 * SEQUENCES + 1
@@ -41,7 +42,7 @@ class LlamaCppSequences:
         self._ground = 0
         """Tokens at the beginning of all lists that are known to stand in the lowest cells, one after the other."""
 
-    def next_logits(self, contexts: Sequence[Sequence[int]]) -> Logits:
+    def forward_each(self, contexts: Sequence[Sequence[int]]) -> Rows:
         if not 1 <= len(contexts) <= SEQUENCES:
             raise ValueError(f"{len(contexts)} sequences; at most {SEQUENCES}")
         for context in contexts:
@@ -55,7 +56,7 @@ class LlamaCppSequences:
         self._evaluate([c[-1] for c in wanted], [len(c) - 1 for c in wanted], ids, len(wanted))
         self._memory = wanted
         self._model.counters.forwards += 1
-        return self._batch.rows(self._context, self._vocab_size)
+        return ArrayRows(self._batch.rows(self._context, self._vocab_size))
 
     def close(self) -> None:
         if self._context:

@@ -15,10 +15,11 @@ import llama_cpp
 import numpy as np
 
 from predtui.errors import PredtuiError
-from predtui.llm.base import Logits, Stale, check_request, check_vocabulary, common_prefix
+from predtui.llm.base import Stale, check_request, check_vocabulary, common_prefix
 from predtui.llm.llamacpp.batch import CHUNK, Saved, output_rows
 from predtui.llm.llamacpp.model import PADDING, SEQUENCES, SPARED, LlamaCppModel
 from predtui.llm.llamacpp.repacking import AUTO
+from predtui.llm.rows import ArrayRows, Rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +48,9 @@ class LlamaTreeModel(LlamaCppModel):
 
     _tree: _Tree | None = None
 
-    def logits(self, tokens: Sequence[int], last: int = 1) -> Logits:
+    def forward(self, tokens: Sequence[int], last: int = 1) -> Rows:
         self._settle(tokens)
-        return super().logits(tokens, last)
+        return super().forward(tokens, last)
 
     def forget(self, keep: int = 0) -> None:
         self._settle(())
@@ -75,7 +76,7 @@ class LlamaTreeModel(LlamaCppModel):
             llama_cpp.llama_memory_seq_rm(self._kv, SPARED, -1, -1)
             self._memory = kept
 
-    def tree_logits(self, tokens: Sequence[int], tree: Sequence[int], parents: Sequence[int]) -> Logits:
+    def forward_tree(self, tokens: Sequence[int], tree: Sequence[int], parents: Sequence[int]) -> Rows:
         """As ``TreeModel`` says; at most ``SEQUENCES`` leaves and 255 nodes."""
         check_request(tokens, 1, self._context_size - len(tree))
         check_vocabulary(tree, self._vocab_size)
@@ -100,7 +101,7 @@ class LlamaTreeModel(LlamaCppModel):
         self.counters.forwards = forwards + 1  # what is evaluated of the prompt is a chunk of the same forward
         self._memory.append(tokens[-1])
         self._tree = _Tree(tuple(tree), tuple(parents), homes, sequences)
-        return output_rows(self._context, 1 + len(tree), self._vocab_size)
+        return ArrayRows(output_rows(self._context, 1 + len(tree), self._vocab_size))
 
     def _settle(self, tokens: Sequence[int]) -> None:
         """Of the last tree, keep the branch down which ``tokens`` go, moved to where it had been alone: what follows

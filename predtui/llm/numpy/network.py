@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from predtui.llm.base import (
     Counters,
-    Logits,
     Preempted,
     Stale,
     check_request,
@@ -23,6 +22,7 @@ from predtui.llm.base import (
     never,
 )
 from predtui.llm.halt import Halt
+from predtui.llm.rows import Answers, ArrayRows, Logits, Rows
 
 Array = npt.NDArray[np.float32]
 
@@ -69,10 +69,14 @@ class NumpyLlama:
         return len(self._embedding)
 
     @property
+    def answers(self) -> Answers:
+        return Answers.all(self.vocab_size)
+
+    @property
     def context_size(self) -> int:
         return self._context_size
 
-    def logits(self, tokens: Sequence[int], last: int = 1) -> Logits:
+    def forward(self, tokens: Sequence[int], last: int = 1) -> Rows:
         check_request(tokens, last, self._context_size)
         kept = min(common_prefix(self._memory, tokens), len(tokens) - last)
         check_vocabulary(tokens[kept:], self.vocab_size)
@@ -85,7 +89,7 @@ class NumpyLlama:
             states.append(self._evaluate(tokens[start : start + CHUNK]))
         rows = np.concatenate(states)[-last:]
         logits: Logits = _norm(rows, self._norm, self._shape.epsilon) @ self._output
-        return logits
+        return ArrayRows(logits)
 
     def forget(self, keep: int = 0) -> None:
         del self._memory[keep:]

@@ -14,7 +14,6 @@ from transformers.cache_utils import DynamicLayer
 
 from predtui.llm.base import (
     Counters,
-    Logits,
     Preempted,
     Stale,
     check_request,
@@ -23,6 +22,7 @@ from predtui.llm.base import (
     never,
 )
 from predtui.llm.halt import Halt
+from predtui.llm.rows import Answers, ArrayRows, Logits, Rows
 
 CHUNK = 256
 """Tokens evaluated between two questions whether the work is stale."""
@@ -53,6 +53,10 @@ class TorchModel:
         return self._vocab_size
 
     @property
+    def answers(self) -> Answers:
+        return Answers.all(self.vocab_size)
+
+    @property
     def context_size(self) -> int:
         return self._context_size
 
@@ -65,7 +69,7 @@ class TorchModel:
         """``cpu``, ``cuda``, ..."""
         return str(self.network.device.type)
 
-    def logits(self, tokens: Sequence[int], last: int = 1) -> Logits:
+    def forward(self, tokens: Sequence[int], last: int = 1) -> Rows:
         check_request(tokens, last, self._context_size)
         kept = min(common_prefix(self._memory, tokens), len(tokens) - last)
         check_vocabulary(tokens[kept:], self._vocab_size)
@@ -81,7 +85,7 @@ class TorchModel:
             if wanted:
                 rows.append(evaluated[-wanted:])
         logits: Logits = torch.cat(rows)[:, : self._vocab_size].float().cpu().numpy()
-        return logits
+        return ArrayRows(logits)
 
     def forget(self, keep: int = 0) -> None:
         self._cut_back(min(keep, len(self._memory)))

@@ -14,7 +14,8 @@ import torch
 from transformers import DynamicCache
 from transformers.cache_utils import DynamicLayer
 
-from predtui.llm.base import Logits, check_request, check_vocabulary, common_prefix
+from predtui.llm.base import check_request, check_vocabulary, common_prefix
+from predtui.llm.rows import ArrayRows, Logits, Rows
 from predtui.llm.torch.model import CHUNK, TorchModel
 
 
@@ -24,22 +25,22 @@ class TorchTreeModel(TorchModel):
     _parents: Sequence[int] = ()
     """Of the memory's last tokens, where they are a tree."""
 
-    def logits(self, tokens: Sequence[int], last: int = 1) -> Logits:
+    def forward(self, tokens: Sequence[int], last: int = 1) -> Rows:
         self._settle(tokens)
-        return super().logits(tokens, last)
+        return super().forward(tokens, last)
 
     def forget(self, keep: int = 0) -> None:
         self._settle(())
         super().forget(keep)
 
-    def tree_logits(self, tokens: Sequence[int], tree: Sequence[int], parents: Sequence[int]) -> Logits:
+    def forward_tree(self, tokens: Sequence[int], tree: Sequence[int], parents: Sequence[int]) -> Rows:
         check_request(tokens, 1, self._context_size - len(tree))
         if len(parents) != len(tree) or any(not -1 <= parent < node for node, parent in enumerate(parents)):
             raise ValueError(f"parents {[*parents]} of a tree of {len(tree)} tokens")
         check_vocabulary(tree, self._vocab_size)
         self._settle(tokens)
         if len(tokens) - common_prefix(self._memory, tokens) > CHUNK:
-            self.logits(tokens[:-1])
+            self.forward(tokens[:-1])
             self.counters.forwards -= 1  # the forward below is the end of this one
         kept = min(common_prefix(self._memory, tokens), len(tokens) - 1)
         check_vocabulary(tokens[kept:], self._vocab_size)
@@ -53,7 +54,7 @@ class TorchTreeModel(TorchModel):
         rows = self._evaluate([*tokens[kept:], *tree], len(tree) + 1, positions, seen)
         self._parents = tuple(parents)
         logits: Logits = rows[-len(tree) - 1 :, : self._vocab_size].float().cpu().numpy()
-        return logits
+        return ArrayRows(logits)
 
     @contextmanager
     def aside(self, tokens: Sequence[int], room: int) -> Iterator[None]:

@@ -6,12 +6,13 @@ know of replies, of stages, or of what the words are for.
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from predtui.llm.base import LoadedModel, Logits, TreeModel, common_prefix
+from predtui.llm.base import LoadedModel, TreeModel, common_prefix
+from predtui.llm.rows import Row
 from predtui.predgen.window import Window
 from predtui.state.events import Message
 
@@ -47,8 +48,8 @@ class Completer:
         self._window = window
         self._count = count
         self._prefix: list[int] = []
-        self._rows: dict[tuple[int, ...], Logits] = {}
-        """Logits after the prefix and so many tokens of a word."""
+        self._rows: dict[tuple[int, ...], Row] = {}
+        """What follows the prefix and so many tokens of a word."""
         self._pieces: dict[int, str] = {}
 
     def read(self, prompt: Sequence[int]) -> int:
@@ -71,7 +72,7 @@ class Completer:
             width = 1 if growing[0].tokens else _WIDTH
             ways = [way for word in growing for way in self._likeliest(word, begun, width)]
             whole = sorted([*whole, *(way for way in ways if way.whole)], key=_improbability)[: self._count]
-            least = whole[-1].score if len(whole) == self._count else -np.inf
+            least = whole[-1].score if len(whole) == self._count else -math.inf
             growing = [way for way in ways if not way.whole and way.score > least]
             if not growing:
                 break
@@ -82,15 +83,11 @@ class Completer:
         """``count`` ways to go on with ``word`` that agree with what is ``begun``, the likeliest first; one is to end
         it."""
         row = self._rows[word.tokens]
-        scores = row - row.max()
-        scores -= np.log(np.exp(scores).sum())
         wanted = f" {begun}".lower()
         ended = len(word.text) >= max(2, len(wanted))
         ways: list[_Beginning] = []
-        few = min(_LIKELY, row.size)
-        likely = np.argpartition(-row, few - 1)[:few]
-        for token in likely[np.argsort(-row[likely])].tolist():
-            piece, score = self._piece(token), word.score + float(scores[token])
+        for token in row.top(_LIKELY):
+            piece, score = self._piece(token), word.score + row.logprob(token)
             text = (word.text + piece).lower()
             if ended and not (piece[:1].isalnum() or piece[:1] in ("'", "-")):
                 ways.append(_Beginning(word.tokens, word.text, score, whole=True))
@@ -113,12 +110,12 @@ class Completer:
         runs = [word.tokens for word in words if word.tokens not in self._rows]
         if not isinstance(self._model, TreeModel) or runs == [()]:
             for run in runs:
-                self._rows[run] = self._model.logits([*self._prefix, *run])[-1]
+                self._rows[run] = self._model.forward([*self._prefix, *run])[-1]
                 yield
         elif runs:
             tokens = [token for run in runs for token in run]
-            ends = np.cumsum([len(run) for run in runs]).tolist()
+            ends = list(itertools.accumulate(len(run) for run in runs))
             parents = [-1 if node in {0, *ends} else node - 1 for node in range(len(tokens))]
-            rows = self._model.tree_logits(self._prefix, tokens, parents)
+            rows = self._model.forward_tree(self._prefix, tokens, parents)
             self._rows |= {run: rows[end] for run, end in zip(runs, ends, strict=True)}
             yield

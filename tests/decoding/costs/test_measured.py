@@ -22,7 +22,7 @@ from predtui.llm.scripted import ScriptedModel
 def test_one_token_and_many_are_told_apart_on_any_machine(one: float, further: float) -> None:
     clock = VirtualClock()
     model = priced(ScriptedModel(), lambda new, _known: one * (1 + further * (new - 1)), clock)
-    model.logits([5, 6, 7])
+    model.forward([5, 6, 7])
     began = clock.now()
     curve = measured(model, [5, 6, 7], clock)
     for size in (1, 16):
@@ -41,7 +41,7 @@ def costs_of(seconds: float, further: float, name: str) -> tuple[Curve, int]:
     """As a stage that is opened has them, and the forwards that this took."""
     clock = VirtualClock()
     model = priced(ScriptedModel(), lambda new, _known: seconds * (1 + further * (new - 1)), clock)
-    model.logits([5, 6, 7])
+    model.forward([5, 6, 7])
     before = model.counters.forwards
     return remembered(model, [5, 6, 7], clock, name), model.counters.forwards - before
 
@@ -80,7 +80,7 @@ def test_what_forwards_take_meanwhile_is_learnt() -> None:
 
     def work() -> Iterator[int]:
         for count in range(9):
-            model.logits([5] * (count + 3))
+            model.forward([5] * (count + 3))
             yield count
         yield 9
 

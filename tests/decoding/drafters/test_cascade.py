@@ -14,7 +14,7 @@ from predtui.decoding import datastore
 from predtui.decoding.drafters.cascade import LIKELY, Cascade, likelier
 from predtui.decoding.drafters.rest import Foresight
 from predtui.decoding.sampler import Greedy
-from predtui.llm.base import Logits
+from predtui.llm.rows import ArrayRow, ArrayRows, Logits, Rows
 from predtui.llm.scripted import ScriptedModel
 
 END = 3
@@ -29,9 +29,9 @@ class Sharp(ScriptedModel):
         super().__init__(2, context=context)
         self._sharpness, self.asked = sharpness, 0
 
-    def logits(self, tokens: Sequence[int], last: int = 1) -> Logits:
+    def forward(self, tokens: Sequence[int], last: int = 1) -> Rows:
         self.asked += 1
-        return super().logits(tokens, last)[:, -4:] * np.float32(self._sharpness)
+        return ArrayRows(super().forward(tokens, last).logits[:, -4:] * np.float32(self._sharpness))
 
 
 @given(documents, contexts, st.floats(0, 9), st.integers(0, 9))
@@ -49,7 +49,7 @@ def test_each_token_is_what_the_model_or_the_corpus_says(
     corpus, known = Foresight(store, context), list(context)
     for token in draft.tokens:
         said = [token for token, _ in corpus.ahead(1, -1.0)]
-        assert token in (int(Sharp(sharpness).logits(known)[0].argmax()), *said)
+        assert token in (Sharp(sharpness).forward(known)[0].argmax(), *said)
         corpus.take(token)
         known.append(token)
 
@@ -61,10 +61,10 @@ class Knowing(Sharp):
         super().__init__(1.0)
         self._text = text
 
-    def logits(self, tokens: Sequence[int], last: int = 1) -> Logits:
-        super().logits(tokens, last)
+    def forward(self, tokens: Sequence[int], last: int = 1) -> Rows:
+        super().forward(tokens, last)
         choices = [self._text[at % len(self._text)] for at in range(len(tokens) - last + 1, len(tokens) + 1)]
-        return 9 * np.eye(4, dtype=np.float32)[choices]
+        return ArrayRows(9 * np.eye(4, dtype=np.float32)[choices])
 
 
 def test_where_both_agree_one_forward_makes_a_draft() -> None:
@@ -89,7 +89,7 @@ def test_two_sources_that_agree_are_surer_and_the_likelier_one_stands(
 ) -> None:
     row = np.array(logits, np.float32)
     p = softmax(row)
-    token, chance = likelier(row, own, said, trust)
+    token, chance = likelier(ArrayRow(row), own, said, trust)
     assert 0 <= chance <= 1 + 1e-6
     if not trust:
         assert (token, chance) == (own, pytest.approx(p[own], abs=1e-6))
@@ -118,5 +118,5 @@ def test_without_a_match_it_drafts_as_the_model_does_while_that_has_room() -> No
 
 def greedily(model: Sharp, context: list[int]) -> Iterator[int]:
     while True:
-        context = [*context, int(model.logits(context)[0].argmax())]
+        context = [*context, model.forward(context)[0].argmax()]
         yield context[-1]

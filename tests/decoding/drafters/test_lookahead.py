@@ -11,13 +11,14 @@ from predtui.decoding.autoregressive import generate
 from predtui.decoding.base import Draft, Verification
 from predtui.decoding.drafters.lookahead import Lookahead
 from predtui.decoding.sampler import Greedy
+from predtui.llm.rows import ArrayRows
 from predtui.llm.scripted import ScriptedModel
 
 
 def round_of(drafter: Lookahead, model: ScriptedModel, context: list[int], budget: int) -> tuple[Draft, list[int]]:
     """A draft, judged: it and the tokens that follow ``context`` now."""
     draft = drafter.propose(context, budget)
-    rows = model.tree_logits(context, draft.tokens, draft.parents)
+    rows = model.forward_tree(context, draft.tokens, draft.parents)
     path, token = ExactMatch(Greedy()).walk(draft, rows, 0)
     accepted = tuple(draft.tokens[node] for node in path)
     drafter.observe(Verification(accepted, token, True, (context[-1], *draft.tokens), rows))
@@ -51,7 +52,7 @@ def test_n_grams_that_the_window_made_are_guessed_when_their_first_token_comes()
     accepted = 0
     for _ in range(80):
         draft = drafter.propose(context, 16)
-        rows = np.array(Counting.rows([context[-1], *draft.tokens]), np.float32)
+        rows = ArrayRows(np.array(Counting.rows([context[-1], *draft.tokens]), np.float32))
         path, token = ExactMatch(Greedy()).walk(draft, rows, 0)
         drafter.observe(Verification((), token, True, (context[-1], *draft.tokens), rows))
         accepted += len(path)

@@ -20,7 +20,7 @@ def test_a_greedy_draft_tells_the_chance_of_all_it_holds_and_ends_where_that_is_
     draft = ModelDrafter(model, Greedy(), (-1).__eq__).propose(context, budget)
     known, together = list(context), 1.0
     for token, chance in zip(draft.tokens, draft.chances, strict=True):
-        row = model.logits(known)[-1].astype(np.float64)
+        row = model.forward(known).logits[-1].astype(np.float64)
         together *= float(np.exp(row[token] - row.max()) / np.exp(row - row.max()).sum())
         assert token == row.argmax()
         assert chance == pytest.approx(together, abs=1e-4)

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from predtui.decoding.base import Verification
 from predtui.decoding.drafters.recycling import CANDIDATES, TokenRecycling, shape
+from predtui.llm.rows import ArrayRows
 
 
 @given(st.integers(0, 40), st.integers(1, CANDIDATES))
@@ -26,7 +27,7 @@ def test_every_edge_of_a_draft_was_among_the_likeliest(
     drafter = TokenRecycling(12, branching)
     assert drafter.propose([evaluated[0]], budget).tokens == ()
     rows = np.random.default_rng(seed).normal(size=(len(evaluated), 12)).astype(np.float32)
-    drafter.observe(Verification((), 0, True, tuple(evaluated), rows))
+    drafter.observe(Verification((), 0, True, tuple(evaluated), ArrayRows(rows)))
     draft = drafter.propose([evaluated[-1]], budget)
     likeliest = {token: list(np.argsort(-row)[:CANDIDATES]) for token, row in zip(evaluated, rows, strict=True)}
     assert len(draft.tokens) <= budget

@@ -31,7 +31,7 @@ def test_nothing_of_a_history_stays_in_memory() -> None:
 
 def test_a_verifier_that_lets_everything_pass_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     def careless(self: GreedyVerifier, prompt: list[int], candidate: list[int], others: object) -> Verification:
-        row = self._model.logits([*prompt, *candidate])[-1]
+        row = self._model.forward([*prompt, *candidate])[-1]
         return Verification(tuple(candidate), self._sampler.choose(row, len(candidate)), True)
 
     monkeypatch.setattr(GreedyVerifier, "verify", careless)

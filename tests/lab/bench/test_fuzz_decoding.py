@@ -10,8 +10,9 @@ import pytest
 from predtui.decoding.accept import ExactMatch
 from predtui.decoding.base import Draft
 from predtui.lab.bench import fuzz_decoding
-from predtui.llm.base import LoadedModel, Logits
+from predtui.llm.base import LoadedModel
 from predtui.llm.load import load
+from predtui.llm.rows import Rows
 from predtui.llm.scripted import ScriptedModel
 from tests.tiny_gguf import write
 
@@ -31,7 +32,7 @@ def test_caches_of_llama_cpp_are_right_after_every_pattern(tmp_path: Path) -> No
 
 
 def test_a_rule_that_lets_everything_pass_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    def careless(self: ExactMatch, draft: Draft, rows: Logits, position: int) -> tuple[list[int], int]:
+    def careless(self: ExactMatch, draft: Draft, rows: Rows, position: int) -> tuple[list[int], int]:
         path = list(range(len(draft.best_path().tokens))) if not draft.parents else []
         return path, self._choose(rows[path[-1] + 1 if path else 0], position + len(path))
 

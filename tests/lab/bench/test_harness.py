@@ -45,9 +45,9 @@ def test_appointments_are_kept_in_order_as_time_passes() -> None:
 def test_a_priced_forward_costs_what_the_profile_says_and_answers_as_the_model_does() -> None:
     clock, plain = VirtualClock(), ScriptedModel(seed=1)
     model = PricedModel(ScriptedModel(seed=1), PROFILE.forward_seconds, clock)
-    assert (model.logits([5] * 11) == plain.logits([5] * 11)).all()
+    assert (model.forward([5] * 11).logits == plain.forward([5] * 11).logits).all()
     assert clock.now() == pytest.approx(0.020)  # 11 new tokens after none
-    model.logits([5] * 11 + [6])
+    model.forward([5] * 11 + [6])
     assert clock.now() == pytest.approx(0.020 + 0.0122)  # one more after 11: 10 + 20 x 11/100 ms
     assert model.counters.forwards == 2
 

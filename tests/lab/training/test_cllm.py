@@ -81,7 +81,7 @@ def test_a_packed_row_is_what_the_decoder_would_evaluate(loaded: LoadedModel, fi
             for window in range(3):
                 begun, guessed = int(start[row, window]), guess[row, window].tolist()
                 context = [*reply.prompt, *reply.tokens[:begun]]
-                alone = torch.tensor(loaded.model.logits([*context, *guessed], last=4))
+                alone = torch.tensor(loaded.model.forward([*context, *guessed], last=4).logits)
                 torch.testing.assert_close(slots[row, window], alone, atol=1e-3, rtol=1e-3)
                 after = [*reply.tokens[begun + 1 :], *[IGNORED] * 5][:4]
                 assert targets.unflatten(1, (3, 4))[row, window].tolist() == after

@@ -128,7 +128,7 @@ def test_numpy_answers_while_llama_cpp_is_compiled() -> None:
     loaded = load.load(POCKET_DRAFT)
     assert loaded.engine == "numpy"
     tokens = loaded.prompt_tokens([Message("user", "hello")])
-    assert loaded.model.logits(tokens).shape == (1, loaded.model.vocab_size)
+    assert loaded.model.forward(tokens).logits.shape == (1, loaded.model.vocab_size)
 
 
 @pytest.mark.usefixtures("compiling")

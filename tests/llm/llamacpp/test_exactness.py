@@ -13,9 +13,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from predtui.llm.base import Logits
 from predtui.llm.llamacpp.repacking import AUTO, STORED
 from predtui.llm.llamacpp.tree import LlamaTreeModel
+from predtui.llm.rows import Logits
 from predtui.llm.sequences import SEQUENCES
 from predtui.llm.threads import Cores
 from predtui.models.shipped import asset
@@ -60,7 +60,7 @@ def text(model: LlamaTreeModel) -> list[int]:
 @pytest.fixture(scope="module")
 def rows(model: LlamaTreeModel, text: list[int]) -> Logits:
     model.forget()
-    return model.logits(text, LENGTH)
+    return model.forward(text, LENGTH).logits
 
 
 ENDS = st.lists(st.integers(1, LENGTH), min_size=1, max_size=6)
@@ -75,7 +75,7 @@ def test_after_any_splits_and_roll_backs(
     for end in ends:
         model.forget(data.draw(st.integers(0, LENGTH)))
         last = data.draw(st.integers(1, min(end, 20)))
-        np.testing.assert_array_equal(model.logits(text[:end], last), rows[end - last : end])
+        np.testing.assert_array_equal(model.forward(text[:end], last).logits, rows[end - last : end])
 
 
 @given(threads=st.integers(1, 4), ends=ENDS)
@@ -86,7 +86,7 @@ def test_on_any_number_of_threads(
     asked, model._cores = model._cores, cast(Cores, SimpleNamespace(threads=threads))
     for end in ends:
         model.forget(end // 2)
-        np.testing.assert_array_equal(model.logits(text[:end])[0], rows[end - 1])
+        np.testing.assert_array_equal(model.forward(text[:end]).logits[0], rows[end - 1])
     model._cores = asked
 
 
@@ -97,20 +97,20 @@ def test_in_trees_and_after_them(
 ) -> None:
     """Trees of whatever tokens; and such as hold what the text goes on with, in any order of their nodes."""
     tokens, parents = tree  # type: ignore[misc]
-    got = model.tree_logits(text[:start], tokens, parents)
+    got = model.forward_tree(text[:start], tokens, parents).logits
     for node in range(-1, len(tokens)):
         path = path_to((tokens, parents), node)
         model.forget()
-        np.testing.assert_array_equal(got[node + 1], model.logits([*text[:start], *path])[0])
+        np.testing.assert_array_equal(got[node + 1], model.forward([*text[:start], *path]).logits[0])
     np.testing.assert_array_equal(got[0], rows[start - 1])
     going = text[start : start + data.draw(st.integers(1, 6))]
     mixed, above = braided(going, [(token + 1) % 250 for token in going], data.draw(st.integers(0, 6)))
-    model.tree_logits(text[:start], mixed, above)
+    model.forward_tree(text[:start], mixed, above)
     before = model.counters.tokens
     end = start + len(going) + 1
-    np.testing.assert_array_equal(model.logits(text[:end])[0], rows[end - 1])
+    np.testing.assert_array_equal(model.forward(text[:end]).logits[0], rows[end - 1])
     assert model.counters.tokens - before == 1
-    np.testing.assert_array_equal(model.logits(text[: end + 5], 5), rows[end : end + 5])
+    np.testing.assert_array_equal(model.forward(text[: end + 5], 5).logits, rows[end : end + 5])
 
 
 def braided(going: list[int], wrong: list[int], first: int) -> tuple[list[int], list[int]]:
@@ -132,13 +132,13 @@ def braided(going: list[int], wrong: list[int], first: int) -> tuple[list[int], 
 def test_beside_what_is_put_aside_and_after_it(
     model: LlamaTreeModel, text: list[int], rows: Logits, kept: int, ends: list[int]
 ) -> None:
-    model.logits(text[:kept])
+    model.forward(text[:kept])
     with model.aside(text[:kept], 200):
         for end in ends:
-            model.logits([*text[: end // 2], 5, 6])
-            np.testing.assert_array_equal(model.logits(text[:end])[0], rows[end - 1])
+            model.forward([*text[: end // 2], 5, 6])
+            np.testing.assert_array_equal(model.forward(text[:end]).logits[0], rows[end - 1])
     last = min(kept, 3)
-    np.testing.assert_array_equal(model.logits(text[:kept], last), rows[kept - last : kept])
+    np.testing.assert_array_equal(model.forward(text[:kept], last).logits, rows[kept - last : kept])
 
 
 @given(steps=st.lists(st.lists(st.integers(1, LENGTH), min_size=1, max_size=SEQUENCES), min_size=1, max_size=4))
@@ -148,9 +148,9 @@ def test_in_sequences_side_by_side(
 ) -> None:
     several = model.sequences()
     for ends in steps:
-        got = several.next_logits([text[:end] for end in ends])
+        got = several.forward_each([text[:end] for end in ends]).logits
         np.testing.assert_array_equal(got, rows[[end - 1 for end in ends]])
-        astray = several.next_logits([[*text[:end], 7, end] for end in ends])
+        astray = several.forward_each([[*text[:end], 7, end] for end in ends]).logits
         model.forget()
-        np.testing.assert_array_equal(astray[0], model.logits([*text[: ends[0]], 7, ends[0]])[0])
+        np.testing.assert_array_equal(astray[0], model.forward([*text[: ends[0]], 7, ends[0]]).logits[0])
     several.close()

@@ -17,7 +17,7 @@ from tests.tiny_gguf import quantise, write
 
 def rows(path: Path) -> np.ndarray:
     loaded = load(str(path), threads=1)
-    logits = loaded.model.logits(list(range(20)), last=20)
+    logits = loaded.model.forward(list(range(20)), last=20).logits
     loaded.model.close()
     return logits
 

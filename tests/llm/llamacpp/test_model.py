@@ -23,11 +23,11 @@ def tokens(count: int, seed: int = 0) -> list[int]:
 
 def test_a_token_more_is_evaluated_and_counted_once_whatever_goes_with_it(tiny: LoadedModel) -> None:
     model, known = tiny.model, tokens(40)
-    whole = model.logits(known, last=39)
+    whole = model.forward(known, last=39).logits
     model.forget()
     for end in range(2, 41):
         before = model.counters.tokens
-        one = model.logits(known[:end])
+        one = model.forward(known[:end]).logits
         assert model.counters.tokens - before == (1 if end > 2 else 2)
         np.testing.assert_array_equal(one[0], whole[end - 2])
 
@@ -35,7 +35,7 @@ def test_a_token_more_is_evaluated_and_counted_once_whatever_goes_with_it(tiny: 
 def test_nothing_reaches_stderr(tiny_path: Path) -> None:
     code = (
         "import sys; from predtui.llm.load import load; from predtui.errors import PredtuiError\n"
-        "load(sys.argv[1], threads=1).model.logits([1, 2, 3])\n"
+        "load(sys.argv[1], threads=1).model.forward([1, 2, 3]).logits\n"
         "try: load(sys.argv[2])\nexcept PredtuiError: print('refused')"
     )
     other = write(tiny_path.with_name("other.gguf"), arch="nonesuch")

@@ -324,7 +324,7 @@ from predtui.llm.llamacpp.model import LlamaCppModel
 from predtui.models.shipped import asset
 def forward():
     model.forget()
-    return model.logits(list(range(5, 69))).argmax()
+    return model.forward(list(range(5, 69))).logits.argmax()
 if sys.argv[1] == "first":
     import torch
 model = LlamaCppModel(asset("cllm", "model.gguf"), 1)

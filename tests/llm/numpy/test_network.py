@@ -25,7 +25,7 @@ BFLOAT16 = 0.4
 def reply(loaded: LoadedModel, prompt: list[int]) -> list[int]:
     tokens = list(prompt)
     while len(tokens) < len(prompt) + 40:
-        token = int(loaded.model.logits(tokens)[0].argmax())
+        token = int(loaded.model.forward(tokens).logits[0].argmax())
         if loaded.tokenizer.is_end(token):
             break
         tokens.append(token)
@@ -42,7 +42,7 @@ def test_the_shipped_models_answer_as_in_llama_cpp(name: str) -> None:
         said = reply(compiled, tokens)
         assert reply(plain, tokens) == said
         assert plain.tokenizer.decode(said) == compiled.tokenizer.decode(said)
-        rows = plain.model.logits(said, len(said)), compiled.model.logits(said, len(said))
+        rows = plain.model.forward(said, len(said)).logits, compiled.model.forward(said, len(said)).logits
         np.testing.assert_allclose(*rows, atol=BFLOAT16)
     plain.model.close()
     compiled.model.close()
@@ -53,7 +53,7 @@ def test_logits_are_those_of_torch_in_float32(options: dict[str, object], tmp_pa
     folder = tiny_folder.write(tmp_path / "tiny", **options)
     one, other = load(str(folder), "numpy"), load(str(folder), "torch")
     tokens = random.Random(0).choices(range(256), k=80)
-    np.testing.assert_allclose(one.model.logits(tokens, 80), other.model.logits(tokens, 80), atol=1e-3)
+    np.testing.assert_allclose(one.model.forward(tokens, 80).logits, other.model.forward(tokens, 80).logits, atol=1e-3)
 
 
 @pytest.mark.parametrize(

@@ -100,11 +100,11 @@ def test_sliding_windows_keep_what_a_shorter_prefix_needs(tmp_path: Path) -> Non
     config = transformers.MistralConfig(**shape, num_key_value_heads=2, vocab_size=99, sliding_window=8)
     model = TorchModel(transformers.MistralForCausalLM(config).eval())
     tokens = random.Random(0).choices(range(99), k=40)
-    model.logits(tokens)
-    back = model.logits(tokens[:20])
+    model.forward(tokens)
+    back = model.forward(tokens[:20]).logits
     assert model.counters.tokens == 41
     model.forget()
-    np.testing.assert_allclose(back, model.logits(tokens[:20]), atol=1e-4)
+    np.testing.assert_allclose(back, model.forward(tokens[:20]).logits, atol=1e-4)
 
 
 def test_a_state_that_cannot_be_cut_is_built_anew() -> None:
@@ -114,10 +114,10 @@ def test_a_state_that_cannot_be_cut_is_built_anew() -> None:
     shape = {"hidden_size": 16, "state_size": 4, "num_hidden_layers": 2, "vocab_size": 50}
     model = TorchModel(transformers.MambaForCausalLM(transformers.MambaConfig(**shape)).eval())
     tokens = random.Random(0).choices(range(50), k=12)
-    model.logits(tokens)
-    back = model.logits([*tokens[:6], 3])
+    model.forward(tokens)
+    back = model.forward([*tokens[:6], 3]).logits
     model.forget()
-    np.testing.assert_allclose(back, model.logits([*tokens[:6], 3]), atol=1e-4)
+    np.testing.assert_allclose(back, model.forward([*tokens[:6], 3]).logits, atol=1e-4)
 
 
 @pytest.mark.skipif(not asset("pocket", "target", "config.json").is_file(), reason="the pocket model is not there")
