@@ -93,7 +93,7 @@ class AsrStage:
         if frame.rate != self._recognizer.rate:
             raise PredtuiError(f"the recogniser wants {self._recognizer.rate} Hz, not {frame.rate} Hz.")
         heard = max(0, self._position - frame.position)
-        pcm = frame.pcm[2 * heard :]
+        pcm = bytes(frame.pcm[2 * heard :])
         self._position = max(self._position, frame.position + len(frame.pcm) // 2)
         if pcm:
             yield from self._feed(pcm, frame.voiced)

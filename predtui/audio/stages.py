@@ -211,10 +211,10 @@ class PlayerStage:
 
     def _write(self, event: SpeechChunk) -> Iterator[Event]:
         try:
-            self._output.write(event.pcm, event.rate)
+            self._output.write(bytes(event.pcm), event.rate)
         except PredtuiError as error:
             yield from self._without_device(error)
-            self._output.write(event.pcm, event.rate)
+            self._output.write(bytes(event.pcm), event.rate)
 
     def _without_device(self, error: PredtuiError, state: StageState = "ready") -> Iterator[Event]:
         played = self._output.played

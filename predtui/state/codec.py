@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any, Literal
 
 from predtui.state import events as ev
+from predtui.state.sound import Clip, Sound
 
 KINDS: dict[str, type[ev.Event]] = {
     kind.__name__: kind for kind in vars(ev).values() if isinstance(kind, type) and issubclass(kind, ev.Event)
@@ -28,7 +29,7 @@ def to_json(event: ev.Event, sound: Mapping[str, Any] | None = None) -> dict[str
     record: dict[str, Any] = {"type": type(event).__name__}
     for field in dataclasses.fields(event):
         value = getattr(event, field.name)
-        if isinstance(value, bytes):
+        if isinstance(value, bytes | Clip):
             value = dict(sound) if sound is not None else {"bytes": len(value)}
         elif isinstance(value, tuple):
             value = [dataclasses.asdict(item) if dataclasses.is_dataclass(item) else item for item in value]  # type: ignore[arg-type]
@@ -55,7 +56,7 @@ def from_json(record: Any, sound: Callable[[Mapping[str, Any]], bytes] | None = 
         if name not in hints:
             raise ValueError(f"{kind.__name__} has no field {name!r}")
         try:
-            values[name] = _bytes(value, sound) if hints[name] is bytes else _decode(hints[name], value)
+            values[name] = _bytes(value, sound) if hints[name] == Sound else _decode(hints[name], value)
         except (TypeError, KeyError) as error:
             raise ValueError(f"{kind.__name__}.{name}: {error}") from error
     return kind(**values)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from predtui.state.sound import Sound
+
 Role = Literal["system", "user", "assistant"]
 Outcome = Literal["accept", "partial", "reject"]
 StageState = Literal["starting", "ready", "failed", "restarting", "stopped"]
@@ -102,7 +104,7 @@ class LookForDevice(Event):
 class AudioFrame(Event):
     """20 ms of mono 16-bit little-endian PCM. ``position`` = samples since the turn began (pre-roll included)."""
 
-    pcm: bytes = b""
+    pcm: Sound = b""
     rate: int = 16000
     position: int = 0
     voiced: bool = True
@@ -370,7 +372,7 @@ class SpeechChunk(Event):
     """Released PCM (mono, 16-bit) of sentence ``index``, in order. ``last`` closes the sentence."""
 
     index: int = 0
-    pcm: bytes = b""
+    pcm: Sound = b""
     rate: int = 22050
     last: bool = False
 

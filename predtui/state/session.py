@@ -93,11 +93,12 @@ class Recorder:
             name = f"reply-{event.turn}-{event.rate}.wav"
         else:
             return None
-        if not event.pcm or len(event.pcm) % 2:
-            return inline_sound(event.pcm)
+        pcm = bytes(event.pcm)
+        if not pcm or len(pcm) % 2:
+            return inline_sound(pcm)
         if name not in self._sounds:
             self._sounds[name] = _Sound(self.folder / name, event.rate)
-        return {"file": name, "offset": self._sounds[name].add(event.pcm), "samples": len(event.pcm) // 2}
+        return {"file": name, "offset": self._sounds[name].add(pcm), "samples": len(pcm) // 2}
 
 
 class _Sound:

@@ -14,45 +14,66 @@ from typing import Any
 from predtui.clock import RealClock
 from predtui.runtime.hosts.inbox import Inbox
 from predtui.runtime.hosts.runner import StageRunner
-from predtui.state.events import Event, StageStatus
+from predtui.runtime.sound import SoundStore
+from predtui.state.events import Event, Notice, StageStatus
 from predtui.state.stage import StageSpec
 
 GRACE_S = 1.0
 """For a stage to notice that it is stale, once the app has asked it to end or is gone."""
+NO_ROOM = "No room in memory for sound ({}): it goes the long way, through the screen's process. Free some memory."
 
 
 class _Link:
-    """The pipe to the app: sends from any thread, and ends the process where nobody listens any more."""
+    """The pipe to the app: sends from any thread, and ends the process where nobody listens any more. Sound goes beside
+    it, into the store, where there is one with room."""
 
-    def __init__(self, pipe: Connection) -> None:
-        self._pipe = pipe
+    def __init__(self, pipe: Connection, store: SoundStore | None = None) -> None:
+        self._pipe, self._store = pipe, store
         self._lock = threading.Lock()
+        self._full = False
 
     def send(self, message: Event | tuple[type[Event], ...]) -> None:
         try:
             with self._lock:
-                self._pipe.send(message)
+                self._pipe.send(self._stored(message) if isinstance(message, Event) else message)
         except OSError:
             os._exit(1)
 
     def receive(self) -> Any:
         """The next message; None when the app says goodbye or is gone."""
         try:
-            return self._pipe.recv()
+            message = self._pipe.recv()
         except (OSError, EOFError):
             return None
+        return self._store.fetched(message) if self._store and isinstance(message, Event) else message
+
+    def _stored(self, event: Event) -> Event:
+        """``event`` as it goes through the pipe: with its sound only where the store is full, which is told once."""
+        if self._store is None:
+            return event
+        try:
+            stored = self._store.stored(event)
+        except OSError as error:
+            if not self._full:
+                self._pipe.send(Notice(text=NO_ROOM.format(error.strerror), severity="warning"))
+            self._full = True
+            return event
+        self._full = self._full and stored is event
+        return stored
 
 
 def main() -> None:
-    """Arguments: the number of the inherited pipe, and the stage's name for process listings."""
+    """Arguments: the number of the inherited pipe, those of the files of the sound store, where there is one, and the
+    stage's name for process listings."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s")
-    link = _Link(Connection(int(sys.argv[1])))
+    files = [int(number) for number in sys.argv[2:-1]]
+    link = _Link(Connection(int(sys.argv[1])), SoundStore(files) if files else None)
     try:
         spec = link.receive()
     except Exception as error:
-        logging.exception("the options of stage %s cannot be read", sys.argv[2])
-        link.send(StageStatus(stage=sys.argv[2], state="failed", message=f"{sys.argv[2]} cannot start: {error}."))
+        logging.exception("the options of stage %s cannot be read", sys.argv[-1])
+        link.send(StageStatus(stage=sys.argv[-1], state="failed", message=f"{sys.argv[-1]} cannot start: {error}."))
         os._exit(0)
     if spec is not None:
         _serve(spec, link)

@@ -5,13 +5,14 @@ POSIX only: the pipe to the child is an inherited socket.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import pickle
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from multiprocessing import Pipe
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from typing import Any
 from predtui.clock import Clock
 from predtui.runtime.hosts.base import Emit, overflow_notice
 from predtui.runtime.hosts.inbox import Inbox
+from predtui.runtime.sound import SoundStore
 from predtui.state.events import Event, StageState, StageStatus
 from predtui.state.stage import StageSpec
 from predtui.system.exits import ending, signal_name
@@ -31,12 +33,21 @@ class ProcessHost:
     """Spawns ``python -c``, whatever this process was started as. The child's standard output and error, C code's too,
     go to ``log_path``; it ignores SIGINT, and ends when this process does."""
 
-    def __init__(self, spec: StageSpec, emit: Emit, clock: Clock, log_path: Path | None = None) -> None:
+    def __init__(
+        self,
+        spec: StageSpec,
+        emit: Emit,
+        clock: Clock,
+        log_path: Path | None = None,
+        store: SoundStore | None = None,
+    ) -> None:
+        """``store``: takes the sound past this process; without one it comes through."""
         self.spec = spec
         self.status = StageStatus(stage=spec.name, state="stopped")
         self._emit = emit
         self._clock = clock
         self._log_path = log_path
+        self._store = store
         self._life: _Life | None = None
         self._lock = threading.Lock()
 
@@ -57,7 +68,7 @@ class ProcessHost:
     def start(self) -> None:
         with self._lock:
             try:
-                self._life = _Life(self.spec, self._log_path, self._report, self._ended)
+                self._life = _Life(self.spec, self._log_path, self._store, self._report, self._ended)
             except OSError as error:
                 self._tell("failed", f"{self.spec.name} cannot start a process: {error}.")
                 return
@@ -109,18 +120,20 @@ class _Life:
         self,
         spec: StageSpec,
         log_path: Path | None,
+        store: SoundStore | None,
         report: Callable[[_Life, Event], None],
         ended: Callable[[_Life, int], None],
     ) -> None:
         self.outbox = Inbox()
         self._name = spec.name
+        self._store = store
         self._recipe = pickle.dumps(spec)
         self._report = report
         self._ended = ended
         self._types: tuple[type[Event], ...] | None = None
         self._typed = threading.Event()
         self._pipe, child_end = Pipe()
-        self.process = _spawn(spec.name, child_end.fileno(), log_path)
+        self.process = _spawn(spec.name, child_end.fileno(), store.files if store else (), log_path)
         child_end.close()
 
     def begin(self) -> None:
@@ -177,10 +190,10 @@ class _Life:
             self._types = message
             self._typed.set()
         else:
-            self._report(self, message)
+            self._report(self, self._store.claimed(message) if self._store else message)
 
 
-def _spawn(name: str, pipe: int, log_path: Path | None) -> subprocess.Popen[bytes]:
+def _spawn(name: str, pipe: int, files: Sequence[int], log_path: Path | None) -> subprocess.Popen[bytes]:
     """Its own process group, so that the terminal's Ctrl-C reaches only the app."""
     path = os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path)
     environment = {**os.environ, "PYTHONPATH": path, "PYTHONFAULTHANDLER": "1"}
@@ -189,12 +202,12 @@ def _spawn(name: str, pipe: int, log_path: Path | None) -> subprocess.Popen[byte
     )
     try:
         return subprocess.Popen(
-            [sys.executable, "-P", "-c", _CHILD, str(pipe), name],
+            [sys.executable, "-P", "-c", _CHILD, str(pipe), *map(str, files), name],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
             env=environment,
-            pass_fds=(pipe,),
+            pass_fds=(pipe, *files),
             process_group=0,
         )
     finally:
@@ -202,5 +215,9 @@ def _spawn(name: str, pipe: int, log_path: Path | None) -> subprocess.Popen[byte
 
 
 def process_host(clock: Clock, log_path: Path | None = None) -> Callable[[StageSpec, Emit], ProcessHost]:
-    """A maker of process hosts on ``clock`` (the real one: a process has no other), all with the same log."""
-    return lambda spec, emit: ProcessHost(spec, emit, clock, log_path)
+    """A maker of process hosts on ``clock`` (the real one: a process has no other), all with the same log, that hand
+    sound on to each other past this process, unless there can be no store for it."""
+    store = None
+    with contextlib.suppress(OSError):
+        store = SoundStore()
+    return lambda spec, emit: ProcessHost(spec, emit, clock, log_path, store)
