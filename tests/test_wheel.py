@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+LARGEST = 30_000_000
+"""Bytes that the wheel may have."""
 
 
 @pytest.fixture(scope="module")
@@ -28,12 +30,21 @@ def test_themes_models_and_styles_ship(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     assert sum(name.startswith("predtui/_shipped/themes/") and name.endswith(".toml") for name in names) >= 8
     assert "predtui/_shipped/assets/pocket/target/model.gguf" in names
-    assert "predtui/_shipped/assets/pocket/draft/model.safetensors" in names
+    assert "predtui/_shipped/assets/pocket/draft/model.gguf" in names
     assert "predtui/tui/predtui.tcss" in names
     sources = ("llama.cmake", "amx.h", "attention.h", "barrier.h")
     assert {f"predtui/llm/llamacpp/{source}" for source in sources} <= names
     assert "predtui/py.typed" in names
     assert not any(name.startswith("tests/") for name in names)
+
+
+def test_a_model_ships_in_one_form_and_the_wheel_is_small(wheel: Path) -> None:
+    names = [Path(name) for name in zipfile.ZipFile(wheel).namelist() if name.startswith("predtui/_shipped/assets/")]
+    weights = [path for path in names if path.name.startswith("model.")]
+    folders = [path.parent for path in weights]
+    assert len(set(folders)) == len(folders) == 4
+    assert not any(one in other.parents for one in folders for other in folders)
+    assert wheel.stat().st_size < LARGEST
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import mmap
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
 
@@ -42,12 +42,23 @@ Weight = tuple[str, tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True)
+class GgufTensor:
+    """Type and shape of a tensor, the length of a row first, and where its data begin and end in the file, in bytes."""
+
+    type: str
+    shape: tuple[int, ...]
+    begin: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
 class GgufHeader:
-    """What the header says: ``metadata`` holds scalars and strings (arrays are skipped), ``size`` is in bytes,
-    ``weights`` the types and shapes that tensors have, ``parameters`` how many weights there are in all."""
+    """What the header says: ``metadata`` holds scalars and strings (arrays are skipped), ``tensors`` the weights by
+    name, ``size`` is in bytes, ``weights`` the types and shapes that tensors have, ``parameters`` how many weights there
+    are in all."""
 
     metadata: dict[str, str | int | float | bool]
-    tensors: int
+    tensors: dict[str, GgufTensor]
     size: int
     weights: frozenset[Weight]
     parameters: int
@@ -125,7 +136,7 @@ def _parse(path: Path, buffer: mmap.mmap, size: int) -> GgufHeader:
     version = reader.count("<I")
     if version not in (2, 3):
         raise PredtuiError(f"{path} is GGUF version {version}; versions 2 and 3 can be read.", _REMEDY)
-    tensors, pairs = reader.count(), reader.count()
+    count, pairs = reader.count(), reader.count()
     metadata: dict[str, str | int | float | bool] = {}
     for _ in range(pairs):
         key = reader.string()
@@ -135,14 +146,15 @@ def _parse(path: Path, buffer: mmap.mmap, size: int) -> GgufHeader:
     for key in (f"{metadata.get('general.architecture')}.{name}" for name in _SIZES):
         if metadata.get(key, 1) == 0:
             raise PredtuiError(f"The model file {path} is damaged: it says {key} = 0.", _REMEDY)
-    found = [_tensor(reader) for _ in range(tensors)]
+    found = dict(_tensor(reader) for _ in range(count))
     alignment = int(metadata.get("general.alignment", 32)) or 1
     data = -(-reader.position // alignment) * alignment
-    needed = data + max((end for *_, end in found), default=0)
+    tensors = {name: replace(one, begin=data + one.begin, end=data + one.end) for name, one in found.items()}
+    needed = max((one.end for one in tensors.values()), default=data)
     if needed > size:
         raise PredtuiError(f"The model file {path} is cut short: {size:,} of {needed:,} bytes.", _REMEDY)
-    weights = frozenset((TYPES.get(kind, str(kind)), shape) for kind, shape, _ in found)
-    return GgufHeader(metadata, tensors, size, weights, sum(prod(shape) for _, shape, _ in found))
+    weights = frozenset((one.type, one.shape) for one in tensors.values())
+    return GgufHeader(metadata, tensors, size, weights, sum(prod(one.shape) for one in tensors.values()))
 
 
 def read_value(reader: Reader, kind: int) -> str | int | float | bool | None:
@@ -169,10 +181,10 @@ def _scalar(kind: int) -> str:
     return _SCALARS[kind]
 
 
-def _tensor(reader: Reader) -> tuple[int, tuple[int, ...], int]:
-    """Type and shape of a tensor, and where it ends, in bytes from the beginning of the data."""
-    reader.string()
+def _tensor(reader: Reader) -> tuple[str, GgufTensor]:
+    """Name and description of a tensor, its place counted from the beginning of the data."""
+    name = reader.string()
     shape = tuple(reader.count() for _ in range(reader.count("<I")))
-    kind, offset = reader.count("<I"), reader.offset()
+    kind, begin = reader.count("<I"), reader.offset()
     weights, length = BLOCKS.get(kind, (1, 0))
-    return kind, shape, offset + prod(shape) // weights * length
+    return name, GgufTensor(TYPES.get(kind, str(kind)), shape, begin, begin + prod(shape) // weights * length)

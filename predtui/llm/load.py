@@ -89,7 +89,7 @@ def announced(model: str, engine: str, threads: int, weights: str) -> str:
 
 def stands_in(model: str, engine: str) -> bool:
     """Whether numpy runs ``model`` as long as llama.cpp, which is asked for, is not there."""
-    return engine == "llamacpp" and model in MODELS and (place(model) / "model.safetensors").is_file()
+    return engine == "llamacpp" and model in MODELS and (place(model) / "config.json").is_file()
 
 
 def _stand_in(model: str) -> str:

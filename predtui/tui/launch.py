@@ -60,7 +60,7 @@ def open_screen(settings: Settings, record: Path | None = None, pipeline: Pipeli
 def engine_of(model: str, engine: str) -> str:
     """What runs ``model``; ``engine`` where it leaves a choice."""
     if model in MODELS:
-        return engine if (model_folder(model) / "model.safetensors").exists() else "llamacpp"
+        return engine if (model_folder(model) / "config.json").exists() else "llamacpp"
     return (
         "llamacpp"
         if model == SMOLLM2.name or model.lower().endswith(".gguf")

@@ -36,13 +36,17 @@ def find_model(options: AsrSettings) -> Path:
     """
     name = whisper(options.model, options.engine)
     folder = asset("whisper") if name == POCKET else find_checkpoint(replace(options, model=name))
-    if (folder / FAST / "model.bin").is_file():
-        return folder / FAST
-    if (folder / "model.bin").is_file():
-        return folder
+    fast = fast_form(folder)
+    if (fast / "model.bin").is_file():
+        return fast
     if not (folder / "model.safetensors").is_file():
         raise PredtuiError(f"{folder} holds no Whisper model.", "It wants a model.bin or a model.safetensors.")
     return _converted(folder)
+
+
+def fast_form(folder: Path) -> Path:
+    """The folder of a model's CTranslate2 form: inside ``folder``, or ``folder`` itself, where it need not be."""
+    return folder / FAST if (folder / FAST / "model.bin").is_file() else folder
 
 
 def find_hush(folder: Path) -> Samples | None:

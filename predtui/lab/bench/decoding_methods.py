@@ -124,7 +124,8 @@ def _llamacpp_lookup(bench: Bench, name: str) -> Runner:
 def _assisted(bench: Bench, name: str) -> Runner:
     """transformers' own assisted generation, on the same models in the Hugging Face layout."""
     import torch
-    from transformers import AutoModelForCausalLM
+
+    from predtui.llm.torch.folder import load_network
 
     _only_greedy(bench, name)
     for folder in bench.folders:
@@ -133,10 +134,7 @@ def _assisted(bench: Bench, name: str) -> Runner:
                 f"{folder} holds no model in the Hugging Face layout.", f"Leave {name} out of --methods."
             )
     torch.set_num_threads(default_threads(bench.target.parameters))
-    models: list[Any] = [
-        AutoModelForCausalLM.from_pretrained(folder, local_files_only=True, use_safetensors=True)
-        for folder in bench.folders
-    ]
+    models = [load_network(folder, "cpu", torch.float32) for folder in bench.folders]
 
     def generate(prompt: Sequence[int], limit: int) -> Iterator[int]:
         ids = torch.tensor([list(prompt)])

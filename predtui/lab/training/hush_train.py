@@ -17,11 +17,10 @@ from safetensors.numpy import save_file
 from tokenizers import Tokenizer
 
 from predtui.asr.whisperflow import ct2_weights
-from predtui.asr.whisperflow.files import FAST, FINGERPRINT, HUSH
+from predtui.asr.whisperflow.files import FINGERPRINT, HUSH, fast_form
 from predtui.asr.whisperflow.model import RATE, WhisperModel
 from predtui.errors import PredtuiError
 from predtui.lab.training import manifest
-from predtui.lab.training.asr import from_ctranslate2
 from predtui.lab.training.asr.batches import said
 from predtui.lab.training.asr.corpus import manner, spoken_together
 from predtui.lab.training.asr.evaluate import clips, hear
@@ -81,7 +80,7 @@ class Job:
     @property
     def fast(self) -> Path:
         """The CTranslate2 form."""
-        return self.model / FAST if (self.model / FAST / "model.bin").is_file() else self.model
+        return fast_form(self.model)
 
     @property
     def name(self) -> str:
@@ -99,7 +98,7 @@ def train_hush(job: Job, options: HushOptions, resume: bool, ablations: bool = F
     utterances = _utterances(job, options.seed)
     kept = min(HELD_OUT, len(utterances) // 5)
     held_out, train = utterances[:kept], utterances[kept:]
-    whisper, tokenizer = _opened(job.model)
+    whisper, tokenizer = _opened(job)
     if job.target == "written":
         held_out, train = (_written(job, part) for part in (held_out, train))
 
@@ -134,13 +133,12 @@ def _utterances(job: Job, seed: int) -> list[Utterance]:
     return utterances
 
 
-def _opened(folder: Path) -> tuple[Whisper, Tokenizer]:
-    """The frozen model of ``folder``, in either form."""
+def _opened(job: Job) -> tuple[Whisper, Tokenizer]:
+    """The frozen model, in either form."""
     try:
-        load = load_whisper if (folder / "model.safetensors").is_file() else from_ctranslate2.load
-        return load(folder), Tokenizer.from_file(str(folder / "tokenizer.json"))
+        return load_whisper(job.model), Tokenizer.from_file(str(job.fast / "tokenizer.json"))
     except Exception as error:  # tokenizers raises a bare Exception
-        raise PredtuiError(f"{folder} is no Whisper: {error}.", "Choose another.") from error
+        raise PredtuiError(f"{job.model} is no Whisper: {error}.", "Choose another.") from error
 
 
 def _written(job: Job, utterances: list[Utterance]) -> list[Utterance]:

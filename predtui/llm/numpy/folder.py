@@ -1,4 +1,4 @@
-"""A folder in the layout of the Hugging Face hub into ``NumpyLlama``: configuration, safetensors and tokenizer.json.
+"""A folder in the layout of the Hugging Face hub into ``NumpyLlama``: configuration, weights and tokenizer.json.
 
 Llama networks alone, without torch or transformers. Must not know of caches or logits.
 """
@@ -11,18 +11,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from tokenizers import Tokenizer as Fast
 
 from predtui.errors import PredtuiError
 from predtui.llm.base import ChatTemplate, LoadedModel, Stale
-from predtui.llm.numpy.network import Array, NumpyLlama, Shape
+from predtui.llm.numpy.network import NumpyLlama, Shape
 from predtui.llm.templates import JinjaTemplate, PlainTemplate
+from predtui.llm.weights import read_weights, weights_file
 from predtui.models.shipped import MODELS, place
 
-_CHOOSE = "The numpy engine reads folders of Llama networks: config.json, model.safetensors, tokenizer.json."
+_CHOOSE = "The numpy engine reads folders of Llama networks: config.json, model.safetensors or .gguf, tokenizer.json."
 _LONGEST = 4096
-_KINDS = {"F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 _INCOMPLETE = "�"
 """What a decoder writes for bytes that are no character yet."""
 
@@ -54,7 +53,8 @@ def load(model: str, threads: int | None, context: int, stale: Stale) -> LoadedM
     folder = place(model)
     with _told(folder):
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-        network = NumpyLlama(_shape(config), _weights(folder / "model.safetensors"), context, stale)
+        shape = _shape(config)
+        network = NumpyLlama(shape, read_weights(folder, shape.heads, shape.kv_heads), context, stale)
         tokenizer, template, pad = _tokenizer(folder, config)
     name = model if model in MODELS else folder.name
     return LoadedModel(name, "numpy", "cpu", network.parameters, network, tokenizer, template, pad)
@@ -65,7 +65,7 @@ def describe(model: str) -> str:
     folder = place(model)
     with _told(folder):
         shape = _shape(json.loads((folder / "config.json").read_text(encoding="utf-8")))
-        size = (folder / "model.safetensors").stat().st_size
+        size = weights_file(folder).stat().st_size
     return f"{folder.name} (llama, {shape.layers} layers, {size / 2**20:.1f} MB), {folder}"
 
 
@@ -98,23 +98,6 @@ def _shape(config: dict[str, Any]) -> Shape:
         theta=float(rope.get("rope_theta") or config.get("rope_theta") or 10000.0),
         epsilon=float(config["rms_norm_eps"]),
     )
-
-
-def _weights(path: Path) -> dict[str, Array]:
-    """Every tensor of a safetensors file: the length of a header in JSON, the header, the data. Raises ValueError."""
-    data = path.read_bytes()
-    start = 8 + int.from_bytes(data[:8], "little")
-    header = json.loads(data[8:start])
-    header.pop("__metadata__", None)
-    return {name: _tensor(entry, memoryview(data)[start:]) for name, entry in header.items()}
-
-
-def _tensor(entry: dict[str, Any], data: memoryview) -> Array:
-    begin, end = entry["data_offsets"]
-    raw = np.frombuffer(data[begin:end], _KINDS[entry["dtype"]])
-    if entry["dtype"] == "BF16":  # the upper half of a float32
-        raw = (raw.astype(np.uint32) << 16).view(np.float32)
-    return raw.astype(np.float32).reshape(entry["shape"])
 
 
 def _tokenizer(folder: Path, config: dict[str, Any]) -> tuple[FolderTokenizer, ChatTemplate, int | None]:

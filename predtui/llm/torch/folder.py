@@ -1,4 +1,4 @@
-"""Models in the layout of the Hugging Face hub: a folder of configuration, tokenizer and safetensors, local only.
+"""Models in the layout of the Hugging Face hub: a folder of configuration, tokenizer and weights, local only.
 
 Nothing is downloaded, no code that a folder brings is run, and no pickle is opened. Must not know of caches or logits.
 """
@@ -16,14 +16,16 @@ import psutil
 import torch
 import transformers
 from safetensors import SafetensorError, safe_open
-from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
 from predtui.errors import PredtuiError
 from predtui.llm.base import ChatTemplate, LoadedModel, Stale
+from predtui.llm.gguf import read_header
 from predtui.llm.templates import JinjaTemplate, PlainTemplate
 from predtui.llm.threads import default_threads
 from predtui.llm.torch.model import TorchModel
 from predtui.llm.torch.tree import TorchTreeModel, takes_trees
+from predtui.llm.weights import GGUF, read_weights, weights_file
 from predtui.models.shipped import MODELS, place
 
 _CHOOSE = "Choose a folder with config.json, tokenizer.json and *.safetensors with --model."
@@ -106,17 +108,34 @@ def load_network(folder: Path, device: str, dtype: torch.dtype, attention: str |
     _check_memory(folder, weights_of(folder) * dtype.itemsize, device)
     transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
-        network: Any = AutoModelForCausalLM.from_pretrained(
-            folder,
-            dtype=dtype,
-            attn_implementation=attention,
-            local_files_only=True,
-            use_safetensors=True,
-            trust_remote_code=False,
-        )
+        if weights_file(folder).name == GGUF:
+            network: Any = _of_gguf(folder, dtype, attention)
+        else:
+            network = AutoModelForCausalLM.from_pretrained(
+                folder,
+                dtype=dtype,
+                attn_implementation=attention,
+                local_files_only=True,
+                use_safetensors=True,
+                trust_remote_code=False,
+            )
+    except PredtuiError:
+        raise
     except Exception as error:
         raise _unloadable(folder, error) from error
     return network.to(device).eval()
+
+
+def _of_gguf(folder: Path, dtype: torch.dtype, attention: str | None) -> Any:
+    """A Llama network whose weights are in the GGUF file. Raises PredtuiError for a file of another kind, RuntimeError
+    where weights are missing."""
+    config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    network = AutoModelForCausalLM.from_config(config, dtype=dtype, attn_implementation=attention)
+    weights = read_weights(folder, config.num_attention_heads, config.num_key_value_heads)
+    if config.tie_word_embeddings:
+        weights["lm_head.weight"] = weights["model.embed_tokens.weight"]
+    network.load_state_dict({name: torch.from_numpy(array) for name, array in weights.items()})
+    return network
 
 
 def load_tokenizer(folder: Path, network: Any) -> tuple[HuggingFaceTokenizer, ChatTemplate]:
@@ -135,9 +154,11 @@ def load_tokenizer(folder: Path, network: Any) -> tuple[HuggingFaceTokenizer, Ch
 
 
 def weights_of(folder: Path) -> int:
-    """How many numbers the folder's safetensors hold, from their headers, which are checked against the files' sizes.
+    """How many numbers the folder's weights are, from the files' headers, which are checked against their sizes.
     Raises PredtuiError where there are none, or one is damaged."""
     files = sorted(folder.glob("*.safetensors"))
+    if not files and (folder / GGUF).is_file():
+        return read_header(folder / GGUF).parameters
     if not files:
         pickled = next((path.name for pattern in ("*.bin", "*.pt", "*.pth") for path in folder.glob(pattern)), "")
         why = f": {pickled} is a pickle, which can run any code, and is not opened" if pickled else ""

@@ -168,7 +168,7 @@ def test_a_card_tells_all_runs_that_made_the_model(tmp_path: Path, tokenizer) ->
     export(Whisper(TINY), tokenizer, tmp_path)
     rates = dict.fromkeys((*GROUPS, *UNHEARD), (0.25, 0.125))
     facts = {"command": "train the second", "hours": 1.0, "utterances": 10, "threads": 1, "count": 3}
-    write_card(tmp_path, Counters(1, step=7), {**facts, "before": {"command": "train the first"}}, rates)
+    write_card(tmp_path, TINY, Counters(1, step=7), {**facts, "before": {"command": "train the first"}}, rates)
     text = (tmp_path / "README.md").read_text()
     assert "    train the first\n    train the second\n" in text
     assert "| trained voices | 25.0 % | 12.5 % |" in text

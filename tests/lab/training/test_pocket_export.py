@@ -26,6 +26,7 @@ from predtui.lab.training.pocket.tokenizer import (
 )
 from predtui.lab.training.pocket.train import Lessons, Plan, train_pair
 from predtui.llm.load import load
+from predtui.llm.torch.folder import load_network
 from predtui.state.events import Message
 
 LESSONS = Lessons(*[pocket_toy.sample] * 3)
@@ -74,9 +75,9 @@ def prompts(folder: Path, count: int) -> list[list[int]]:
 
 @pytest.mark.parametrize("name", ["target", "draft"])
 def test_transformers_agrees(assets: Path, name: str) -> None:
-    transformers = pytest.importorskip("transformers")
+    pytest.importorskip("transformers")
     folder = assets / name
-    ours, theirs = load_exported(folder), transformers.AutoModelForCausalLM.from_pretrained(folder)
+    ours, theirs = load_exported(folder), load_network(folder, "cpu", torch.float32)
     assert theirs.dtype == torch.float32
     for ids in prompts(folder, 5):
         positions = torch.arange(len(ids))

@@ -74,7 +74,7 @@ def test_what_it_does_not_compute_is_refused(change: dict[str, object], reason: 
         load(str(tmp_path / "changed"), "numpy")
 
 
-@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json"])
+@pytest.mark.parametrize("name", ["config.json", "model.gguf", "tokenizer.json"])
 def test_a_damaged_folder_is_an_error_that_names_it(name: str, tmp_path: Path) -> None:
     for damage in (b"", b"\xff" * 40):
         folder = tmp_path / str(len(damage))

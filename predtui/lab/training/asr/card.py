@@ -8,9 +8,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from predtui.lab.training.asr.config import FRAMES_A_SECOND, Shape
 from predtui.lab.training.asr.evaluate import BEAMS, GROUPS, Rates
 from predtui.lab.training.asr.loop import Counters
+from predtui.lab.training.asr.model import Whisper
 from predtui.lab.training.asr.voices import TRAINED, UNHEARD
 
 CARD = """# Pocket Whisper
@@ -20,8 +23,8 @@ A speech recogniser of the Whisper architecture, trained from scratch: {paramete
 synthetic voices (eSpeak NG) and the pocket domain only; of people it understands next to nothing.** It exists so that
 the whole way of a streaming Whisper runs and is measured anywhere.
 
-- `model.safetensors`: float16, in Hugging Face's layout (`WhisperForConditionalGeneration`, English only)
-- `ctranslate2/`: 8-bit integers, for CTranslate2 and faster-whisper
+- `ctranslate2/`: the weights as 8-bit integers, for CTranslate2 and faster-whisper, English only; training goes on from
+  them, too. `predtui train asr` leaves the float16 form (`WhisperForConditionalGeneration`) in its work folder.
 - `hush.safetensors`, where it is there: its hush word, the short sound that stands for the missing padding
 
 ## How it was made
@@ -43,11 +46,11 @@ said about one in ten of them.
 """
 
 
-def write_card(out: Path, counters: Counters, facts: Mapping[str, object], rates: Mapping[str, Rates]) -> None:
-    """``README.md`` and ``training.json`` into ``out``. ``facts``: command, hours, utterances, threads, count;
+def write_card(
+    out: Path, shape: Shape, counters: Counters, facts: Mapping[str, object], rates: Mapping[str, Rates]
+) -> None:
+    """``README.md`` and ``training.json`` of a model of ``shape`` into ``out``. ``facts``: command, hours, utterances, threads, count;
     ``before``, of a run that went on from another's model, the facts of that one."""
-    shape = Shape.from_config(json.loads((out / "config.json").read_text(encoding="utf-8")))
-    size = (out / "model.safetensors").stat().st_size / 2 / 1e6
     known = {
         **asdict(counters),
         **facts,
@@ -58,7 +61,7 @@ def write_card(out: Path, counters: Counters, facts: Mapping[str, object], rates
     names = [*GROUPS, *UNHEARD]
     rows = "\n".join(f"| {name} | {100 * rates[name][0]:.1f} % | {100 * rates[name][1]:.1f} % |" for name in names)
     text = CARD.format(
-        parameters=size,
+        parameters=parameters(shape) / 1e6,
         seconds=shape.window // FRAMES_A_SECOND,
         vocab=shape.vocab,
         voices=len(TRAINED),
@@ -72,6 +75,12 @@ def write_card(out: Path, counters: Counters, facts: Mapping[str, object], rates
         **facts,
     )
     (out / "README.md").write_text(text, encoding="utf-8")
+
+
+def parameters(shape: Shape) -> int:
+    """How many weights a Whisper of ``shape`` has."""
+    with torch.device("meta"):
+        return sum(weight.numel() for weight in Whisper(shape).state_dict().values())
 
 
 def _commands(facts: Mapping[str, Any]) -> list[str]:

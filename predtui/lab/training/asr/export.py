@@ -13,11 +13,13 @@ import torch
 from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
 
-from predtui.asr.whisperflow.files import FAST, convert
+from predtui.asr.whisperflow.files import FAST, convert, fast_form
+from predtui.lab.training.asr import from_ctranslate2
 from predtui.lab.training.asr.config import FRAMES_A_SECOND, SAMPLE_RATE, Shape
 from predtui.lab.training.asr.model import Whisper
 from predtui.lab.training.asr.tokenizer import END, START, UNTIMED, save_tokenizer
 
+WEIGHTS = "model.safetensors"
 SINUSOIDS = "model.encoder.embed_positions.weight"
 TABLES = ("model.decoder.embed_positions.weight", "model.decoder.embed_tokens.weight")
 
@@ -79,7 +81,7 @@ def export(model: Whisper, tokenizer: Tokenizer, folder: Path) -> None:
     for name, data in files.items():
         (folder / f"{name}.json").write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
     weights = {name: tensor.detach().half().contiguous() for name, tensor in model.state_dict().items()}
-    save_file(weights, str(folder / "model.safetensors"), metadata={"format": "pt"})
+    save_file(weights, str(folder / WEIGHTS), metadata={"format": "pt"})
     convert(folder, folder / FAST)
 
 
@@ -97,10 +99,12 @@ def grown(model: Whisper, shape: Shape) -> Whisper:
 
 
 def load_whisper(folder: Path) -> Whisper:
-    """The model of a Hugging Face Whisper folder, frozen, in float32. Raises OSError, KeyError or RuntimeError where it
-    is none."""
+    """The model of a Whisper folder in Hugging Face's form, or in CTranslate2's where it has no other, frozen, in
+    float32. Raises OSError, KeyError, RuntimeError or PredtuiError where it is none."""
+    if not (folder / WEIGHTS).is_file():
+        return from_ctranslate2.load(fast_form(folder))
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     model = Whisper(Shape.from_config(config))
-    weights = {name: tensor.float() for name, tensor in load_file(str(folder / "model.safetensors")).items()}
+    weights = {name: tensor.float() for name, tensor in load_file(str(folder / WEIGHTS)).items()}
     model.load_state_dict({name: weight for name, weight in weights.items() if not name.startswith("proj_out")})
     return model.eval().requires_grad_(False)

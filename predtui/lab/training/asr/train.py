@@ -1,7 +1,6 @@
 """``predtui train asr``: corpus, tokenizer, training, export and card of the pocket Whisper, from a seed.
 
-Runs in a process of its own, whose allocator settings make training faster (see predtui.lab.training.pocket.train).
-Work
+Runs in a process of its own, whose allocator settings make training faster (see predtui.lab.training.pocket.train). Work
 in progress stands in its own folder; the shipped one changes when the model is finished.
 """
 
@@ -10,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ import torch
 from rich.console import Console
 from tokenizers import Tokenizer
 
-from predtui.asr.whisperflow.files import FAST
+from predtui.asr.whisperflow.files import FAST, fast_form
 from predtui.lab.training.asr.batches import Batches
 from predtui.lab.training.asr.card import write_card
 from predtui.lab.training.asr.config import FRAMES_A_SECOND, ONWARDS, Crops, Recipe, Shape
@@ -36,6 +36,8 @@ from predtui.lab.training.pocket.train import environment
 from predtui.models.shipped import output
 
 WORK = Path("build/asr")
+EXPORTED = "exported"
+"""Folder in the work folder for both forms of the finished model; the 8-bit one ships."""
 UTTERANCES = 32_000
 TOKENIZER_SENTENCES = 30_000
 MEASURED = 300
@@ -56,7 +58,8 @@ class Plan:
     work: Path
     command: str
     start: Path | None = None
-    """A Hugging Face folder of the same shape or with a shorter window, whose weights and words the run begins with."""
+    """A folder, in either form, of a model of the same shape or with a shorter window, whose weights and words the run
+    begins with."""
 
 
 def train_asr(
@@ -98,7 +101,8 @@ def train(out: Path, plan: Plan) -> None:
     with bar("pocket Whisper", console, describe) as report:
         run = Run(trainee, batches, recipe, Budget(minutes=plan.minutes), plan.work, report)
         counters = run(plan.seed, plan.resume)
-    export(trainee.whisper, tokenizer, out)
+    export(trainee.whisper, tokenizer, plan.work / EXPORTED)
+    shutil.copytree(plan.work / EXPORTED / FAST, out / FAST, dirs_exist_ok=True)
     console.print("measuring")
     facts = {
         "command": plan.command,
@@ -108,14 +112,14 @@ def train(out: Path, plan: Plan) -> None:
         "count": MEASURED,
         "before": before,
     }
-    write_card(out, counters, facts, quality(out / FAST, MEASURED, MEASURED_SEED, plan.threads))
+    write_card(out, shape, counters, facts, quality(out / FAST, MEASURED, MEASURED_SEED, plan.threads))
 
 
 def vocabulary(plan: Plan, shape: Shape) -> Tokenizer:
     """The run's tokenizer: that of what it goes on from, else learned from the sentences."""
     seconds = shape.window / FRAMES_A_SECOND
     if plan.start:
-        tokenizer = Tokenizer.from_file(str(plan.start / "tokenizer.json"))
+        tokenizer = Tokenizer.from_file(str(fast_form(plan.start) / "tokenizer.json"))
         add_timestamps(tokenizer, seconds)
         return tokenizer
     path = plan.work / "tokenizer.json"

@@ -27,8 +27,7 @@ pipeline_tag: text-generation
 A Llama-architecture language model of {parameters:,} parameters: {role} when predtui runs on nothing but itself.
 Target and draft share their tokenizer, their chat format and their corpus.
 
-- **Files**: `model.safetensors` (bfloat16) with its configuration for transformers; `model.gguf` (BF16) for
-  llama.cpp.
+- **Files**: `model.gguf` (BF16), which every engine of predtui reads, and the hub's configuration and tokenizer.
 - **Shape**: hidden size {hidden_size}, {num_hidden_layers} layers, {num_attention_heads} heads,
   feed-forward size {intermediate_size}, vocabulary {vocab_size} (byte-level BPE, digits single),
   context {max_position_embeddings}, tied embeddings.

@@ -1,4 +1,4 @@
-"""A trained pocket model as files that others load: a Hugging Face folder and a GGUF file.
+"""A trained pocket model as a folder that every engine loads: a GGUF file, and the hub's configuration and tokenizer.
 
 Matrices are stored in bfloat16, in which they were trained, and which processors that have it multiply twice as fast
 as they read IEEE half precision; the folder asks for float32 arithmetic. Must not know of training.
@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
 from torch import Tensor
 
@@ -19,6 +18,7 @@ from predtui.lab.training.pocket.config import Shape
 from predtui.lab.training.pocket.gguf import write_gguf
 from predtui.lab.training.pocket.model import PocketModel
 from predtui.lab.training.pocket.tokenizer import END, PAD, SPECIAL_TOKENS, save_tokenizer
+from predtui.llm.weights import GGUF, read_weights
 
 
 def llama_config(shape: Shape) -> dict[str, Any]:
@@ -50,25 +50,24 @@ def llama_config(shape: Shape) -> dict[str, Any]:
 
 
 def export(model: PocketModel, tokenizer: Tokenizer, folder: Path, name: str, small: bool = False) -> None:
-    """Write config, tokenizer, ``model.safetensors`` and ``model.gguf`` (Q8_0 where ``small``) into ``folder``."""
+    """Write config, tokenizer and ``model.gguf`` (BF16, or Q8_0 where ``small``) into ``folder``."""
     folder.mkdir(parents=True, exist_ok=True)
     shape = model.shape
     save_tokenizer(tokenizer, folder, shape.context)
     generation = {"eos_token_id": SPECIAL_TOKENS.index(END), "pad_token_id": SPECIAL_TOKENS.index(PAD)}
     for file, data in (("config.json", llama_config(shape)), ("generation_config.json", generation)):
         (folder / file).write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
-    weights = {name: _stored(tensor.detach()) for name, tensor in model.state_dict().items()}
-    save_file(weights, str(folder / "model.safetensors"), metadata={"format": "pt"})
-    (folder / "model.safetensors").chmod(0o644)  # the library makes it readable to its owner alone
-    write_gguf(weights, tokenizer, shape, folder / "model.gguf", name, small)
+    weights = {name: _rounded(tensor.detach()) for name, tensor in model.state_dict().items()}
+    write_gguf(weights, tokenizer, shape, folder / GGUF, name, small)
 
 
-def _stored(tensor: Tensor) -> Tensor:
+def _rounded(tensor: Tensor) -> Tensor:
     return (tensor.bfloat16() if tensor.ndim == 2 else tensor.float()).contiguous()
 
 
 def load_exported(folder: Path) -> PocketModel:
-    """The model of an exported folder, for training on or for comparison; weights rounded as they were stored."""
+    """The model of a folder that ``export`` or ``save_pretrained`` has written, for training on or for comparison;
+    weights rounded as they were stored."""
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     shape = Shape(
         hidden=config["hidden_size"],
@@ -81,6 +80,6 @@ def load_exported(folder: Path) -> PocketModel:
         norm_eps=config["rms_norm_eps"],
     )
     model = PocketModel(shape)
-    weights = load_file(str(folder / "model.safetensors"))
-    model.load_state_dict({name: tensor.to(torch.float32) for name, tensor in weights.items()})
+    weights = read_weights(folder, shape.heads, shape.heads)
+    model.load_state_dict({name: torch.from_numpy(array) for name, array in weights.items()})
     return model.eval()

@@ -8,43 +8,15 @@ from pathlib import Path
 
 import gguf
 import gguf.quants
-import numpy as np
-import numpy.typing as npt
 from tokenizers import Tokenizer
 from torch import Tensor
 
 from predtui.lab.training.pocket.config import Shape
 from predtui.lab.training.pocket.tokenizer import CHAT_TEMPLATE, END, PAD, SPECIAL_TOKENS
+from predtui.llm.weights import gguf_name, interleave
 
-LAYER_NAMES = {
-    "input_layernorm": "attn_norm",
-    "self_attn.q_proj": "attn_q",
-    "self_attn.k_proj": "attn_k",
-    "self_attn.v_proj": "attn_v",
-    "self_attn.o_proj": "attn_output",
-    "post_attention_layernorm": "ffn_norm",
-    "mlp.gate_proj": "ffn_gate",
-    "mlp.up_proj": "ffn_up",
-    "mlp.down_proj": "ffn_down",
-}
 PRE_TOKENIZER = "smollm"
 """llama.cpp's name for: digits alone, then the byte-level pattern of GPT-2."""
-
-
-def tensor_name(name: str) -> str:
-    """The GGUF name of a transformers parameter. Raises KeyError for one that Llama does not have."""
-    if name == "model.embed_tokens.weight":
-        return "token_embd.weight"
-    if name == "model.norm.weight":
-        return "output_norm.weight"
-    _, _, layer, rest = name.split(".", 3)
-    return f"blk.{layer}.{LAYER_NAMES[rest.removesuffix('.weight')]}.weight"
-
-
-def interleave(weight: npt.NDArray[np.float32], heads: int) -> npt.NDArray[np.float32]:
-    """Rows of a query or key projection in llama.cpp's order: it rotates neighbours, transformers rotates halves."""
-    rows, columns = weight.shape
-    return weight.reshape(heads, 2, rows // heads // 2, columns).swapaxes(1, 2).reshape(rows, columns)
 
 
 def write_gguf(
@@ -72,7 +44,7 @@ def write_gguf(
         if key.endswith(("q_proj.weight", "k_proj.weight")):
             array = interleave(array, shape.heads)
         stored = form if array.ndim == 2 else gguf.GGMLQuantizationType.F32
-        writer.add_tensor(tensor_name(key), gguf.quants.quantize(array, stored), raw_dtype=stored)
+        writer.add_tensor(gguf_name(key), gguf.quants.quantize(array, stored), raw_dtype=stored)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
