@@ -54,8 +54,8 @@ class GgufTensor:
 @dataclass(frozen=True, slots=True)
 class GgufHeader:
     """What the header says: ``metadata`` holds scalars and strings (arrays are skipped), ``tensors`` the weights by
-    name, ``size`` is in bytes, ``weights`` the types and shapes that tensors have, ``parameters`` how many weights there
-    are in all."""
+    name, ``size`` is in bytes, ``weights`` the types and shapes that tensors have, ``parameters`` how many weights
+    there are in all."""
 
     metadata: dict[str, str | int | float | bool]
     tensors: dict[str, GgufTensor]

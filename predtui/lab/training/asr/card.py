@@ -49,8 +49,8 @@ said about one in ten of them.
 def write_card(
     out: Path, shape: Shape, counters: Counters, facts: Mapping[str, object], rates: Mapping[str, Rates]
 ) -> None:
-    """``README.md`` and ``training.json`` of a model of ``shape`` into ``out``. ``facts``: command, hours, utterances, threads, count;
-    ``before``, of a run that went on from another's model, the facts of that one."""
+    """``README.md`` and ``training.json`` of a model of ``shape`` into ``out``. ``facts``: command, hours, utterances,
+    threads, count; ``before``, of a run that went on from another's model, the facts of that one."""
     known = {
         **asdict(counters),
         **facts,

@@ -1,7 +1,7 @@
 """``predtui train asr``: corpus, tokenizer, training, export and card of the pocket Whisper, from a seed.
 
-Runs in a process of its own, whose allocator settings make training faster (see predtui.lab.training.pocket.train). Work
-in progress stands in its own folder; the shipped one changes when the model is finished.
+Runs in a process of its own, whose allocator settings make training faster (see predtui.lab.training.pocket.train).
+Work in progress stands in its own folder; the shipped one changes when the model is finished.
 """
 
 from __future__ import annotations
