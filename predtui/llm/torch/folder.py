@@ -130,7 +130,7 @@ def _of_gguf(folder: Path, dtype: torch.dtype, attention: str | None) -> Any:
     """A Llama network whose weights are in the GGUF file. Raises PredtuiError for a file of another kind, RuntimeError
     where weights are missing."""
     config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-    network = AutoModelForCausalLM.from_config(config, dtype=dtype, attn_implementation=attention)
+    network: Any = AutoModelForCausalLM.from_config(config, dtype=dtype, attn_implementation=attention)  # type: ignore[no-untyped-call]
     weights = read_weights(folder, config.num_attention_heads, config.num_key_value_heads)
     if config.tie_word_embeddings:
         weights["lm_head.weight"] = weights["model.embed_tokens.weight"]
