@@ -27,6 +27,13 @@ class Entry:
     help: str
     needs: frozenset[str] = frozenset()
     lossless: bool = True
+    usual: int = 0
+    """What stands for N where only the idea is asked for."""
+
+    @property
+    def choice(self) -> str:
+        """A name that one may choose it by: its own, or that with its usual number."""
+        return f"{self.name.removesuffix('N')}{self.usual}" if self.usual else self.name
 
     def number(self, name: str) -> int | None:
         """What stands for N where ``name`` is meant by this entry, 0 where it takes no number; None where it is not
@@ -77,3 +84,18 @@ class Registry(Mapping[str, Entry]):
         """What makes the one that ``name`` means. Raises PredtuiError."""
         module, _, function = self.find(name).factory.partition(":")
         return cast(Callable[..., Any], getattr(importlib.import_module(module), function))
+
+
+VERIFIERS = Registry(
+    "verifier",
+    Entry("greedy", "predtui.predgen.verifiers:greedy", "a token is the one that the model itself chooses"),
+    Entry("topN", "predtui.predgen.verifiers:top", "it is among the N likeliest", lossless=False, usual=3),
+    Entry(
+        "reflection",
+        "predtui.predgen.reflection:Reflection",
+        "the model, asked whether the first sentence fits what was said so far, answers yes",
+        lossless=False,
+    ),
+)
+"""Rules that accept tokens of a candidate for a new prompt: of (loaded model, sampler, number), factories make a
+``decoding.accept.Acceptance``, which may be a ``predgen.verifiers.Judge`` too."""

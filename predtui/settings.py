@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from predtui.errors import PredtuiError
+from predtui.registry import VERIFIERS
 
 AUTO = "auto"
 """A model by this name is the best that is at hand."""
@@ -66,7 +67,7 @@ class LlmSettings:
     verifier: str = option(
         "greedy",
         "how a candidate is verified against a new prompt",
-        ("greedy", "reflection", "topN"),
+        tuple(sorted(VERIFIERS)),
         flag="verifier",
     )
     clause: bool = option(False, "whether a reply's first clause is spoken before its first sentence is known")

@@ -11,7 +11,7 @@ from predtui import settings
 from predtui.decoding.decoders import DECODERS
 from predtui.decoding.drafters import DRAFTERS
 from predtui.errors import PredtuiError
-from predtui.predgen.verifiers import VERIFIERS, verifier_named
+from predtui.registry import VERIFIERS
 from predtui.tts.engines import ENGINES
 
 
@@ -110,7 +110,7 @@ def test_the_names_that_settings_allow_are_those_that_are_known() -> None:
     known = {key: set(item.choices) for key, item in settings.options().items()}
     assert known["llm.decoder"] == {"auto", *DECODERS}
     assert known["llm.drafter"] == set(DRAFTERS)
-    assert known["llm.verifier"] - {"topN"} == set(VERIFIERS) - {"top3"}
+    assert known["llm.verifier"] == set(VERIFIERS)
     assert known["tts.engine"] == set(ENGINES)
     assert settings.load({"llm.verifier": "top12"}).llm.verifier == "top12"
-    assert verifier_named("top12")
+    assert VERIFIERS.find("top12").number("top12") == 12

@@ -1,39 +1,81 @@
-"""Two rules that decide how much of a draft holds, both of no effect on what the target says.
+"""One verification for every source of drafts: a forward of the target, and a rule that decides how much is accepted.
 
 ``ExactMatch`` keeps the tokens that the sampler itself chooses: the reply is, token for token, that of autoregressive
 decoding with the same seed. ``RejectionSampling`` keeps a token with the probability that speculative sampling gives
-it: the reply is another one, out of exactly the same distribution. With the greedy sampler they agree.
-Must not know of models or of where drafts come from.
+it: the reply is another one, out of exactly the same distribution. With the greedy sampler they agree. ``TopK`` is
+lossy. Must not know where drafts come from, or what is done about those that are rejected.
 """
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from predtui.decoding.base import Draft, Probabilities, Sampler
+from predtui.decoding.base import Probabilities, Sampler
+from predtui.decoding.draft import Draft, Verification
 from predtui.decoding.sampler import randomness
+from predtui.llm.base import LanguageModel, TreeModel
 from predtui.llm.rows import Rows
 
 _REJECTION = 1
 """Stream of the randomness that judges, independent of the one that drafts."""
 
 
+class Walk(NamedTuple):
+    """How far a draft is accepted: ``path`` holds indices of its tokens, each a child of the one before; ``next_token``
+    follows them, None where the path ends in the draft's tail, after which there is no row."""
+
+    path: list[int]
+    next_token: int | None
+    lossless: bool = True
+    """Whether plain decoding would have gone on in the same way: token for token, or in distribution."""
+
+
 class Acceptance(Protocol):
-    """Walks down a draft as far as it holds."""
+    """A rule that walks down a draft as far as it accepts it."""
 
-    def walk(self, draft: Draft, rows: Rows, position: int) -> tuple[list[int], int]:
-        """Indices of the draft's tokens that hold, each a child of the one before, and the token that follows them.
-
-        ``rows``: the target's after the context, then after each of the draft's tokens. ``position`` is that of
-        the first token in the reply.
-        """
+    def walk(self, draft: Draft, rows: Rows, position: int) -> Walk:
+        """``rows``: the target's after the context, then after each of the draft's evaluated tokens. ``position`` is
+        that of the first token in the reply. Raises Unanswered where the rows do not tell what the rule asks."""
         ...
 
 
+def verify(
+    model: LanguageModel,
+    context: Sequence[int],
+    draft: Draft,
+    rule: Acceptance,
+    position: int,
+    is_end: Callable[[int], bool],
+) -> Verification:
+    """One forward over ``draft`` after ``context``, of a draft that branches as a tree where the engine can, else of
+    its best path; what ``rule`` accepts of it, up to an end token.
+
+    ``position``: how many tokens of the reply ``context`` holds already. Raises as the model does.
+    """
+    if draft.branches and not isinstance(model, TreeModel):
+        draft = draft.best_path()
+    rows = _evaluate(model, context, draft)
+    path, next_token, lossless = rule.walk(draft, rows, position)
+    end = next((count for count, node in enumerate(path, 1) if is_end(draft.tokens[node])), 0)
+    if end:
+        path, next_token = path[:end], None
+    more = next_token is None and not end
+    return Verification(tuple(context), draft, tuple(path), next_token, lossless, rows, more)
+
+
+def _evaluate(model: LanguageModel, context: Sequence[int], draft: Draft) -> Rows:
+    """The rows after the context, then after each evaluated token of the draft."""
+    tokens = draft.tokens[: draft.evaluated]
+    if draft.branches and isinstance(model, TreeModel):
+        return model.forward_tree(context, tokens, draft.parents[: draft.evaluated])
+    return model.forward([*context, *tokens], len(tokens) + 1)
+
+
 class ExactMatch:
-    """Each token is the target's own choice, so a draft holds as far as it foretells that choice.
+    """Each token is the target's own choice, so a draft is accepted as far as it foretells that choice.
 
     A draft drawn with the same noise as the target (the same sampler at the same position) agrees with it often, even
     at high temperature: both take the argmax of log-probabilities plus one and the same Gumbel noise.
@@ -42,15 +84,43 @@ class ExactMatch:
     def __init__(self, sampler: Sampler) -> None:
         self._choose = sampler.choose
 
-    def walk(self, draft: Draft, rows: Rows, position: int) -> tuple[list[int], int]:
+    def walk(self, draft: Draft, rows: Rows, position: int) -> Walk:
         path: list[int] = []
         node = -1
-        while True:
+        while node < draft.evaluated:
             token = self._choose(rows[node + 1], position + len(path))
             node = draft.child(node, token)
             if node < 0:
-                return path, token
+                return Walk(path, token)
             path.append(node)
+        return Walk(path, None)
+
+
+class TopK:
+    """The longest path of tokens that are each the target's choice or among its ``k`` likeliest (PredGen, section
+    3.1.1). Lossy, unless each of them is the choice."""
+
+    def __init__(self, sampler: Sampler, k: int) -> None:
+        self._choose, self._k = sampler.choose, k
+
+    def walk(self, draft: Draft, rows: Rows, position: int) -> Walk:
+        choices: dict[int, int] = {}
+        reached: dict[int, tuple[list[int], bool]] = {-1: ([], True)}
+        for node, token in enumerate(draft.tokens):
+            parent = draft.parent(node)
+            if parent not in reached:
+                continue
+            path, lossless = reached[parent]
+            if parent not in choices:
+                choices[parent] = self._choose(rows[parent + 1], position + len(path))
+            if token == choices[parent] or rows[parent + 1].rank(token) < self._k:
+                reached[node] = [*path, node], lossless and token == choices[parent]
+        path, lossless = max(reached.values(), key=lambda one: len(one[0]))
+        last = path[-1] if path else -1
+        if last >= draft.evaluated:
+            return Walk(path, None, lossless)
+        choice = choices[last] if last in choices else self._choose(rows[last + 1], position + len(path))
+        return Walk(path, choice, lossless)
 
 
 class RejectionSampling:
@@ -61,21 +131,23 @@ class RejectionSampling:
     def __init__(self, sampler: Sampler) -> None:
         self._sampler = sampler
 
-    def walk(self, draft: Draft, rows: Rows, position: int) -> tuple[list[int], int]:
+    def walk(self, draft: Draft, rows: Rows, position: int) -> Walk:
         path: list[int] = []
-        while True:
-            node = path[-1] if path else -1
+        node = -1
+        while node < draft.evaluated:
             random = randomness(self._sampler.seed, position + len(path), _REJECTION)
             p = self._sampler.probabilities(rows[node + 1])
             for child in draft.children(node):
                 token = draft.tokens[child]
                 q = _certain(token, p.size) if draft.q is None else draft.q[child]
                 if random.random() * q[token] < p[token]:
+                    node = child
                     path.append(child)
                     break
                 p = _residual(p, q)
             else:
-                return path, _drawn(p, random)
+                return Walk(path, _drawn(p, random))
+        return Walk(path, None)
 
 
 def _certain(token: int, size: int) -> Probabilities:

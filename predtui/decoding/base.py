@@ -1,8 +1,7 @@
-"""The contracts of decoding: a drafter proposes, a verifier decides, a sampler chooses. Must not know of engines."""
+"""The contracts of decoding: a sampler chooses, a drafter proposes, a decoder generates. Must not know of engines."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -11,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from predtui.decoding.costs.spans import WorkSpans
+from predtui.decoding.draft import Draft, Verification
 from predtui.llm.base import Stale, never
-from predtui.llm.rows import Row, Rows
+from predtui.llm.rows import Row
 
 WIDEST = 16
 """Tokens of the largest draft that branches: engines evaluate as many branches at once."""
@@ -38,99 +38,6 @@ class Sampler(Protocol):
 
     def probabilities(self, row: Row) -> Probabilities:
         """The distribution that ``choose`` draws from. Raises Unanswered where the row is not whole."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """Proposed tokens. ``parents[i]`` < i is the index of token i's parent (-1 = the context), the likeliest sibling
-    first; empty = a plain sequence. ``q`` [len(tokens), vocab]: the distribution that each token was drawn from, given
-    its parent and the siblings before it."""
-
-    tokens: tuple[int, ...]
-    parents: tuple[int, ...] = ()
-    q: npt.NDArray[np.float64] | None = None
-    """None: each token was certain to be proposed."""
-    source: str = ""
-    chances: tuple[float, ...] = ()
-    """How likely each token is thought to be kept, never growing; empty where the source cannot tell."""
-
-    def first(self, count: int) -> Draft:
-        """Its first ``count`` tokens."""
-        if count >= len(self.tokens):
-            return self
-        q = None if self.q is None else self.q[:count]
-        return Draft(self.tokens[:count], self.parents[:count], q, self.source, self.chances[:count])
-
-    def child(self, node: int, token: int) -> int:
-        """Index of the child of ``node`` (-1 = the context) that is ``token``; -1 where there is none."""
-        return next((i for i in self.children(node) if self.tokens[i] == token), -1)
-
-    def children(self, node: int) -> Sequence[int]:
-        """Indices of what may follow ``node``, the likeliest first."""
-        if not self.parents:
-            return range(node + 1, min(node + 2, len(self.tokens)))
-        return [i for i in range(node + 1, len(self.tokens)) if self.parents[i] == node]
-
-    def depth(self, path: Sequence[int]) -> int:
-        """Tokens of ``path`` and of the likeliest ones after it."""
-        if not self.parents:
-            return len(self.tokens)
-        count = len(path)
-        node = path[-1] if path else -1
-        while below := self.children(node):
-            node, count = below[0], count + 1
-        return count
-
-    def best_path(self) -> Draft:
-        """The sequence of the likeliest children: what an engine without trees can verify."""
-        if not self.parents:
-            return self
-        path: list[int] = []
-        while below := self.children(path[-1] if path else -1):
-            path.append(below[0])
-        tokens, q = tuple(self.tokens[i] for i in path), None if self.q is None else self.q[path]
-        return Draft(tokens, (), q, self.source, tuple(self.chances[i] for i in path) if self.chances else ())
-
-
-@dataclass(frozen=True, slots=True)
-class Verification:
-    """``accepted`` tokens of the candidate hold, in order; ``next_token`` is the target's own choice after them
-    (None when nothing follows: the candidate was accepted to its end token).
-
-    ``rows``: what the target's forward gave after each of the ``evaluated`` tokens, which are the last of the context
-    and all of the draft; for drafters that learn from it.
-    """
-
-    accepted: tuple[int, ...]
-    next_token: int | None
-    lossless: bool
-    evaluated: tuple[int, ...] = ()
-    rows: Rows | None = field(default=None, compare=False, repr=False)
-    more: bool = False
-    """Whether a candidate goes on after what is accepted, still to be verified."""
-
-    @property
-    def tokens(self) -> tuple[int, ...]:
-        """All that follows the context now: what was accepted and what comes after it."""
-        return self.accepted if self.next_token is None else (*self.accepted, self.next_token)
-
-
-class Verifier(Protocol):
-    """Decides how much of a candidate holds."""
-
-    def verify(
-        self,
-        prompt: Sequence[int],
-        candidate: Sequence[int],
-        others: Sequence[Sequence[int]] = (),
-        spare: float = math.inf,
-    ) -> Iterator[Verification]:
-        """How much of ``candidate`` holds, or of that one of ``others`` of which more does, where the verifier judges
-        several at once. ``prompt`` and each of them together fit the model's context; an empty candidate is allowed,
-        and costs the forward that chooses the reply's first token. ``spare``: the seconds that may be lost on
-        candidates of which nothing holds, where the verifier knows what forwards cost. Told after each forward; all but
-        the last say that there is ``more``."""
         ...
 
 

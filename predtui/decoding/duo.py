@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from predtui.clock import Clock
-from predtui.decoding.accept import ExactMatch
-from predtui.decoding.base import DecodingStatistics, Draft, Sampler
+from predtui.decoding.accept import ExactMatch, verify
+from predtui.decoding.base import DecodingStatistics, Sampler
 from predtui.decoding.costs.budget import Budget
 from predtui.decoding.costs.constants import DUO_LONGEST
 from predtui.decoding.costs.spans import DRAFT, TARGET
+from predtui.decoding.draft import Draft
 from predtui.decoding.duo_draft import Drafted, DraftThread, Request, draft, tokens_in
 from predtui.llm.base import LanguageModel, Stale, leave, never
 from predtui.llm.sequences import sequences_of
@@ -90,13 +91,13 @@ class Duo:
             asked = drafting and self._ask(context, left, position)
             leave(self._model, int(asked))
             try:
-                rows = self._model.forward([*context, *left], len(left) + 1)
+                verification = verify(self._model, context, Draft(tuple(left)), self._rule, position, is_end)
             finally:
                 leave(self._model, -int(asked))
             verified = self._now()
             self.statistics.work.worked(TARGET, begun, verified)
-            path, token = self._rule.walk(Draft(tuple(left)), rows, position)
-            new = [*left[: len(path)], token]
+            path, new = verification.path, verification.tokens
+            token = new[-1]
             self.statistics.count(len(left), len(path), len(new))
             if measured and asked:
                 self.budget.verified(len(left) + 1, len(path), verified - begun)

@@ -9,15 +9,15 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 
 from predtui.clock import Clock
 from predtui.decoding import autoregressive
-from predtui.decoding.accept import Acceptance
-from predtui.decoding.base import DecodingStatistics, Draft, Drafter, Sampler, Verification
+from predtui.decoding.accept import Acceptance, verify
+from predtui.decoding.base import DecodingStatistics, Drafter, Sampler
 from predtui.decoding.costs.constants import FIRST, SINGLES
 from predtui.decoding.costs.curve import Curve
 from predtui.decoding.costs.prefill import PrefillCost
 from predtui.decoding.costs.scheduler import Scheduler
 from predtui.decoding.costs.spans import DRAFT, TARGET
+from predtui.decoding.draft import Draft, Verification
 from predtui.llm.base import LanguageModel, Stale, TreeModel, never
-from predtui.llm.rows import Rows
 
 
 class Speculative:
@@ -90,7 +90,7 @@ class Speculative:
             room = min(last - position - 1, self._model.context_size - len(context))
             verification = self._step(context, room, position, guess, is_end)
             new = verification.tokens
-            guess = guess[len(new) :] if verification.accepted else ()
+            guess = guess[len(new) :] if verification.path else ()
             for token in new:
                 yield token
                 if is_end(token):
@@ -130,24 +130,22 @@ class Speculative:
         drafted, before = self._now(), self._model.counters.tokens
         if draft.chances:
             draft = draft.first(scheduler.worth(draft.chances, drafted - start))
-        rows = self._evaluate(context, draft)
+        verification = verify(self._model, context, draft, self._acceptance, position, is_end)
         verified = self._now()
-        path, token = self._acceptance.walk(draft, rows, position)
-        accepted, follows = _ended(tuple([draft.tokens[node] for node in path]), token, is_end)
+        accepted = len(verification.path)
         proposed, alone = len(draft.tokens), self._model.counters.tokens - before == len(draft.tokens) + 1
         if alone and (proposed or self._single):
             scheduler.verified(proposed + 1, verified - drafted)
         self.statistics.work.worked(TARGET, drafted, verified)
         self._single = alone and not proposed
-        verification = Verification(accepted, follows, True, (context[-1], *draft.tokens), rows)
-        self.statistics.count(proposed, len(accepted), len(verification.tokens))
+        self.statistics.count(proposed, accepted, len(verification.tokens))
         if not budget:
             return verification
         self.statistics.work.worked(DRAFT, start, drafted)
         took = drafted - start if guess else self._told(context, drafted - start, len(verification.tokens), proposed)
         if proposed:
-            depth = len(accepted) if follows is None else draft.depth(path)
-            scheduler.drafted(proposed, depth, len(accepted), took)
+            depth = accepted if verification.next_token is None else draft.depth(verification.path)
+            scheduler.drafted(proposed, depth, accepted, took)
             self.statistics.note = _note(self._drafting) if self._drafting.off else ""
         else:
             scheduler.missed()
@@ -169,20 +167,8 @@ class Speculative:
         draft = self._drafter.propose(context, budget, position)
         return draft if self._trees else draft.best_path()
 
-    def _evaluate(self, context: list[int], draft: Draft) -> Rows:
-        """The rows after the context, then after each token of the draft."""
-        if draft.parents and self._trees:
-            return self._trees.forward_tree(context, draft.tokens, draft.parents)
-        return self._model.forward([*context, *draft.tokens], len(draft.tokens) + 1)
-
 
 _NOTHING = Draft(())
-
-
-def _ended(accepted: tuple[int, ...], token: int, is_end: Callable[[int], bool]) -> tuple[tuple[int, ...], int | None]:
-    """What was accepted, and what follows it: nothing does after an end token."""
-    end = next((index for index, kept in enumerate(accepted) if is_end(kept)), -1)
-    return (accepted, token) if end < 0 else (accepted[: end + 1], None)
 
 
 def _note(scheduler: Scheduler) -> str:

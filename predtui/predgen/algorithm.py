@@ -10,9 +10,10 @@ import math
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 
-from predtui.decoding.base import Decoder, Verification, Verifier
+from predtui.decoding.base import Decoder
 from predtui.llm.base import LoadedModel, Stale, common_prefix, never
-from predtui.predgen.memory import Held, Memory
+from predtui.predgen.candidates import CandidateReply, Candidates
+from predtui.predgen.verifiers import CandidateVerifier
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class Speculator:
         self,
         loaded: LoadedModel,
         decoder: Decoder,
-        verifier: Verifier,
+        verifier: CandidateVerifier,
         reply_limit: int = 256,
         memory: int = 4,
         continuations: int = 0,
@@ -55,8 +56,8 @@ class Speculator:
         self._decoder = decoder
         self._reply_limit = reply_limit
         self._verifier = verifier
-        self._memory = Memory(memory - (not continuations))
-        self._continuations = Memory(continuations)
+        self._former = Candidates(memory - (not continuations))
+        self._continuations = Candidates(continuations)
         self.reset()
 
     @property
@@ -67,17 +68,17 @@ class Speculator:
         """Forget all candidates: a new turn."""
         self._candidate: list[int] = []
         self._prompt: Sequence[int] = ()
-        self._memory.clear()
+        self._former.clear()
         self._continuations.clear()
         self._holds_for: list[int] | None = None
         self._ahead = False
         self._lossless = True
         self._generated = 0
 
-    def verify_by(self, verifier: Verifier) -> None:
+    def verify_by(self, verifier: CandidateVerifier) -> None:
         """Verify with ``verifier`` from now on; what another one let pass is verified again."""
         self._verifier = verifier
-        self._memory.clear()
+        self._former.clear()
         self._continuations.clear()
         self._holds_for = None
 
@@ -85,7 +86,7 @@ class Speculator:
         """The candidate that is held for exactly this prompt; empty where there is none."""
         if self._holds_for == list(prompt):
             return self.candidate
-        found = self._memory.get(prompt) or self._continuations.get(prompt)
+        found = self._former.get(prompt) or self._continuations.get(prompt)
         return found.tokens if found else ()
 
     def read(self, prompt: Sequence[int]) -> int:
@@ -124,7 +125,7 @@ class Speculator:
         """Recognisers flip back and forth: take up the candidate of ``prompt`` where there is one."""
         if self._holds_for == list(prompt):
             return True
-        found = self._memory.take(prompt) or self._continuations.take(prompt)
+        found = self._former.take(prompt) or self._continuations.take(prompt)
         if found is not None:
             self._remember()
             self._candidate, self._lossless = list(found.tokens), found.lossless
@@ -134,30 +135,29 @@ class Speculator:
     def _remember(self) -> None:
         """Keep the present candidate as a former one."""
         if self._holds_for is not None:
-            memory = self._continuations if self._ahead else self._memory
-            memory.keep(self._holds_for, Held(self.candidate, self._lossless))
+            memory = self._continuations if self._ahead else self._former
+            memory.keep(self._holds_for, CandidateReply(self.candidate, self._lossless))
 
     def _verify(
         self, prompt: Sequence[int], limit: int, spare: float
     ) -> Generator[Progress, None, tuple[int, tuple[int, ...]]]:
         """Go on with what holds of one of the candidates and the token after it: how many tokens were kept, and what
         fell of that candidate. Whoever stops asking before that leaves the candidate as it was."""
-        known = (self._candidate, *self._memory.candidates(), *self._continuations.candidates())
+        known = (self._candidate, *self._former.newest(), *self._continuations.newest())
         candidates = [tuple(tokens[:limit]) for tokens in known]
-        verification = Verification((), None, True)
-        for verification in self._verifier.verify(prompt, candidates[0], candidates[1:], spare):
-            held = len(verification.accepted)
-            source = next((one for one in candidates if one[:held] == verification.accepted), candidates[0])
+        accepted, lossless, source = tuple[int, ...](), True, candidates[0]
+        for verification in self._verifier.verify(prompt, candidates, spare):
+            accepted, lossless = accepted + verification.accepted, lossless and verification.lossless
+            source = next((one for one in candidates if one[: len(accepted)] == accepted), candidates[0])
             if verification.more:
-                lossless, generated = verification.lossless, self._generated
-                yield Progress(verification.accepted, (), source[held:], False, lossless, True, generated)
+                yield Progress(accepted, (), source[len(accepted) :], False, lossless, True, self._generated)
         self._remember()
-        self._candidate = list(verification.accepted)
-        if verification.next_token is not None and held < limit:
+        self._candidate = list(accepted)
+        if verification.next_token is not None and len(accepted) < limit:
             self._choose(verification.next_token)
         self._holds_for = list(prompt)
-        self._lossless = verification.lossless
-        return held, source[held:]
+        self._lossless = lossless
+        return len(accepted), source[len(accepted) :]
 
     def _choose(self, token: int) -> None:
         self._candidate.append(token)

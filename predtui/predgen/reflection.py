@@ -6,11 +6,13 @@ and for the token that follows alike. Must not know of stages, or of how the res
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 
-from predtui.decoding.base import Sampler, Verification, Verifier
+from predtui.decoding.accept import ExactMatch, Walk, verify
+from predtui.decoding.base import Sampler
+from predtui.decoding.draft import Draft, Verification
 from predtui.llm.base import LoadedModel
+from predtui.llm.rows import Rows
 from predtui.predgen.prompts import JUDGE_QUESTION
 from predtui.state.events import Message
 from predtui.text import first_sentence
@@ -18,37 +20,27 @@ from predtui.text import first_sentence
 _MARK = "ANSWER"
 
 
-class ReflectionVerifier:
-    """P(yes) against P(no), in one forward: yes takes the whole first sentence, no leaves it to ``otherwise``.
+class Reflection(ExactMatch):
+    """P(yes) against P(no), in one forward: yes accepts the whole first sentence, no leaves it to exact match.
 
-    Lossy where it says yes. What does not fit the model's context beside the question is left to ``otherwise`` too.
+    Lossy where it says yes. What does not fit the model's context beside the question is left to exact match too.
     """
 
-    def __init__(self, loaded: LoadedModel, sampler: Sampler, otherwise: Verifier) -> None:
-        self._model = loaded.model
-        self._tokenizer = loaded.tokenizer
+    def __init__(self, loaded: LoadedModel, sampler: Sampler, _number: int = 0) -> None:
+        super().__init__(sampler)
+        self._model, self._tokenizer = loaded.model, loaded.tokenizer
         self._sampler = sampler
-        self._otherwise = otherwise
         self._question = _question(loaded)
         self._yes, self._no = ([*_openings(loaded, word)] for word in ("yes", "no"))
 
-    def verify(
-        self,
-        prompt: Sequence[int],
-        candidate: Sequence[int],
-        others: Sequence[Sequence[int]] = (),
-        spare: float = math.inf,
-    ) -> Iterator[Verification]:
+    def judge(self, prompt: Sequence[int], candidate: Sequence[int]) -> Verification | None:
         judged = self._first_sentence(candidate)
-        asked = [*prompt, *judged, *self._question]
-        if not judged or len(asked) > self._model.context_size:
-            yield from self._otherwise.verify(prompt, candidate, others, spare)
-            return
-        rows = self._model.forward(asked, last=len(self._question) + 1)
-        if max(map(rows[-1].logprob, self._yes)) <= max(map(rows[-1].logprob, self._no)):
-            yield from self._otherwise.verify(prompt, candidate, others, spare)
-            return
-        yield Verification(tuple(judged), self._sampler.choose(rows[0], len(judged)), lossless=False)
+        asked = Draft((*judged, *self._question), source="reflection")
+        if not judged or len(prompt) + len(asked.tokens) > self._model.context_size:
+            return None
+        rule = _Judgement(self._sampler, len(judged), self._yes, self._no)
+        verification = verify(self._model, prompt, asked, rule, 0, self._tokenizer.is_end)
+        return verification if verification.path else None
 
     def _first_sentence(self, candidate: Sequence[int]) -> list[int]:
         """The tokens up to the end of the first sentence; all, but for an end token, where it has none yet."""
@@ -60,6 +52,20 @@ class ReflectionVerifier:
             if self._tokenizer.decode(tokens[:count]).strip() == sentence.strip():
                 return tokens[:count]
         return tokens
+
+
+class _Judgement:
+    """Accepts all of the ``judged`` tokens where the rest of the draft, the question, is answered by yes."""
+
+    def __init__(self, sampler: Sampler, judged: int, yes: list[int], no: list[int]) -> None:
+        """``yes``, ``no``: the tokens that begin the answer."""
+        self._sampler, self._judged, self._yes, self._no = sampler, judged, yes, no
+
+    def walk(self, draft: Draft, rows: Rows, position: int) -> Walk:
+        answer = rows[draft.evaluated]
+        yes, no = (max(map(answer.logprob, tokens)) for tokens in (self._yes, self._no))
+        accepted = self._judged if yes > no else 0
+        return Walk([*range(accepted)], self._sampler.choose(rows[accepted], position + accepted), lossless=False)
 
 
 def _question(loaded: LoadedModel) -> list[int]:

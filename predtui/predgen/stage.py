@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 
 from predtui.decoding.assembly import assemble
-from predtui.decoding.base import DecodingStatistics, Verifier
+from predtui.decoding.base import DecodingStatistics
 from predtui.decoding.costs.curve import Curve
 from predtui.decoding.costs.measured import measured, observed, remembered
 from predtui.decoding.sampler import independent, sampler
@@ -24,12 +24,12 @@ from predtui.llm.load import Loader, announced, load, stands_in
 from predtui.llm.templates import PlainTemplate
 from predtui.predgen.algorithm import Progress, Speculator
 from predtui.predgen.baseline import measure
+from predtui.predgen.lookahead.gate import LookaheadGate
 from predtui.predgen.lookahead.lookahead import LookAhead, Steps
 from predtui.predgen.options import SpeculationOptions
-from predtui.predgen.policy import LookaheadGate
 from predtui.predgen.prompts import system_prompt
 from predtui.predgen.revision import Revision
-from predtui.predgen.verifiers import make_verifier
+from predtui.predgen.verifiers import CandidateVerifier, make_verifier
 from predtui.predgen.window import Window
 from predtui.settings import LlmSettings
 from predtui.state.events import (
@@ -200,7 +200,7 @@ class SpeculationStage:
             self._urgent = event
             self._halt.set()
 
-    def _make_verifier(self, name: str = "") -> Verifier:
+    def _make_verifier(self, name: str = "") -> CandidateVerifier:
         costs = self._costs if self._options.policy else None
         return make_verifier(name or self._verifier, self._loaded, self._sampler, costs)
 

@@ -12,6 +12,7 @@ from predtui.errors import PredtuiError
 from predtui.models.offer import Offer
 from predtui.models.published import EMBEDDED, SMOLLM2, needed
 from predtui.models.shipped import MODELS, model_folder, themes_folder
+from predtui.registry import VERIFIERS
 from predtui.runtime.build import make_pipeline
 from predtui.runtime.bus import Pipeline
 from predtui.runtime.standin import StandIn
@@ -20,8 +21,6 @@ from predtui.state.session import Recorder, Replay
 from predtui.tui.app import PredtuiApp
 from predtui.tui.themes import load_themes
 
-VERIFIERS = ("greedy", "top3", "reflection")
-"""What F3 goes through, in order; predgen's registry has them under these names."""
 SIZES = range(10, 1001)
 """Columns, or lines, of a picture."""
 
@@ -44,7 +43,14 @@ def open_screen(settings: Settings, record: Path | None = None, pipeline: Pipeli
 
     themes = load_themes((themes_folder(), user_folder() / "themes"))
     offer = None if os.environ.get(EMBEDDED) else Offer(settings)
-    app = PredtuiApp(pipeline, settings, themes, verifiers=VERIFIERS, model_options=with_model, offer=offer)
+    app = PredtuiApp(
+        pipeline,
+        settings,
+        themes,
+        verifiers=[entry.choice for entry in VERIFIERS.values()],
+        model_options=with_model,
+        offer=offer,
+    )
     StandIn(pipeline).watch()
     try:
         app.run()

@@ -23,8 +23,9 @@ from hypothesis import strategies as st
 from predtui.decoding import datastore
 from predtui.decoding.accept import RejectionSampling
 from predtui.decoding.autoregressive import generate
-from predtui.decoding.base import Decoder, Draft, Probabilities, Sampler
+from predtui.decoding.base import Decoder, Probabilities, Sampler
 from predtui.decoding.decoders import DECODERS, Parts, make_decoder
+from predtui.decoding.draft import Draft
 from predtui.decoding.drafters import DRAFTERS, DrafterParts, make_drafter
 from predtui.decoding.sampler import Greedy, Seeded
 from predtui.llm.base import LoadedModel

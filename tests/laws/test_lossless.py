@@ -27,7 +27,7 @@ from predtui.predgen.algorithm import Progress, Speculator
 from predtui.predgen.verifiers import make_verifier
 from predtui.predgen.window import Window
 from tests import tiny_folder, tiny_gguf
-from tests.predgen.test_trie import curve
+from tests.curves import curve
 
 REPLY_LIMIT = 40
 NEAR_TIE = 0.05
@@ -120,7 +120,7 @@ def test_each_step_costs_one_forward_at_most_and_none_of_a_verification_is_for_n
     for said, stale_after, _ in [*history, (final, None, False)]:
         before = (counters.forwards, counters.tokens)
         previous = speculator.candidate
-        known = {previous, *speculator._memory.candidates()}
+        known = {previous, *speculator._former.newest()}
         told = [(step, counters.forwards) for step in speculator.advance(window.tokens([], said), after(stale_after))]
         steps, spent = [step for step, _ in told], [forwards for _, forwards in told]
         if steps:

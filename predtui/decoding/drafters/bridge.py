@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from predtui.decoding.base import Draft, Sampler, Verification
+from predtui.decoding.base import Sampler
+from predtui.decoding.draft import Draft, Verification
 from predtui.decoding.drafters.model import ModelDrafter
 from predtui.llm.base import LoadedModel
 

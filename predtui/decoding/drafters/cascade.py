@@ -11,8 +11,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 
-from predtui.decoding.base import Draft, Sampler, Verification
+from predtui.decoding.base import Sampler
 from predtui.decoding.datastore import GAP, Datastore
+from predtui.decoding.draft import Draft, Verification
 from predtui.decoding.drafters.rest import Foresight
 from predtui.llm.base import LanguageModel
 from predtui.llm.rows import Row

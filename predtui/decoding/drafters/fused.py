@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from predtui.decoding.base import Draft, Drafter, Verification
+from predtui.decoding.base import Drafter
+from predtui.decoding.draft import Draft, Verification
 
 
 class Fused:

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Sequence
 
-from predtui.decoding.base import WIDEST, Draft, Verification
+from predtui.decoding.base import WIDEST
+from predtui.decoding.draft import Draft, Verification
 
 LEVELS = 3
 """Tokens of a column; n-grams are a token longer."""
@@ -46,7 +47,7 @@ class Lookahead:
 
     def observe(self, verification: Verification) -> None:
         """Learn an n-gram from each column, and let the columns go on by one iteration."""
-        if verification.rows is None or verification.evaluated[1:] != self._proposed:
+        if verification.evaluated[1:] != self._proposed:
             return
         for column, nodes in zip(self._window, self._columns, strict=False):
             ngram = (*column[1:], verification.rows[nodes[-1] + 1].argmax())

@@ -8,7 +8,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 
-from predtui.decoding.base import Draft, Verification
+from predtui.decoding.draft import Draft, Verification
 
 LONGEST, SHORTEST = 3, 2
 """Tokens of the n-grams looked up, the longest first."""

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from predtui.decoding.base import Draft, Sampler, Verification
+from predtui.decoding.base import Sampler
+from predtui.decoding.draft import Draft, Verification
 from predtui.decoding.sampler import Greedy
 from predtui.llm.base import LanguageModel
 

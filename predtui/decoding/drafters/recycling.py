@@ -12,7 +12,8 @@ from functools import cache
 
 import numpy as np
 
-from predtui.decoding.base import WIDEST, Draft, Verification
+from predtui.decoding.base import WIDEST
+from predtui.decoding.draft import Draft, Verification
 
 CANDIDATES = 8
 """Successors kept for each token."""
@@ -46,8 +47,6 @@ class TokenRecycling:
         return Draft(tuple(tokens), tuple(parents) if self._ranks > 1 else (), source="recycling")
 
     def observe(self, verification: Verification) -> None:
-        if verification.rows is None:
-            return
         for token, row in zip(verification.evaluated, verification.rows, strict=True):
             likeliest = row.top(CANDIDATES)
             self._matrix[token, : len(likeliest)] = likeliest

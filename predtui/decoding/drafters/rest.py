@@ -12,8 +12,9 @@ from itertools import count
 
 import numpy as np
 
-from predtui.decoding.base import WIDEST, Draft, Verification
+from predtui.decoding.base import WIDEST
 from predtui.decoding.datastore import GAP, Datastore, Tokens
+from predtui.decoding.draft import Draft, Verification
 
 SHORTEST, LEAST = 2, 2
 """Tokens that must match, and how often: a single word, or a single occurrence, foretells little."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from predtui.decoding.base import Draft, Verification
+from predtui.decoding.draft import Draft, Verification
 from predtui.llm.base import common_prefix
 
 LONGEST, SHORTEST = 6, 1

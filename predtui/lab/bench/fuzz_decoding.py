@@ -19,7 +19,8 @@ import numpy as np
 from predtui.clock import RealClock, VirtualClock
 from predtui.decoding.accept import Acceptance, ExactMatch, RejectionSampling
 from predtui.decoding.autoregressive import generate
-from predtui.decoding.base import Decoder, Draft, Sampler, Verification
+from predtui.decoding.base import Decoder, Sampler
+from predtui.decoding.draft import Draft, Verification
 from predtui.decoding.duo import Duo, DuoOptions
 from predtui.decoding.jacobi import Jacobi
 from predtui.decoding.sampler import Greedy, Seeded

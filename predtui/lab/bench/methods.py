@@ -10,7 +10,7 @@ from predtui.decoding.assembly import DecodingOptions
 from predtui.errors import PredtuiError
 from predtui.predgen.options import SpeculationOptions
 from predtui.predgen.rounds import Rounds
-from predtui.predgen.verifiers import VERIFIERS, verifier_named
+from predtui.registry import VERIFIERS
 from predtui.settings import LlmSettings
 
 BASELINE = "baseline"
@@ -32,7 +32,7 @@ class Method:
 
 METHODS: dict[str, Method] = {
     BASELINE: Method(speculates=False),
-    **{name: Method({"verifier": name}) for name in VERIFIERS},
+    **{entry.choice: Method({"verifier": entry.choice}) for entry in VERIFIERS.values()},
     "jacobi": Method({"decoding": DecodingOptions("jacobi")}),
     "speculative": Method({"decoding": DecodingOptions("speculative", "lookup")}),
     "copying": Method({"decoding": DecodingOptions("speculative", "suffix")}),
@@ -78,7 +78,7 @@ def _method(name: str) -> Method:
     if name in METHODS:
         return METHODS[name]
     try:
-        verifier_named(name)
+        VERIFIERS.find(name)
     except PredtuiError:
         known = ", ".join((*METHODS, *GROUPS))
         raise PredtuiError(f"There is no method {name!r}.", f"Choose of {known}, or top and any number.") from None

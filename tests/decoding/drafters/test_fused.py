@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predtui.decoding.base import Draft, Verification
+from predtui.decoding.draft import Draft, Verification
 from predtui.decoding.drafters.fused import Fused, merged
+from predtui.llm.rows import RowList
 
 sequences = st.lists(st.integers(0, 2), min_size=1, max_size=6).map(lambda tokens: Draft(tuple(tokens)))
 
@@ -70,6 +71,6 @@ def test_the_first_leads_and_the_second_fills_in(one: list[int], two: list[int],
 def test_both_are_told() -> None:
     first, second = Fixed(1), Fixed(2)
     fused = Fused(first, second, branching=True)
-    fused.observe(Verification((), 1, True))
+    fused.observe(Verification((1,), Draft(()), (), 1, True, RowList([])))
     fused.reset()
     assert (first.seen, second.seen, first.resets, second.resets) == (1, 1, 1, 1)

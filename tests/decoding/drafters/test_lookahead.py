@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from predtui.decoding.accept import ExactMatch
 from predtui.decoding.autoregressive import generate
-from predtui.decoding.base import Draft, Verification
+from predtui.decoding.draft import Draft, Verification
 from predtui.decoding.drafters.lookahead import Lookahead
 from predtui.decoding.sampler import Greedy
 from predtui.llm.rows import ArrayRows
@@ -19,10 +19,10 @@ def round_of(drafter: Lookahead, model: ScriptedModel, context: list[int], budge
     """A draft, judged: it and the tokens that follow ``context`` now."""
     draft = drafter.propose(context, budget)
     rows = model.forward_tree(context, draft.tokens, draft.parents)
-    path, token = ExactMatch(Greedy()).walk(draft, rows, 0)
-    accepted = tuple(draft.tokens[node] for node in path)
-    drafter.observe(Verification(accepted, token, True, (context[-1], *draft.tokens), rows))
-    return draft, [*accepted, token]
+    path, token, _ = ExactMatch(Greedy()).walk(draft, rows, 0)
+    verification = Verification(tuple(context), draft, tuple(path), token, True, rows)
+    drafter.observe(verification)
+    return draft, [*verification.tokens]
 
 
 @given(st.lists(st.integers(4, 40), min_size=1, max_size=8), st.lists(st.integers(1, 16), min_size=1, max_size=20))
@@ -53,10 +53,11 @@ def test_n_grams_that_the_window_made_are_guessed_when_their_first_token_comes()
     for _ in range(80):
         draft = drafter.propose(context, 16)
         rows = ArrayRows(np.array(Counting.rows([context[-1], *draft.tokens]), np.float32))
-        path, token = ExactMatch(Greedy()).walk(draft, rows, 0)
-        drafter.observe(Verification((), token, True, (context[-1], *draft.tokens), rows))
+        path, token, _ = ExactMatch(Greedy()).walk(draft, rows, 0)
+        verification = Verification(tuple(context), draft, tuple(path), token, True, rows)
+        drafter.observe(verification)
         accepted += len(path)
-        context += [*(draft.tokens[node] for node in path), token]
+        context += verification.tokens
         assert context == [(7 + i) % 50 for i in range(len(context))]
     assert accepted > 80
 
@@ -64,5 +65,5 @@ def test_n_grams_that_the_window_made_are_guessed_when_their_first_token_comes()
 def test_another_draft_than_its_own_teaches_nothing() -> None:
     drafter = Lookahead()
     draft = drafter.propose([1, 2, 3], 12)
-    drafter.observe(Verification((), 4, True, (3, 9, 9), None))
+    drafter.observe(Verification((1, 2, 3), Draft((9, 9)), (), 4, True, ArrayRows(np.zeros((3, 50), np.float32))))
     assert drafter.propose([1, 2, 3], 12) == draft

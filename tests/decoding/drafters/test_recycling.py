@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predtui.decoding.base import Verification
+from predtui.decoding.draft import Draft, Verification
 from predtui.decoding.drafters.recycling import CANDIDATES, TokenRecycling, shape
 from predtui.llm.rows import ArrayRows
 
@@ -27,7 +27,7 @@ def test_every_edge_of_a_draft_was_among_the_likeliest(
     drafter = TokenRecycling(12, branching)
     assert drafter.propose([evaluated[0]], budget).tokens == ()
     rows = np.random.default_rng(seed).normal(size=(len(evaluated), 12)).astype(np.float32)
-    drafter.observe(Verification((), 0, True, tuple(evaluated), ArrayRows(rows)))
+    drafter.observe(Verification((evaluated[0],), Draft(tuple(evaluated[1:])), (), 0, True, ArrayRows(rows)))
     draft = drafter.propose([evaluated[-1]], budget)
     likeliest = {token: list(np.argsort(-row)[:CANDIDATES]) for token, row in zip(evaluated, rows, strict=True)}
     assert len(draft.tokens) <= budget
@@ -37,9 +37,3 @@ def test_every_edge_of_a_draft_was_among_the_likeliest(
         before = draft.tokens[parent] if parent >= 0 else evaluated[-1]
         assert token in likeliest[before]
         assert branching or token == likeliest[before][0]
-
-
-def test_what_was_not_told_changes_nothing() -> None:
-    drafter = TokenRecycling(12, branching=True)
-    drafter.observe(Verification((1,), 2, True))
-    assert drafter.propose([1], 5).tokens == ()

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from predtui.decoding.base import Verification
+from predtui.decoding.accept import ExactMatch, Walk
+from predtui.decoding.draft import Draft
 from predtui.lab.bench import fuzz
-from predtui.predgen.verifiers import GreedyVerifier
+from predtui.llm.rows import Rows
 
 
 def test_nothing_fails(tmp_path: Path) -> None:
@@ -30,9 +31,9 @@ def test_nothing_of_a_history_stays_in_memory() -> None:
 
 
 def test_a_verifier_that_lets_everything_pass_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    def careless(self: GreedyVerifier, prompt: list[int], candidate: list[int], others: object) -> Verification:
-        row = self._model.forward([*prompt, *candidate])[-1]
-        return Verification(tuple(candidate), self._sampler.choose(row, len(candidate)), True)
+    def careless(self: ExactMatch, draft: Draft, rows: Rows, position: int) -> Walk:
+        last = draft.evaluated
+        return Walk([*range(last)], self._choose(rows[last], position + last))
 
-    monkeypatch.setattr(GreedyVerifier, "verify", careless)
+    monkeypatch.setattr(ExactMatch, "walk", careless)
     assert fuzz.run(150, 5)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from predtui.decoding.accept import ExactMatch
-from predtui.decoding.base import Draft
+from predtui.decoding.draft import Draft
 from predtui.lab.bench import fuzz_decoding
 from predtui.llm.base import LoadedModel
 from predtui.llm.load import load

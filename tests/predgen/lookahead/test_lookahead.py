@@ -18,10 +18,10 @@ from predtui.llm.load import load
 from predtui.models.shipped import asset
 from predtui.predgen.algorithm import Speculator
 from predtui.predgen.lookahead.completion import Completer
+from predtui.predgen.lookahead.gate import LookaheadGate
 from predtui.predgen.lookahead.lookahead import GUESSES
 from predtui.predgen.lookahead.marks import end_mark
 from predtui.predgen.options import SpeculationOptions
-from predtui.predgen.policy import LookaheadGate
 from predtui.predgen.stage import SpeculationStage, create
 from predtui.predgen.verifiers import make_verifier
 from predtui.predgen.window import Window

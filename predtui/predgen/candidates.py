@@ -1,0 +1,197 @@
+"""Candidate replies: those of the last few prompts by prompt, and as the tree that one forward verifies them in.
+
+Recognisers flip back and forth, and so do candidates. How much of the tree is evaluated depends on what a forward costs
+and on how much of earlier candidates was accepted. Must not know of models, or of how candidates are generated.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from predtui.decoding.costs.curve import Curve
+from predtui.decoding.draft import Draft
+from predtui.llm.base import common_prefix
+
+MOST_CANDIDATES = 12
+"""Candidates of which one forward evaluates tokens at most."""
+MOST_NODES = 128
+"""Tokens that one forward evaluates at most where there are several candidates."""
+_ALMOST = 0.999
+_DECAY = 0.95
+_ACCEPTED, _REJECTED = 8.0, 1.0
+"""Accepted and rejected tokens of candidates, taken for seen at the beginning: first sentences have some 15 tokens, and
+about half of them are accepted as a whole (bench predgen)."""
+_WON, _LOST = 1.0, 3.0
+"""The same for former candidates, where the present one is rejected."""
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateReply:
+    """Tokens, each chosen for the prompt that they reply to; ``lossless``: as plain decoding would have."""
+
+    tokens: tuple[int, ...]
+    lossless: bool = True
+
+
+class Candidates:
+    """Candidate replies by prompt, the newest first; the oldest give way."""
+
+    def __init__(self, size: int) -> None:
+        """``size``: how many are kept; none where it is 0 or less."""
+        self._size = max(0, size)
+        self._replies: dict[tuple[int, ...], CandidateReply] = {}
+
+    def keep(self, prompt: Sequence[int], reply: CandidateReply) -> None:
+        """As the newest, in the place of what was kept for ``prompt`` before."""
+        self._replies.pop(tuple(prompt), None)
+        self._replies[tuple(prompt)] = reply
+        while len(self._replies) > self._size:
+            del self._replies[next(iter(self._replies))]
+
+    def take(self, prompt: Sequence[int]) -> CandidateReply | None:
+        """What is kept for ``prompt``, and is kept no longer."""
+        return self._replies.pop(tuple(prompt), None)
+
+    def get(self, prompt: Sequence[int]) -> CandidateReply | None:
+        """What is kept for ``prompt``, and stays kept, as the newest: it is asked for."""
+        found = self.take(prompt)
+        if found is not None:
+            self.keep(prompt, found)
+        return found
+
+    def newest(self) -> list[tuple[int, ...]]:
+        """The tokens of all, the newest first."""
+        return [reply.tokens for reply in reversed(self._replies.values())]
+
+    def clear(self) -> None:
+        self._replies.clear()
+
+
+class AcceptanceEstimate:
+    """How likely a token of a candidate is accepted, out of the verifications before."""
+
+    def __init__(self) -> None:
+        self._accepted, self._rejected = _ACCEPTED, _REJECTED
+        self._won, self._lost = _WON, _LOST
+
+    def chance(self, rank: int, depth: int) -> float:
+        """Of the token at ``depth`` (from 0) of the candidate at ``rank``, 0 being the present one."""
+        rate = min(_ALMOST, self._accepted / (self._accepted + self._rejected))
+        share = self._won / (self._won + self._lost) if rank else 1.0
+        return share * math.pow(rate, depth + 1)
+
+    def learn(self, candidates: Sequence[Sequence[int]], accepted: Sequence[int]) -> None:
+        """So many tokens were ``accepted`` of ``candidates``, the present one first."""
+        present, *former = candidates
+        shared = common_prefix(present, accepted)
+        if present:
+            self.observe(shared, rejected=shared < len(present))
+        if former and shared < len(present):
+            self.rescued(shared < len(accepted))
+
+    def observe(self, accepted: int, rejected: bool) -> None:
+        """So many tokens of a candidate were accepted, and then one ``rejected``, or there was none left."""
+        self._accepted = self._accepted * _DECAY + accepted
+        self._rejected = self._rejected * _DECAY + rejected
+
+    def rescued(self, won: bool) -> None:
+        """Whether a former candidate went on where the present one was rejected."""
+        self._won = self._won * _DECAY + won
+        self._lost = self._lost * _DECAY + (not won)
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What one forward over candidates may take: ``room`` tokens of the model's context; of seconds, what is worth its
+    ``costs`` (by tokens evaluated; None: all is) beside ``before`` tokens that are evaluated anyway, and at most
+    ``spare`` more than these where nothing is accepted."""
+
+    room: int
+    costs: Curve | None = None
+    before: int = 1
+    spare: float = math.inf
+
+
+def candidate_tree(
+    candidates: Sequence[Sequence[int]],
+    is_end: Callable[[int], bool],
+    estimate: AcceptanceEstimate,
+    budget: Budget,
+) -> Draft:
+    """``candidates``, the likeliest first, as one draft: what they share is in it once.
+
+    Its evaluated part is as much as the ``budget`` allows of as many candidates as fit, which the first one does; its
+    tail holds, below that, the next token of every candidate and the tokens that end a reply.
+    """
+    tree = _Tree()
+    for rank, candidate in enumerate(candidates[:MOST_CANDIDATES]):
+        if rank and len(tree.tokens) + len(candidate) > min(budget.room, MOST_NODES):
+            break
+        tree.add(candidate, [estimate.chance(rank, depth) for depth in range(len(candidate))])
+    ranked = sorted(tree.inner(is_end), key=lambda node: -tree.chances[node])
+    if budget.costs is not None:
+        chances = [tree.chances[node] for node in ranked]
+        ranked = ranked[: worth(chances, budget.before, budget.costs, budget.spare)]
+    return tree.draft(ranked, candidates)
+
+
+class _Tree:
+    """Candidates merged: a node is a token below another node, -1 being the prompt."""
+
+    def __init__(self) -> None:
+        self._nodes: dict[tuple[int, int], int] = {}
+        """By parent and token."""
+        self.chances: list[float] = []
+
+    @property
+    def tokens(self) -> list[int]:
+        return [token for _, token in self._nodes]
+
+    def add(self, candidate: Sequence[int], chances: Sequence[float]) -> None:
+        """``chances``: of its tokens, which count where the token is not there yet."""
+        node = -1
+        for token, chance in zip(candidate, chances, strict=True):
+            if (node, token) not in self._nodes:
+                self._nodes[node, token] = len(self._nodes)
+                self.chances.append(chance)
+            node = self._nodes[node, token]
+
+    def inner(self, is_end: Callable[[int], bool]) -> list[int]:
+        """All nodes but the leaves that end a reply: nothing is asked of what follows these."""
+        parents = {parent for parent, _ in self._nodes}
+        return [node for (_, token), node in self._nodes.items() if node in parents or not is_end(token)]
+
+    def draft(self, evaluated: Sequence[int], candidates: Sequence[Sequence[int]]) -> Draft:
+        """The nodes ``evaluated``, parents before children, then the first token of each of ``candidates`` that is not
+        among them."""
+        edges = list(self._nodes)
+        place = {-1: -1} | {node: index for index, node in enumerate(evaluated)}
+        kept = {(place[edges[node][0]], edges[node][1]): index for index, node in enumerate(evaluated)}
+        tail: dict[tuple[int, int], None] = {}
+        for candidate in candidates:
+            node = -1
+            for token in candidate:
+                if (node, token) not in kept:
+                    tail[node, token] = None
+                    break
+                node = kept[node, token]
+        parents, tokens = zip(*kept, *tail, strict=True) if kept or tail else ((), ())
+        return Draft(tokens, parents, source="candidates", tail=len(tail))
+
+
+def worth(chances: Sequence[float], before: int, costs: Curve, spare: float = math.inf) -> int:
+    """How many tokens, in the order of their falling ``chances`` to be accepted, one forward should verify beside the
+    ``before`` that it evaluates anyway: as many as save the most time, each accepted one saving a forward of its own,
+    and no more than take ``spare`` seconds where none of them is."""
+    one, base = costs.seconds(1), costs.seconds(before)
+    saved, best, count = 0.0, 0.0, 0
+    for number, chance in enumerate(chances, 1):
+        lost = costs.seconds(before + number) - base
+        if lost > spare:
+            break
+        saved += chance * one
+        if (gain := saved - lost) >= best:
+            best, count = gain, number
+    return count
