@@ -1,116 +1,23 @@
-"""Settings: precedence, errors that name the nearest key, remembering without loss."""
+"""The table of keys: every choice is explained, typed and within its own bounds."""
 
 from __future__ import annotations
 
-import math
-from pathlib import Path
-
-import pytest
-
 from predtui import settings
-from predtui.decoding.decoders import DECODERS
-from predtui.decoding.drafters import DRAFTERS
-from predtui.errors import PredtuiError
-from predtui.registry import VERIFIERS
-from predtui.tts.engines import ENGINES
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name in [item.variable for item in settings.options().values()]:
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("PREDTUI_CONFIG_DIR", str(tmp_path))
-    return tmp_path
-
-
-def write(home: Path, text: str) -> None:
-    (home / "settings.toml").write_text(text, encoding="utf-8")
-
-
-def test_defaults_without_any_source() -> None:
-    assert settings.load() == settings.Settings()
-
-
-def test_the_command_line_beats_the_environment_beats_the_file(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(home, "[llm]\nthreads = 1\nseed = 1\ncontext = 1\n")
-    monkeypatch.setenv("PREDTUI_LLM_SEED", "2")
-    monkeypatch.setenv("PREDTUI_LLM_CONTEXT", "2")
-    chosen = settings.load({"llm.context": 3}).llm
-    assert (chosen.threads, chosen.seed, chosen.context) == (1, 2, 3)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("[llm]\nmodle = 'x'\n", "Did you mean llm.model"),
-        ("[lmm]\nmodel = 'x'\n", "Did you mean llm.model"),
-        ("theme = 'x'\n", "ui.theme"),
-        ("[llm]\nthreads = 'many'\n", "llm.threads = 'many' should be a whole number"),
-        ("[llm]\nbaseline = 3\n", "should be true or false"),
-        ("[llm]\nverifier = 'gredy'\n", "not one of greedy, reflection, topN"),
-        ("[llm]\nverifier = 'top0'\n", "not one of greedy, reflection, topN"),
-        ("[llm]\ndecoder = 'jacoby'\n", "not one of auto, ar, duo, jacobi"),
-        ("[asr]\nengine = 'ears'\n", "not one of auto, pocketsphinx, faster-whisper"),
-        ("[llm]\ntemperature = -1\n", "llm.temperature = -1 should be 0 or more"),
-        ("[llm]\ntemperature = nan\n", "should be 0 or more"),
-        ("[tts]\nrate = 5\n", "tts.rate = 5 should be 80 to 450"),
-        ("llm = 3\n", r"llm is a section.*\[llm\]"),
-        ("[[llm]]\nmodel = 'x'\n", "llm is a section"),
-        ("[llm\n", "not valid TOML"),
-    ],
-)
-def test_a_bad_file_says_where_and_what(home: Path, text: str, message: str) -> None:
-    write(home, text)
-    with pytest.raises(PredtuiError, match=message) as caught:
-        settings.load()
-    assert "settings.toml" in str(caught.value)
-
-
-def test_a_bad_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PREDTUI_LLM_THREDS", "4")
-    with pytest.raises(PredtuiError, match="Did you mean PREDTUI_LLM_THREADS"):
-        settings.load()
-
-
-def test_words_for_true_and_false(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PREDTUI_LLM_BASELINE", "off")
-    assert settings.load().llm.baseline is False
-
-
-def test_remembering_keeps_comments_and_other_keys(home: Path) -> None:
-    write(home, "# mine\n[llm]\nthreads = 2  # two\n")
-    settings.remember("ui.theme", "paper")
-    text = (home / "settings.toml").read_text(encoding="utf-8")
-    assert "# mine" in text
-    assert "# two" in text
-    assert settings.load().ui.theme == "paper"
-    assert settings.load().llm.threads == 2
-
-
-def test_remembering_over_a_broken_file_loses_nothing(home: Path) -> None:
-    write(home, "[llm\n")
-    with pytest.raises(PredtuiError, match="cannot keep"):
-        settings.remember("ui.theme", "paper")
-    assert (home / "settings.toml").read_text(encoding="utf-8") == "[llm\n"
 
 
 def test_every_key_has_a_meaning() -> None:
     assert all(item.meaning for item in settings.options().values())
 
 
-@pytest.mark.parametrize("key", [key for key, item in settings.options().items() if math.isfinite(item.least)])
-def test_a_number_out_of_range_is_refused_and_its_default_is_within(key: str) -> None:
-    item = settings.options()[key]
-    settings.load({key: item.default})
-    with pytest.raises(PredtuiError, match=f"{key} = .* should be {item.least:g}"):
-        settings.load({key: item.kind(item.least - 1)})
+def test_every_default_is_of_its_own_kind_and_one_of_its_own_choices() -> None:
+    for item in settings.options().values():
+        assert type(item.default) is item.kind
+        assert not item.choices or item.default in item.choices
+        assert item.kind in (str, bool) or item.least <= item.default <= item.most
 
 
-def test_the_names_that_settings_allow_are_those_that_are_known() -> None:
-    known = {key: set(item.choices) for key, item in settings.options().items()}
-    assert known["llm.decoder"] == {"auto", *DECODERS}
-    assert known["llm.drafter"] == set(DRAFTERS)
-    assert known["llm.verifier"] == set(VERIFIERS)
-    assert known["tts.engine"] == set(ENGINES)
-    assert settings.load({"llm.verifier": "top12"}).llm.verifier == "top12"
-    assert VERIFIERS.find("top12").number("top12") == 12
+def test_no_two_settings_share_a_flag_or_a_variable() -> None:
+    items = settings.options().values()
+    assert len({item.variable for item in items}) == len(items)
+    flags = [item.flag for item in items if item.flag]
+    assert len(set(flags)) == len(flags)

@@ -15,11 +15,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from predtui.config import user_file
 from predtui.errors import PredtuiError
 from predtui.models.published import REAL, find, how, megabytes, missing
 from predtui.models.shipped import POCKET
 from predtui.runtime.build import resolved
-from predtui.settings import Settings, state_folder, user_file
+from predtui.settings import Settings, state_folder
 
 State = Literal["found", "missing", "broken"]
 

@@ -10,8 +10,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from predtui.config import load
 from predtui.errors import PredtuiError
-from predtui.settings import load, options
+from predtui.settings import options
 
 Command = Callable[..., Any]
 

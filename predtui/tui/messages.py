@@ -37,20 +37,20 @@ class LineTyped(Message):
 
 @dataclass(eq=False)
 class TalkHeld(Message):
-    """The talk button was pressed (True) or let go (False)."""
+    """The talk button was pressed (True) or released (False)."""
 
     on: bool
 
 
 @dataclass(eq=False)
 class ExplainAsked(Message):
-    """A person asks what the numbers of a pane mean; ``topic`` is a key of ``explain.TOPICS``."""
+    """A person asks what the numbers of a pane mean; ``topic`` names the pane."""
 
     topic: str
 
 
 @dataclass(eq=False)
-class Told(Message):
+class NoticeRaised(Message):
     """A line for the notice strip: what happened, and what to do."""
 
     text: str
@@ -58,22 +58,22 @@ class Told(Message):
 
 
 @dataclass(eq=False)
-class FetchGoesOn(Message):
-    """How far the real models are. A newer one takes the place of those still waiting."""
+class FetchProgressed(Message):
+    """How far the download of the real models is. A newer one takes the place of those still waiting."""
 
     progress: Progress
 
     def can_replace(self, message: Message) -> bool:
-        return isinstance(message, FetchGoesOn)
+        return isinstance(message, FetchProgressed)
 
 
 @dataclass(eq=False)
-class FetchOver(Message):
-    """The real models are installed, or were cancelled, or cannot be had for a reason."""
+class FetchEnded(Message):
+    """The real models are installed, or the download was cancelled, or it failed with ``problem``."""
 
     installed: bool
     problem: str = ""
 
 
-class RealModelsHere(Message):
+class RealModelsInstalled(Message):
     """The real models have just been installed."""

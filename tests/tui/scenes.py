@@ -106,7 +106,7 @@ def answered() -> list[ev.Event]:
 
 
 class ScriptedDriver:
-    """Tells events when told to, and keeps every line typed in ``lines``, every other request in ``asked``."""
+    """Emits events when asked to, and keeps every line typed in ``lines``, every other request in ``asked``."""
 
     def __init__(self, events: Iterable[ev.Event] = ()) -> None:
         self.state = fold(events)
@@ -118,7 +118,7 @@ class ScriptedDriver:
     def subscribe(self, listener: Callable[[ev.Event], None]) -> None:
         self.listeners.append(listener)
 
-    def tell(self, *events: ev.Event) -> None:
+    def emit(self, *events: ev.Event) -> None:
         for event in events:
             self.state = reduce(self.state, event)
             for listener in self.listeners:

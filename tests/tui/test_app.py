@@ -20,10 +20,10 @@ from textual.pilot import Pilot
 from textual.widgets import OptionList
 
 from predtui.clock import VirtualClock
+from predtui.config import user_file
 from predtui.errors import PredtuiError
-from predtui.settings import user_file
 from predtui.state import events as ev
-from predtui.tui.messages import Told
+from predtui.tui.messages import NoticeRaised
 from predtui.tui.screens.main import MainScreen
 from predtui.tui.screens.models import ModelScreen
 from predtui.tui.screens.reading import ReadingScreen
@@ -51,7 +51,7 @@ async def settle(pilot: Pilot[None]) -> None:
     """Lets the driver's thread start and the next frame be drawn."""
     await pilot.app.workers.wait_for_complete()
     await pilot.pause()
-    while pilot.app.drawing:  # type: ignore[attr-defined]
+    while pilot.app.frames.due:  # type: ignore[attr-defined]
         await pilot.pause(0.02)
     await pilot.pause()
 
@@ -154,7 +154,7 @@ class TestTalking:
         async with app.run_test() as pilot:
             await settle(pilot)
             await pilot.press("f2")
-            driver.tell(ev.TurnStarted(turn=1, source="voice", time=1.0))
+            driver.emit(ev.TurnStarted(turn=1, source="voice", time=1.0))
             await settle(pilot)
             clock.advance(5)
             await pilot.pause(0.1)
@@ -245,19 +245,19 @@ class TestChoosing:
             await settle(pilot)
             await pilot.press("f4", "tab", *"/etc/passwd", "enter")
             wrong = ev.StageStatus(stage="llm", state="failed", message="/etc/passwd is no GGUF file.", time=2.0)
-            driver.tell(wrong, ev.Notice(text="/etc/passwd is no GGUF file. The former choice comes back."))
+            driver.emit(wrong, ev.Notice(text="/etc/passwd is no GGUF file. The former choice comes back."))
             await settle(pilot)
             assert "llm failed: /etc/passwd is no GGUF file." in plain(app, NoticeBar)
             assert "passwd" not in plain(app, TopBar)
-            driver.tell(replace(LOADED, time=3.0))
+            driver.emit(replace(LOADED, time=3.0))
             await settle(pilot)
             assert "pocket  5.9M" in plain(app, TopBar)
             assert "failed" not in plain(app, NoticeBar)
             assert "The former choice comes back." in plain(app, NoticeBar)
-            driver.tell(replace(LOADED, message="big · 7.0B · llama.cpp · cpu", time=4.0))
+            driver.emit(replace(LOADED, message="big · 7.0B · llama.cpp · cpu", time=4.0))
             await settle(pilot)
             assert "big  7.0B" in plain(app, TopBar)
-            driver.tell(ev.StageStatus(stage="llm", state="starting", time=5.0))
+            driver.emit(ev.StageStatus(stage="llm", state="starting", time=5.0))
             await settle(pilot)
             assert "predtui  big" in plain(app, TopBar)
 
@@ -303,7 +303,7 @@ class TestDevices:
         async with app.run_test(size=(80, 24)) as pilot:
             await settle(pilot)
             assert "mic ⊘" in plain(app, TopBar)
-            driver.tell(ev.StageStatus(stage="mic", state="ready"))
+            driver.emit(ev.StageStatus(stage="mic", state="ready"))
             await settle(pilot)
             assert "mic" not in plain(app, TopBar)
 
@@ -324,7 +324,7 @@ class TestDevices:
             await pilot.mouse_up("#talk")
             assert not button.talking
             assert requests(driver) == [("talk", True), ("talk", True)]
-            driver.tell(ev.StageStatus(stage="mic", state="ready"))
+            driver.emit(ev.StageStatus(stage="mic", state="ready"))
             await settle(pilot)
             clock.advance(5.0)
             await pilot.press("f2")
@@ -335,7 +335,7 @@ class TestDevices:
         app = make_app(driver)
         async with app.run_test(size=(120, 36)) as pilot:
             await settle(pilot)
-            driver.tell(
+            driver.emit(
                 ev.Notice(text="no live sound. apt install it. Typing works.", severity="warning"),
                 ev.Notice(text="no live sound. apt install it. Replies are shown.", severity="warning"),
             )
@@ -354,12 +354,12 @@ class TestDrawing:
         app = make_app(driver)
         async with app.run_test(size=(120, 36)) as pilot:
             await settle(pilot)
-            driver.tell(*first_exchange(), *speculating(4))
+            driver.emit(*first_exchange(), *speculating(4))
             await settle(pilot)
             assert "✗ Spain is Madrid." in plain(app, CandidatePane)
             assert "◐ partial" in plain(app, VerifierPane)
             assert "● REC" in plain(app, TopBar)
-            driver.tell(*answered())
+            driver.emit(*answered())
             await settle(pilot)
             title = str(app.query_one(TimelinePane).border_title)
             assert "21 ms" in title
@@ -381,7 +381,7 @@ class TestDrawing:
             drawn: list[str] = []
             for pane in app.query(Pane):
                 pane.refresh = partial(_note, drawn, pane)  # type: ignore[method-assign]
-            driver.tell(ev.Verdict(turn=2, revision=2, outcome="accept", accepted=1, of=1))
+            driver.emit(ev.Verdict(turn=2, revision=2, outcome="accept", accepted=1, of=1))
             await settle(pilot)
         assert set(drawn) == {"VerifierPane"}
 
@@ -393,9 +393,9 @@ class TestDrawing:
         async with app.run_test() as pilot:
             await settle(pilot)
             monkeypatch.setattr(app, "set_timer", lambda *late, **never: None)
-            driver.tell(*speculating(2))
+            driver.emit(*speculating(2))
             await pilot.pause(0.3)
-            assert not app.drawing
+            assert not app.frames.due
             assert "1" in plain(app, VerifierPane)
 
     async def test_a_burst_is_drawn_a_few_times_only(self, make_app: MakeApp) -> None:
@@ -407,7 +407,7 @@ class TestDrawing:
             show = app.query_one(CandidatePane).show
             app.query_one(CandidatePane).show = lambda turn: (frames.append(1), show(turn))[1]  # type: ignore[method-assign]
             told = [ev.Candidate(turn=0, revision=n, new=f"word {n}", tokens=n) for n in range(1, 2001)]
-            thread = threading.Thread(target=driver.tell, args=told)
+            thread = threading.Thread(target=driver.emit, args=told)
             thread.start()
             while thread.is_alive():
                 await pilot.pause(0.02)
@@ -422,13 +422,13 @@ class TestFaults:
         app = make_app(driver)
         async with app.run_test(size=(120, 36)) as pilot:
             await settle(pilot)
-            driver.tell(ev.StageStatus(stage="llm", state="restarting", message="killed by SIGKILL"))
+            driver.emit(ev.StageStatus(stage="llm", state="restarting", message="killed by SIGKILL"))
             await settle(pilot)
             assert plain(app, NoticeBar) == "▲ llm restarting: killed by SIGKILL"
             assert "llm ↻" in plain(app, TopBar)
             await pilot.press("escape")
             assert not app.query_one(NoticeBar).display
-            driver.tell(ev.Usage(cpu=1.0, memory_mb=1.0))
+            driver.emit(ev.Usage(cpu=1.0, memory_mb=1.0))
             await settle(pilot)
             assert not app.query_one(NoticeBar).display
 
@@ -468,10 +468,10 @@ class TestFaults:
         async with app.run_test(size=(120, 36)) as pilot:
             await settle(pilot)
             for severity, text in (("information", "no microphone"), ("warning", "no loudspeaker")):
-                driver.tell(ev.Notice(text=text, severity=severity))  # type: ignore[arg-type]
+                driver.emit(ev.Notice(text=text, severity=severity))  # type: ignore[arg-type]
                 await settle(pilot)
             assert plain(app, NoticeBar) == "▲ no loudspeaker · theme skipped: a.toml:1: dark: missing"
-            driver.tell(ev.Notice(text="all is lost", severity="error"))
+            driver.emit(ev.Notice(text="all is lost", severity="error"))
             await settle(pilot)
             assert plain(app, NoticeBar) == "✗ all is lost"
 
@@ -492,7 +492,7 @@ class TestFaults:
             await pilot.pause()
             shown = [widget for widget in app.screen.children if widget.display]
             assert [widget.id for widget in shown] == ["too-small"]
-            app._tell("a line")
+            app.show_notice("a line")
             await pilot.pause()
             assert not app.query_one(NoticeBar).display
             await pilot.resize_terminal(80, 24)
@@ -506,7 +506,7 @@ class TestFaults:
         app = make_app(driver)
         async with app.run_test() as pilot:
             for count, size in enumerate([(80, 24), (200, 50), (60, 16), (120, 36), (100, 30), (99, 29), (160, 40)]):
-                driver.tell(*speculating(count % 6 + 1))
+                driver.emit(*speculating(count % 6 + 1))
                 await pilot.resize_terminal(*size)
                 await pilot.pause()
                 for selector in ("#top", "#prompt", "#keys", "ConversationPane", "CandidatePane"):
@@ -522,7 +522,7 @@ class TestFaults:
         app = make_app(driver)
         async with app.run_test(size=(40, 12)) as pilot:
             await settle(pilot)
-            driver.tell(long)
+            driver.emit(long)
             await settle(pilot)
             for size in itertools.product((40, 59, 60, 99, 100, 160), (12, 15, 16, 19, 20, 23, 24, 29, 30, 39, 40)):
                 await pilot.resize_terminal(*size)
@@ -539,12 +539,12 @@ class TestFaults:
         driver = ScriptedDriver(machine())
         app = make_app(driver)
         async with app.run_test() as pilot:
-            driver.tell(*speculating(1))
+            driver.emit(*speculating(1))
             await pilot.pause()
         assert not app.screen_stack
-        app.on_told(Told("too late", "warning"))
-        app._draw()
-        assert not app.drawing
+        app.on_notice_raised(NoticeRaised("too late", "warning"))
+        app.frames.draw()
+        assert not app.frames.due
 
     async def test_a_thousand_random_keys_leave_it_up(self, make_app: MakeApp) -> None:
         chance = random.Random(7)
@@ -558,7 +558,7 @@ class TestFaults:
                     app.post_message(Key(key, " " if key == "space" else key if len(key) == 1 else None))
                 await pilot.pause()
                 await pilot.resize_terminal(chance.randint(5, 220), chance.randint(3, 60))
-                driver.tell(*(speculating(round_ % 6 + 1) if round_ % 2 else answered()))
+                driver.emit(*(speculating(round_ % 6 + 1) if round_ % 2 else answered()))
             await pilot.resize_terminal(120, 36)
             await pilot.press("escape", "escape", "escape")
             await settle(pilot)
@@ -611,7 +611,7 @@ class TestReading:
         app = make_app()
         async with app.run_test(size=size) as pilot:
             for topic in ("conversation", "timeline"):
-                app._explain(topic)
+                app.pages.explain(topic)
                 await pilot.pause()
                 page = app.screen.query_one("#page")
                 lines = list(app.screen.query(".line"))
@@ -638,7 +638,7 @@ class TestScrolling:
             await pilot.press("pageup", "up")
             before = plain(app, ConversationPane)
             assert "11 newer lines" in str(pane.border_title)
-            driver.tell(*many_turns(31, 33))
+            driver.emit(*many_turns(31, 33))
             await settle(pilot)
             assert plain(app, ConversationPane) == before
             assert "17 newer lines" in str(pane.border_title)
@@ -655,7 +655,7 @@ class TestScrolling:
             pane.focus()
             await pilot.press("down", "down")
             before = plain(app, VerifierPane)
-            driver.tell(*verdicts(21, 24))
+            driver.emit(*verdicts(21, 24))
             await settle(pilot)
             assert plain(app, VerifierPane) == before
             assert "6 newer lines" in str(pane.border_title)

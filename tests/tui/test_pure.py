@@ -1,4 +1,4 @@
-"""The parts of the screen that need no screen: the talk key, figures, lanes."""
+"""The parts of the screen that need no screen: the talk key, figures, chart."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from textual.content import Content
 
 from predtui.state import events as ev
 from predtui.state.turn import Span, Turn, reduce
-from predtui.tui import figures, lanes
+from predtui.tui import chart, figures
 from predtui.tui.launch import engine_of
 from predtui.tui.pace import Pace
 from predtui.tui.push_to_talk import PushToTalk
@@ -112,32 +112,32 @@ def test_sparkline_is_as_wide_as_asked_and_never_empty_at_zero() -> None:
 
 
 def test_a_bar_is_as_high_as_its_cell_is_busy() -> None:
-    assert lanes.bars([Span(0.0, 0.1), Span(0.2, 0.25)], 0.0, 4) == "█ ▄ "
-    assert lanes.bars([Span(0.0, 0.001)], 0.0, 1) == "▁"
+    assert chart.bars([Span(0.0, 0.1), Span(0.2, 0.25)], 0.0, 4) == "█ ▄ "
+    assert chart.bars([Span(0.0, 0.001)], 0.0, 1) == "▁"
 
 
 @given(st.lists(st.tuples(st.floats(0, 20), st.floats(0, 2)), max_size=20), st.floats(0, 10), st.integers(1, 80))
 def test_busy_time_is_kept_within_the_window(pairs: list[tuple[float, float]], start: float, cells: int) -> None:
     spans = [Span(begin, begin + length) for begin, length in pairs]
-    shares = lanes.shares(spans, start, cells)
+    shares = chart.shares(spans, start, cells)
     assert len(shares) == cells
     assert all(0.0 <= share <= 1.0 for share in shares)
-    end = start + cells * lanes.CELL
+    end = start + cells * chart.CELL
     inside = sum(max(0.0, min(span.end, end) - max(span.start, start)) for span in spans)
-    assert sum(shares) * lanes.CELL <= inside + 1e-6
+    assert sum(shares) * chart.CELL <= inside + 1e-6
 
 
 def test_the_axis_counts_seconds_and_scrolls_by_whole_cells() -> None:
-    assert lanes.axis(10.0, 10.0, 25) == "┴0 s──────┴1 s──────┴2 s─"
-    start = lanes.window(latest=14.0, origin=10.0, cells=25)
+    assert chart.axis(10.0, 10.0, 25) == "┴0 s──────┴1 s──────┴2 s─"
+    start = chart.window(latest=14.0, origin=10.0, cells=25)
     assert start == pytest.approx(11.6)
-    assert lanes.axis(start, 10.0, 25).startswith("────┴2 s")
-    assert lanes.column_of(13.95, start, 25) == 23
+    assert chart.axis(start, 10.0, 25).startswith("────┴2 s")
+    assert chart.column_of(13.95, start, 25) == 23
 
 
 def test_a_label_is_never_cut() -> None:
     for cells in range(1, 60):
-        for piece in lanes.axis(0.0, 0.0, cells).replace("┴", "─").split("─"):
+        for piece in chart.axis(0.0, 0.0, cells).replace("┴", "─").split("─"):
             assert piece == "" or piece.endswith(" s")
 
 
@@ -236,7 +236,7 @@ def test_engines_are_shown_where_not_every_process_fits() -> None:
 
 
 def test_the_latest_moment_is_the_newest_thing_known() -> None:
-    assert lanes.latest_moment(fold([*first_exchange(), *answered()])) == pytest.approx(15.4)
+    assert chart.latest_moment(fold([*first_exchange(), *answered()])) == pytest.approx(15.4)
 
 
 @pytest.mark.parametrize(

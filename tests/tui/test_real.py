@@ -160,7 +160,7 @@ async def test_a_model_that_is_named_stays(
         await settle(pilot)
         fetching.go_on()
         await pilot.press("f5")
-        await until(pilot, lambda: "are here" in plain(app, NoticeBar))
+        await until(pilot, lambda: "are installed" in plain(app, NoticeBar))
         assert requests(driver) == renewed
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from predtui.config import load
 from predtui.lab.bench.keyboard import Asked, Scene, Terminal
 from predtui.lab.bench.methods import Method
 from predtui.lab.bench.paired import foretold
@@ -16,7 +17,7 @@ from predtui.lab.bench.shared_model import forward_ms
 from predtui.lab.bench.streams import Dialogue, Stream
 from predtui.predgen.options import SpeculationOptions
 from predtui.runtime.build import resolved
-from predtui.settings import TtsSettings, load
+from predtui.settings import TtsSettings
 from predtui.state.events import Baseline, ReplyCommitted, ReplyFinished
 from predtui.state.stage import StageSpec
 

@@ -10,11 +10,12 @@ import typer
 
 from predtui.commands.outputs import writable
 from predtui.commands.with_settings import Commands, with_settings
+from predtui.config import load
 from predtui.errors import PredtuiError
 from predtui.lab.commands.options import Json, Limit, MaxTokens, Plot, Prompts, Seed, Threads, Together, Wpm
 from predtui.models.shipped import output
 from predtui.runtime.build import resolved
-from predtui.settings import AUTO, Settings, load
+from predtui.settings import AUTO, Settings
 
 STREAMS = output("streams", "pocket.json")
 

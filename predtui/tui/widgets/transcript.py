@@ -24,6 +24,22 @@ class TranscriptPane(Pane[Words]):
     """Stable words are plain, tentative ones italic between middle dots; ``⏎`` marks the end of the input."""
 
     TOPIC = "transcript"
+    MEANINGS = (
+        ("plain, bold", "stable words: they will not change again in this turn"),
+        ("·italic·", "tentative words: the recogniser may still change them, or you are still typing them"),
+        ("⏎", "end of input: the words are final"),
+        ("words", "words so far"),
+    )
+    ROOM = """
+        TranscriptPane { height: 4; }
+        .-flat TranscriptPane { display: none; }
+        .-low TranscriptPane, .-middling TranscriptPane { height: 3; }
+        .-tall TranscriptPane, .-towering TranscriptPane { height: 1fr; max-height: 6; }
+        .-towering TranscriptPane { max-height: 8; }
+        .-narrow.-low TranscriptPane { display: none; }
+        .-narrow.-tall TranscriptPane { height: 4; }
+        .-narrow.-towering TranscriptPane { height: 6; }
+    """
 
     def read(self, turn: Turn) -> Words:
         said = turn.transcript

@@ -1,4 +1,4 @@
-"""How hard the machine works. Knows nothing of what for."""
+"""How hard the machine works. Knows nothing of what it works on."""
 
 from __future__ import annotations
 
@@ -26,9 +26,21 @@ class Load(NamedTuple):
 
 
 class UtilisationPane(Pane[Load]):
-    """cpu and gpu in percent with their recent course, memory in MB, and each stage in percent of one core."""
+    """CPU and GPU in percent with recent history, memory in MB, and each stage in percent of one core."""
 
     TOPIC = "utilisation"
+    MEANINGS = (
+        ("cpu", "percent of all the machine's cores, with recent history (one bar per sample)"),
+        ("gpu", "percent of the GPU; – if there is none"),
+        ("ram, vram", "memory used by predtui and its stages, and on the GPU (MB or GB)"),
+        ("asr llm tts …", "percent of one core that the stage uses; with several threads, above 100 %"),
+    )
+    ROOM = """
+        UtilisationPane { height: 2; }
+        .-flat UtilisationPane, .-low UtilisationPane, .-middling UtilisationPane { display: none; }
+        .-tall UtilisationPane, .-towering UtilisationPane { height: 3; }
+        .-narrow.-tall UtilisationPane { height: 2; }
+    """
     values: Load
 
     def read(self, turn: Turn) -> Load:
@@ -44,8 +56,8 @@ class UtilisationPane(Pane[Load]):
         usage = values.now
         cells = 8 if width < 100 else 16 if width < 160 else 32
         parts = [
-            _level("cpu", values.cpu, usage.cpu, cells, ".lane-asr"),
-            _level("gpu", values.gpu, usage.gpu, cells, ".lane-tts"),
+            _level("cpu", values.cpu, usage.cpu, cells, ".row-asr"),
+            _level("gpu", values.gpu, usage.gpu, cells, ".row-tts"),
             _figure("ram", figures.memory(usage.memory_mb)),
         ]
         if usage.gpu_memory_mb is not None:

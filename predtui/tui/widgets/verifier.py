@@ -1,4 +1,4 @@
-"""One row for each verification, newest on top. Knows nothing of how a verifier decides."""
+"""One row per verification, newest on top. Knows nothing of how a verifier decides."""
 
 from __future__ import annotations
 
@@ -13,9 +13,27 @@ MARKS = {"accept": ("✓", ".good"), "partial": ("◐", ".fair"), "reject": ("�
 
 
 class VerifierPane(TailPane[tuple[Verdict, ...]]):
-    """rev, outcome, tokens kept of those the candidate had, forwards (NFE), milliseconds, and who decided."""
+    """One row per verification: rev, outcome, tokens kept / tokens of the candidate, forwards (NFE), ms, verifier."""
 
     TOPIC = "verifier"
+    MEANINGS = (
+        ("rev", "the partial prompt that was checked; ⏎ marks the final one"),
+        ("✓ accept", "the whole first sentence of the guess holds"),
+        ("◐ partial", "the start of the guess holds; the rest is generated again"),
+        ("✗ reject", "nothing of the guess holds"),
+        ("kept", "tokens of the guess that hold / tokens in the guess"),
+        ("NFE", "number of forward evaluations of the model until the first sentence was ready"),
+        ("ms", "milliseconds from the prompt's arrival to its first sentence, verification included"),
+        ("verifier", "which verifier decided; F3 switches"),
+        ("lossy", "this verifier may commit words that plain decoding would not have produced"),
+    )
+    ROOM = """
+        VerifierPane { height: 1fr; max-height: 7; }
+        .-flat VerifierPane, .-narrow VerifierPane { display: none; }
+        .-low VerifierPane, .-middling VerifierPane { max-height: 5; }
+        .-tall VerifierPane, .-towering VerifierPane { max-height: 100%; }
+        .-narrow.-towering VerifierPane { display: block; height: 6; }
+    """
 
     def read(self, turn: Turn) -> tuple[Verdict, ...]:
         return turn.verdicts
@@ -43,7 +61,7 @@ class VerifierPane(TailPane[tuple[Verdict, ...]]):
 
 
 def verdict_row(verdict: Verdict, width: int) -> Content:
-    """A row of the table; a verifier that is not lossless wears a badge, where there is room with its name."""
+    """A row of the table; a verifier that is not lossless has a badge, next to its name if there is room."""
     mark, style = MARKS[verdict.outcome]
     row = Content.assemble(
         (f"{verdict.revision:>3}{'⏎' if verdict.final else ' '}", ".strong" if verdict.final else ""),

@@ -1,4 +1,4 @@
-"""Spans of work as rows of block characters over an axis in seconds. Pure; knows nothing of widgets."""
+"""Spans of work drawn as rows of block characters over an axis in seconds. Pure; knows nothing of widgets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from predtui.state.turn import Span, Turn
 from predtui.tui import figures
 
 CELL = 0.1
-"""Seconds a cell of the timeline stands for."""
+"""Seconds that one cell of the timeline stands for."""
 
 
 def latest_moment(turn: Turn) -> float:
@@ -37,7 +37,7 @@ def shares(spans: Sequence[Span], start: float, cells: int, cell: float = CELL) 
 
 
 def bars(spans: Sequence[Span], start: float, cells: int, cell: float = CELL) -> str:
-    """One lane. The height of a bar is the busy share of its cell."""
+    """One row. The height of a bar is the busy share of its cell."""
     return "".join(figures.bar(share) if share else " " for share in shares(spans, start, cells, cell))
 
 

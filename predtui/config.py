@@ -1,0 +1,156 @@
+"""Settings out of every source: command line > environment > user file > defaults. And one choice back into the file.
+
+An unknown key is an error that names the nearest known one. Must not know what a setting means.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import math
+import os
+import re
+import tempfile
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from predtui.errors import PredtuiError
+from predtui.settings import Option, Settings, options, sections, user_folder
+
+_NUMBER = re.compile(r"[1-9][0-9]*$")
+
+
+def user_file() -> Path:
+    return user_folder() / "settings.toml"
+
+
+FORMER = {"llm.futures": "llm.continuations"}
+"""Former name of a key, as users' files may still have it → its name."""
+
+
+def load(overrides: Mapping[str, Any] | None = None, file: Path | None = None) -> Settings:
+    """Settings out of all sources. ``overrides`` are the command line's, ``section.name`` → value.
+
+    Raises PredtuiError for an unreadable file, malformed TOML, an unknown key, or a value of the wrong kind.
+    """
+    values: dict[str, Any] = {}
+    values.update(_from_file(file or user_file(), must_exist=file is not None))
+    values.update(_from_environment(os.environ))
+    for key, value in (overrides or {}).items():
+        values[key] = _checked(key, value, "the command line")
+    return _build(values)
+
+
+def remember(key: str, value: Any) -> None:
+    """Writes one choice to the user file, atomically, keeping every other line and comment as it is.
+
+    Raises PredtuiError where the file cannot be read or written.
+    """
+    import tomlkit
+
+    checked = _checked(key, value, "this call")
+    section, name = key.split(".", 1)
+    path = user_file()
+    try:
+        document = tomlkit.parse(path.read_text(encoding="utf-8")) if path.exists() else tomlkit.document()
+        if section not in document:
+            document[section] = tomlkit.table()
+        document[section][name] = checked
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".settings")
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(tomlkit.dumps(document))
+        os.replace(temporary, path)
+    except (OSError, tomlkit.exceptions.TOMLKitError, TypeError) as error:
+        raise PredtuiError(f"{path}: cannot keep {key}: {error}.", "Check the file and its folder.") from error
+
+
+def _build(values: Mapping[str, Any]) -> Settings:
+    built: dict[str, Any] = {}
+    for section, content in sections().items():
+        prefix = section + "."
+        chosen = {key.removeprefix(prefix): value for key, value in values.items() if key.startswith(prefix)}
+        built[section] = dataclasses.replace(content, **chosen)
+    return Settings(**built)
+
+
+def _from_file(path: Path, must_exist: bool) -> dict[str, Any]:
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        if must_exist:
+            raise PredtuiError(f"{path}: no such settings file.") from error
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise PredtuiError(f"{path}: cannot be read: {error}.") from error
+    except tomllib.TOMLDecodeError as error:
+        raise PredtuiError(f"{path}: not valid TOML: {error}.", "Correct that line, or move the file away.") from error
+    values: dict[str, Any] = {}
+    for section, content in document.items():
+        if section in sections() and not isinstance(content, dict):
+            raise PredtuiError(f"{path}: {section} is a section.", f"Write its keys below a line [{section}].")
+        if not isinstance(content, dict):
+            raise _unknown(section, str(path))
+        for name, value in content.items():
+            key = FORMER.get(f"{section}.{name}", f"{section}.{name}")
+            values[key] = _checked(key, value, str(path))
+    return values
+
+
+def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
+    by_variable = {item.variable: key for key, item in options().items()}
+    outside = {"PREDTUI_CONFIG_DIR", "PREDTUI_STATE_DIR", "PREDTUI_CACHE_DIR", "PREDTUI_EMBEDDED"}
+    values: dict[str, Any] = {}
+    for variable, text in environment.items():
+        if not variable.startswith("PREDTUI_") or variable in outside:
+            continue
+        if variable not in by_variable:
+            raise _unknown(variable, "the environment", [*by_variable, *outside])
+        values[by_variable[variable]] = _checked(by_variable[variable], text, f"the environment ({variable})")
+    return values
+
+
+def _checked(key: str, value: Any, source: str) -> Any:
+    table = options()
+    if key not in table:
+        raise _unknown(key, source)
+    item = table[key]
+    result = _converted(item, value, source)
+    if item.choices and not {result, _NUMBER.sub("N", str(result))} & {*item.choices}:
+        raise PredtuiError(f"{source}: {key} = {value!r} is not one of {', '.join(item.choices)}.")
+    if item.kind in (int, float) and not (item.least <= result <= item.most and math.isfinite(result)):
+        raise PredtuiError(f"{source}: {key} = {value} should be {_range(item)}.")
+    return result
+
+
+def _range(item: Option) -> str:
+    most, least = f"{item.most:g}", f"{item.least:g}"
+    return f"{least} to {most}" if item.most < math.inf else f"{least} or more" if item.least > -math.inf else "finite"
+
+
+def _converted(item: Option, value: Any, source: str) -> Any:
+    words = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+    if item.kind is bool and isinstance(value, str) and value.lower() in words:
+        return words[value.lower()]
+    if item.kind is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if type(value) is item.kind:
+        return value
+    if isinstance(value, str) and item.kind in (int, float):
+        try:
+            return item.kind(value)
+        except ValueError:
+            pass
+    kind = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}[item.kind]
+    raise PredtuiError(f"{source}: {item.key} = {value!r} should be {kind}.")
+
+
+def _unknown(key: str, source: str, known: list[str] | None = None) -> PredtuiError:
+    names = known if known is not None else list(options())
+    near = difflib.get_close_matches(key, names, n=1, cutoff=0.3) or difflib.get_close_matches(
+        key.split(".")[-1], [name.split(".")[-1] for name in names], n=1
+    )
+    hint = f"Did you mean {near[0]}?" if near else f"Known keys: {', '.join(names)}."
+    return PredtuiError(f"{source}: unknown setting {key!r}.", hint)

@@ -1,0 +1,116 @@
+"""What a person chooses while the app runs: the verifier, the language model, the theme. Knows nothing of keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from textual.app import App
+
+from predtui.config import remember
+from predtui.errors import PredtuiError
+from predtui.tui.driver import LiveDriver
+from predtui.tui.requests import Notify, Requests
+from predtui.tui.themes import ThemeRegistry
+
+
+def following(names: Sequence[str], name: str) -> str:
+    """The name after ``name``, round and round; the first where ``name`` is none of them."""
+    return names[(names.index(name) + 1) % len(names)] if name in names else names[0]
+
+
+class VerifierChoice:
+    """The verifier in use, and those there are."""
+
+    def __init__(self, names: Sequence[str], chosen: str, requests: Requests) -> None:
+        self.names = tuple(names)
+        self._chosen = chosen
+        self._requests = requests
+
+    def next(self) -> None:
+        self.choose(following(self.names, self._chosen))
+
+    def choose(self, name: str) -> None:
+        if not self._requests.read_only:
+            self._chosen = name
+        self._requests.ask(lambda driver: driver.configure(verifier=name))
+
+
+class ModelChoice:
+    """The language model that was asked for last, as the setting ``llm.model`` has it."""
+
+    def __init__(self, chosen: str, options: Callable[[str], Any] | None, requests: Requests, notify: Notify) -> None:
+        """``options``: a model's path to the options of the stage "llm"; None where models cannot be changed."""
+        self._settings = chosen
+        self.chosen = chosen
+        self._options = options
+        self._requests = requests
+        self._notify = notify
+
+    @property
+    def fixed(self) -> bool:
+        return self._requests.read_only or self._options is None
+
+    def choose(self, path: str) -> None:
+        """Asks for another model. One that cannot be had becomes a notice."""
+        if self._options is None:
+            return
+        try:
+            options = self._options(path)
+        except PredtuiError as error:
+            self._notify(str(error), "error")
+            return
+        self.chosen = path
+        self._requests.ask(lambda driver: driver.replace_stage("llm", options))
+
+    def take_over(self, stages: Sequence[str]) -> None:
+        """Stages whose model nobody has named take the real models, which have just been installed."""
+        named = "" if self.chosen == self._settings else "llm"
+        renewed = [name for name in stages if name != named]
+        now = "and take over" if renewed else "now: F4 chooses"
+        self._notify(f"the real models are installed {now}", "information")
+        for name in renewed:
+            self._requests.ask(partial(_renew, name))
+
+
+def _renew(stage: str, driver: LiveDriver) -> None:
+    driver.renew_stage(stage)
+
+
+class ThemeChoice:
+    """The themes there are, registered with the app; a choice is kept in the user's settings."""
+
+    def __init__(self, app: App[None], registry: ThemeRegistry, notify: Notify) -> None:
+        self._app = app
+        self._registry = registry
+        self._notify = notify
+        for theme in registry.themes:
+            app.register_theme(theme)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self._registry.names
+
+    def begin(self, wanted: str) -> None:
+        """Shows the theme that the settings want, or the first where there is none of that name."""
+        if wanted in self.names:
+            self._app.theme = wanted
+        elif self.names:
+            self._app.theme = self.names[0]
+            self._notify(f"no theme {wanted!r}: showing {self._app.theme}; Ctrl+T chooses", "warning")
+        if self._registry.problems:
+            self._notify(" · ".join(self._registry.problems), "warning")
+
+    def next(self) -> None:
+        if self.names:
+            self.choose(following(self.names, self._app.theme))
+
+    def choose(self, name: str) -> None:
+        """Shows the theme and keeps the choice."""
+        self._app.theme = name
+        self._notify(f"theme {name}", "information")
+        try:
+            remember("ui.theme", name)
+        except PredtuiError as error:
+            self._notify(str(error), "warning")

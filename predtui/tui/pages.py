@@ -1,0 +1,52 @@
+"""What opens over the main screen, one at a time: the help, what the numbers of a pane mean, the choice of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from textual.app import App
+
+from predtui.state.turn import Turn
+from predtui.tui.choices import ModelChoice
+from predtui.tui.widgets.stages import loaded_model
+
+
+class Pages:
+    """Opens pages where none is open. Their screens are imported once they are asked for."""
+
+    def __init__(self, app: App[None]) -> None:
+        self._app = app
+
+    @property
+    def open(self) -> bool:
+        return len(self._app.screen_stack) > 1
+
+    def help(self) -> None:
+        """Every key and every number; closes what is read where something is."""
+        from predtui.tui.screens.reading import ReadingScreen, help_screen
+
+        if isinstance(self._app.screen, ReadingScreen):
+            self._app.pop_screen()
+        elif not self.open:
+            self._app.push_screen(help_screen())
+
+    def explain(self, topic: str) -> None:
+        """The numbers of one pane."""
+        from predtui.tui.screens.reading import topic_screen
+
+        if not self.open:
+            self._app.push_screen(topic_screen(topic))
+
+    def choose_model(self, model: ModelChoice, turn: Callable[[], Turn], folder: str) -> None:
+        """Offers the models that ship and those of ``folder``. ``turn``: the latest, which knows what answers now."""
+        from predtui.tui.screens.models import ModelScreen, gguf_files
+
+        def present() -> str:
+            return loaded_model(turn().stages)[0]
+
+        def choose(path: str | None) -> None:
+            if path and path != present():
+                model.choose(path)
+
+        if not self.open:
+            self._app.push_screen(ModelScreen(present(), model.chosen, gguf_files(folder)), choose)
