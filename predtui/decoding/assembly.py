@@ -77,7 +77,9 @@ def assemble(
     loader: Loader = load,
 ) -> Assembly:
     """``options`` as ``for_model`` gives them. Raises PredtuiError for a name that is not known, or a draft that cannot
-    be loaded. ``stale`` as in ``load``."""
+    be loaded, or a sampler that needs more than the target tells. ``stale`` as in ``load``."""
+    if sampler.whole:
+        target.require("Sampling at a temperature", whole=True)
     draft = _draft(options.draft, stale, loader) if options.needs_draft else None
     drafter: Drafter | None = None
     if options.drafts:

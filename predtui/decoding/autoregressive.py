@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from predtui.decoding.base import DecodingStatistics, Sampler
-from predtui.llm.base import LanguageModel, Stale, never
+from predtui.decoding.sampler import Greedy
+from predtui.llm.base import GeneratingModel, LanguageModel, Stale, never
 
 
 def generate(
@@ -23,16 +24,36 @@ def generate(
     """Tokens after ``tokens``, at most ``limit``, the end token included; none once the context is full or ``stale``.
 
     ``position``: how many tokens of the reply ``tokens`` already holds, since samplers count from its beginning.
-    Costs a forward only when a token is asked for, so whoever stops asking stops the work.
+    Costs a forward only when a token is asked for, so whoever stops asking stops the work. One request, in place of a
+    forward a token, where the model makes many tokens in one and the sampler is greedy.
     """
-    context = list(tokens)
+    if isinstance(model, GeneratingModel) and isinstance(sampler, Greedy):
+        chosen = _requested(model, tokens, limit, stale)
+    else:
+        chosen = _one_by_one(model, list(tokens), sampler, limit, stale, position)
+    for token in chosen:
+        yield token
+        if is_end(token):
+            return
+
+
+def _requested(model: GeneratingModel, tokens: Sequence[int], limit: int, stale: Stale) -> Iterator[int]:
+    limit = min(limit, model.context_size - len(tokens) + 1)
+    if limit > 0 and not stale():
+        for token in model.generate(tokens, limit):
+            yield token
+            if stale():
+                return
+
+
+def _one_by_one(
+    model: LanguageModel, context: list[int], sampler: Sampler, limit: int, stale: Stale, position: int
+) -> Iterator[int]:
     for index in range(limit):
         if stale() or len(context) > model.context_size:
             return
         token = sampler.choose(model.forward(context)[-1], position + index)
         yield token
-        if is_end(token):
-            return
         context.append(token)
 
 

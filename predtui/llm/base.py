@@ -6,11 +6,12 @@ Nobody above ``llm/`` sees a KV cache, a batch or a device. Must not know how to
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+from predtui.errors import PredtuiError
 from predtui.llm.rows import Answers, Rows
 from predtui.state.events import Message
 
@@ -59,6 +60,17 @@ class LanguageModel(Protocol):
         ...
 
     def close(self) -> None: ...
+
+
+@runtime_checkable
+class GeneratingModel(LanguageModel, Protocol):
+    """A language model that makes many tokens in one request, as one behind a network must. Its ``counters.forwards``
+    are requests."""
+
+    def generate(self, tokens: Sequence[int], limit: int) -> Iterator[int]:
+        """At most ``limit`` tokens after ``tokens``, each the likeliest after those before it, as they come; it may end
+        after one that ends a reply. Closing the iterator ends the request. Raises as ``forward`` does."""
+        ...
 
 
 @runtime_checkable
@@ -178,6 +190,22 @@ class LoadedModel:
     template: ChatTemplate
     pad: int | None = None
     """The token that stands where there is none, in models that have one."""
+
+    def require(self, asker: str, whole: bool = False, top: int = 1, logprob: bool = False) -> None:
+        """Raises PredtuiError where the model's rows do not tell what ``asker`` needs, in ``Answers`` words."""
+        answers = self.model.answers
+        lacking = [
+            what
+            for what, lacks in (
+                ("whole rows of logits", whole and not answers.whole),
+                (f"the {top} likeliest tokens", top > answers.top),
+                ("the log-probability of any token", logprob and not answers.logprob),
+            )
+            if lacks
+        ]
+        if lacking:
+            told = f"the {self.engine} engine tells the {answers.top} likeliest tokens only"
+            raise PredtuiError(f"{asker} needs {lacking[0]}: {told}.", "Choose another one, or another engine.")
 
     def prompt_tokens(self, messages: Sequence[Message]) -> list[int]:
         """The rendered and tokenised conversation, ready for the reply's first token."""

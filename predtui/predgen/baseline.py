@@ -11,6 +11,7 @@ from predtui.clock import Clock
 from predtui.decoding.autoregressive import generate
 from predtui.decoding.base import Sampler
 from predtui.llm.base import LoadedModel, Stale, aside, common_prefix
+from predtui.llm.rows import Row, Unanswered
 from predtui.predgen.window import Window
 from predtui.state.events import Baseline, Message
 from predtui.text import first_sentence
@@ -73,7 +74,7 @@ def _measured(
     gap = 0.0
     if divergence >= 0:
         row = model.forward([*prompt, *plain[:divergence]])[-1]
-        gap = row.gap(reply[divergence]) if divergence < len(reply) else 0.0
+        gap = _gap(row, reply[divergence], model.answers.top) if divergence < len(reply) else 0.0
     return Baseline(
         ttfs_ms=ttfs_ms,
         nfetfs=nfetfs,
@@ -82,6 +83,15 @@ def _measured(
         divergence=divergence,
         logit_gap=gap,
     )
+
+
+def _gap(row: Row, token: int, told: int) -> float:
+    """How far the logit of ``token`` is below the highest: where it is not among the ``told`` likeliest ones, no less
+    than this."""
+    try:
+        return row.gap(token)
+    except Unanswered:
+        return row.gap(row.top(told)[-1])
 
 
 def diverges(plain: Sequence[int], reply: Sequence[int]) -> int:

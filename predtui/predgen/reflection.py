@@ -27,6 +27,8 @@ class Reflection(ExactMatch):
     """
 
     def __init__(self, loaded: LoadedModel, sampler: Sampler, _number: int = 0) -> None:
+        """Raises PredtuiError where the model does not tell how likely yes and no are."""
+        loaded.require("The reflection verifier", logprob=True)
         super().__init__(sampler)
         self._model, self._tokenizer = loaded.model, loaded.tokenizer
         self._sampler = sampler

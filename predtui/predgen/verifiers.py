@@ -89,7 +89,9 @@ def greedy(_loaded: LoadedModel, sampler: Sampler, _number: int) -> Acceptance:
     return ExactMatch(sampler)
 
 
-def top(_loaded: LoadedModel, sampler: Sampler, number: int) -> Acceptance:
+def top(loaded: LoadedModel, sampler: Sampler, number: int) -> Acceptance:
+    """Raises PredtuiError where the model does not tell so many."""
+    loaded.require(f"The verifier top{number}", top=number)
     return TopK(sampler, number)
 
 
