@@ -80,6 +80,12 @@ class Registry(Mapping[str, Entry]):
         hint = f"Did you mean {near[0]}?" if near else f"Choose one of {', '.join(self)}."
         raise PredtuiError(f"There is no {self.kind} {name!r}.", hint)
 
+    def lines(self) -> list[str]:
+        """Name and help of each, and whether it is lossless, in a registry of which some are not."""
+        lossy = not all(entry.lossless for entry in self.values())
+        marks = {True: ", lossless", False: ", lossy"} if lossy else {True: ""}
+        return [f"{entry.name}{marks[entry.lossless]}: {entry.help}" for entry in self.values()]
+
     def factory(self, name: str) -> Callable[..., Any]:
         """What makes the one that ``name`` means. Raises PredtuiError."""
         module, _, function = self.find(name).factory.partition(":")
@@ -88,12 +94,18 @@ class Registry(Mapping[str, Entry]):
 
 VERIFIERS = Registry(
     "verifier",
-    Entry("greedy", "predtui.predgen.verifiers:greedy", "a token is the one that the model itself chooses"),
-    Entry("topN", "predtui.predgen.verifiers:top", "it is among the N likeliest", lossless=False, usual=3),
+    Entry("greedy", "predtui.predgen.verifiers:greedy", "keeps a token that the model itself would have chosen"),
+    Entry(
+        "topN",
+        "predtui.predgen.verifiers:top",
+        "keeps a token that is among the model's N likeliest",
+        lossless=False,
+        usual=3,
+    ),
     Entry(
         "reflection",
         "predtui.predgen.reflection:Reflection",
-        "the model, asked whether the first sentence fits what was said so far, answers yes",
+        "asks the model whether its first sentence still fits",
         lossless=False,
     ),
 )

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from predtui.registry import VERIFIERS
+from predtui.registry import VERIFIERS, Registry
 
 AUTO = "auto"
 """A model by this name is the best one available."""
@@ -26,13 +26,15 @@ def option(
     flag: str = "",
     least: float = -math.inf,
     most: float = math.inf,
+    ideas: Registry | None = None,
 ) -> Any:
     """A dataclass field that knows what it means, what it may be, and its short name on the command line.
 
-    ``choices``: the values it may have; an N at the end of one stands for any number from 1 on.
+    ``choices``: the values it may have; ``ideas``: where others stand, with a line of help each. An N at the end of one
+    stands for any number from 1 on.
     """
-    metadata = {"meaning": meaning, "choices": choices, "flag": flag, "least": least, "most": most}
-    return field(default=default, metadata=metadata)
+    metadata = {"meaning": meaning, "choices": (*choices, *(ideas or ())), "flag": flag, "least": least, "most": most}
+    return field(default=default, metadata={**metadata, "ideas": ideas})
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +62,8 @@ class LlmSettings:
     verifier: str = option(
         "greedy",
         "how a candidate is verified against a new prompt",
-        tuple(sorted(VERIFIERS)),
         flag="verifier",
+        ideas=VERIFIERS,
     )
     clause: bool = option(False, "speak a reply's first clause before its first sentence is known")
     memory: int = option(4, "how many candidates are kept, for words that flip back and forth", least=1)
@@ -183,6 +185,7 @@ class Option:
     flag: str
     least: float
     most: float
+    ideas: Registry | None
 
     @property
     def variable(self) -> str:

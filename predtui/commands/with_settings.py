@@ -73,12 +73,20 @@ def _flags(item: Any) -> list[str]:
     return [f"--{item.flag}", long] if item.flag else [long]
 
 
+def _help(item: Any) -> str:
+    """What the setting means, and what it may be."""
+    if item.ideas:
+        return f"{item.meaning}. {'; '.join(item.ideas.lines())}."
+    return item.meaning + (f" ({', '.join(item.choices)})" if item.choices else "")
+
+
 def _parameter(name: str, item: Any) -> inspect.Parameter:
     flags = _flags(item)
     if item.kind is bool:
         flags = [f"{flag}/--no-{flag.removeprefix('--')}" for flag in flags]
-    meaning = item.meaning + (f" ({', '.join(item.choices)})" if item.choices else "") + f" [dim]{item.default!r}[/]"
-    declared = typer.Option(*flags, help=meaning, show_default=False, rich_help_panel="Settings")
+    declared = typer.Option(
+        *flags, help=f"{_help(item)} [dim]{item.default!r}[/]", show_default=False, rich_help_panel="Settings"
+    )
     return inspect.Parameter(
         name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[item.kind | None, declared]
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, cast
 
 from textual.app import App, SystemCommand
@@ -39,9 +39,9 @@ LAST_WORDS = 0.1
 class PredtuiApp(App[None]):
     """Draws what the driver reports and passes on what the person does. Whoever runs it stops the driver afterwards.
 
-    ``verifiers``: names F3 goes through. ``model_options``: a model's path to the options of the stage "llm"; without
-    it F4 says that models cannot be changed. ``read_only``: the driver is a recording and takes no requests.
-    ``offer``: of the real models, if F5 may get them.
+    ``model_options``: a model's path to the options of the stage "llm"; without it F4 says that models cannot be
+    changed. ``read_only``: the driver is a recording and takes no requests. ``offer``: of the real models, if F5 may
+    get them.
     """
 
     TITLE = "predtui"
@@ -68,7 +68,6 @@ class PredtuiApp(App[None]):
         settings: Settings,
         themes: ThemeRegistry,
         *,
-        verifiers: Sequence[str] = ("greedy",),
         model_options: Callable[[str], Any] | None = None,
         read_only: bool = False,
         clock: Clock | None = None,
@@ -81,7 +80,7 @@ class PredtuiApp(App[None]):
         self.read_only = read_only
         self.offer = offer
         self.requests = Requests(driver, read_only, self.show_notice, self.log.error)
-        self.verifiers = VerifierChoice(verifiers, settings.llm.verifier, self.requests)
+        self.verifiers = VerifierChoice(settings.llm.verifier, self.requests)
         self.model = ModelChoice(settings.llm.model, model_options, self.requests, self.show_notice)
         self.themes = ThemeChoice(self, themes, self.raise_notice)
         self.pages = Pages(self)

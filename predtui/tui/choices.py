@@ -10,6 +10,7 @@ from textual.app import App
 
 from predtui.config import remember
 from predtui.errors import PredtuiError
+from predtui.registry import VERIFIERS
 from predtui.tui.driver import LiveDriver
 from predtui.tui.requests import Notify, Requests
 from predtui.tui.themes import ThemeRegistry
@@ -23,8 +24,8 @@ def following(names: Sequence[str], name: str) -> str:
 class VerifierChoice:
     """The verifier in use, and those there are."""
 
-    def __init__(self, names: Sequence[str], chosen: str, requests: Requests) -> None:
-        self.names = tuple(names)
+    def __init__(self, chosen: str, requests: Requests) -> None:
+        self.names = tuple(entry.choice for entry in VERIFIERS.values())
         self._chosen = chosen
         self._requests = requests
 

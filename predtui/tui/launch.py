@@ -12,7 +12,6 @@ from predtui.errors import PredtuiError
 from predtui.models.offer import Offer
 from predtui.models.published import EMBEDDED, SMOLLM2, needed
 from predtui.models.shipped import MODELS, model_folder, themes_folder
-from predtui.registry import VERIFIERS
 from predtui.runtime.build import make_pipeline
 from predtui.runtime.bus import Pipeline
 from predtui.runtime.standin import StandIn
@@ -43,14 +42,7 @@ def open_screen(settings: Settings, record: Path | None = None, pipeline: Pipeli
 
     themes = load_themes((themes_folder(), user_folder() / "themes"))
     offer = None if os.environ.get(EMBEDDED) else Offer(settings)
-    app = PredtuiApp(
-        pipeline,
-        settings,
-        themes,
-        verifiers=[entry.choice for entry in VERIFIERS.values()],
-        model_options=with_model,
-        offer=offer,
-    )
+    app = PredtuiApp(pipeline, settings, themes, model_options=with_model, offer=offer)
     StandIn(pipeline).watch()
     try:
         app.run()

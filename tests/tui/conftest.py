@@ -36,7 +36,7 @@ def clock() -> VirtualClock:
 def make_app(clock: VirtualClock, tmp_path: Path) -> MakeApp:
     def make(driver: ScriptedDriver | None = None, theme: str = "midnight", **options: Any) -> PredtuiApp:
         settings = Settings(ui=UiSettings(theme=theme), llm=LlmSettings(folder=str(tmp_path)))
-        chosen: dict[str, Any] = {"verifiers": ("greedy", "lenient"), "clock": clock, **options}
+        chosen: dict[str, Any] = {"clock": clock, **options}
         themes = chosen.pop("themes", load_themes([themes_folder()]))
         return PredtuiApp(driver or ScriptedDriver(), settings, themes, **chosen)
 

@@ -22,6 +22,7 @@ from textual.widgets import OptionList
 from predtui.clock import VirtualClock
 from predtui.config import user_file
 from predtui.errors import PredtuiError
+from predtui.registry import VERIFIERS
 from predtui.state import events as ev
 from predtui.tui.messages import NoticeRaised
 from predtui.tui.screens.main import MainScreen
@@ -204,8 +205,9 @@ class TestChoosing:
         driver = ScriptedDriver()
         async with make_app(driver).run_test() as pilot:
             await settle(pilot)
-            await pilot.press("f3", "f3")
-        assert requests(driver) == [("configure", "lenient"), ("configure", "greedy")]
+            await pilot.press(*["f3"] * len(VERIFIERS))
+        names = [entry.choice for entry in VERIFIERS.values()]
+        assert requests(driver) == [("configure", name) for name in (*names[1:], names[0])]
 
     async def test_the_theme_is_kept_with_the_other_settings(self, make_app: MakeApp) -> None:
         user_file().parent.mkdir(parents=True)
@@ -289,7 +291,7 @@ class TestChoosing:
         app = make_app()
         async with app.run_test():
             titles = {command.title for command in app.get_system_commands(app.screen)}
-        assert {"Talk", "Silence", "Model", "Help", "Quit", "Verifier: lenient", "Theme: daylight"} <= titles
+        assert {"Talk", "Silence", "Model", "Help", "Quit", "Verifier: reflection", "Theme: daylight"} <= titles
 
 
 LOADED = ev.StageStatus(stage="llm", state="ready", message="pocket · 5.9M · llama.cpp · cpu", time=1.0)
