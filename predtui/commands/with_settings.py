@@ -12,7 +12,7 @@ from typer.core import TyperCommand
 
 from predtui.config import load
 from predtui.errors import PredtuiError
-from predtui.settings import options
+from predtui.settings import Option, options
 
 Command = Callable[..., Any]
 
@@ -67,20 +67,20 @@ def _name(key: str) -> str:
     return key.replace(".", "_")
 
 
-def _flags(item: Any) -> list[str]:
+def _flags(item: Option) -> list[str]:
     """What the setting is called on the command line, the short name first."""
     long = "--" + item.key.replace(".", "-").replace("_", "-")
     return [f"--{item.flag}", long] if item.flag else [long]
 
 
-def _help(item: Any) -> str:
+def _help(item: Option) -> str:
     """What the setting means, and what it may be."""
     if item.ideas:
         return f"{item.meaning}. {'; '.join(item.ideas.lines())}."
     return item.meaning + (f" ({', '.join(item.choices)})" if item.choices else "")
 
 
-def _parameter(name: str, item: Any) -> inspect.Parameter:
+def _parameter(name: str, item: Option) -> inspect.Parameter:
     flags = _flags(item)
     if item.kind is bool:
         flags = [f"{flag}/--no-{flag.removeprefix('--')}" for flag in flags]
