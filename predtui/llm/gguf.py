@@ -137,24 +137,34 @@ def _parse(path: Path, buffer: mmap.mmap, size: int) -> GgufHeader:
     if version not in (2, 3):
         raise PredtuiError(f"{path} is GGUF version {version}; versions 2 and 3 can be read.", _REMEDY)
     count, pairs = reader.count(), reader.count()
+    metadata = _metadata(reader, pairs)
+    for key in (f"{metadata.get('general.architecture')}.{name}" for name in _SIZES):
+        if metadata.get(key, 1) == 0:
+            raise PredtuiError(f"The model file {path} is damaged: it says {key} = 0.", _REMEDY)
+    tensors, needed = _tensors(reader, count, int(metadata.get("general.alignment", 32)) or 1)
+    if needed > size:
+        raise PredtuiError(f"The model file {path} is cut short: {size:,} of {needed:,} bytes.", _REMEDY)
+    weights = frozenset((one.type, one.shape) for one in tensors.values())
+    return GgufHeader(metadata, tensors, size, weights, sum(prod(one.shape) for one in tensors.values()))
+
+
+def _metadata(reader: Reader, pairs: int) -> dict[str, str | int | float | bool]:
+    """Values by key, but for arrays."""
     metadata: dict[str, str | int | float | bool] = {}
     for _ in range(pairs):
         key = reader.string()
         value = read_value(reader, reader.count("<I"))
         if value is not None:
             metadata[key] = value
-    for key in (f"{metadata.get('general.architecture')}.{name}" for name in _SIZES):
-        if metadata.get(key, 1) == 0:
-            raise PredtuiError(f"The model file {path} is damaged: it says {key} = 0.", _REMEDY)
+    return metadata
+
+
+def _tensors(reader: Reader, count: int, alignment: int) -> tuple[dict[str, GgufTensor], int]:
+    """Tensors by name, placed in the file, and how many bytes it must have."""
     found = dict(_tensor(reader) for _ in range(count))
-    alignment = int(metadata.get("general.alignment", 32)) or 1
     data = -(-reader.position // alignment) * alignment
     tensors = {name: replace(one, begin=data + one.begin, end=data + one.end) for name, one in found.items()}
-    needed = max((one.end for one in tensors.values()), default=data)
-    if needed > size:
-        raise PredtuiError(f"The model file {path} is cut short: {size:,} of {needed:,} bytes.", _REMEDY)
-    weights = frozenset((one.type, one.shape) for one in tensors.values())
-    return GgufHeader(metadata, tensors, size, weights, sum(prod(one.shape) for one in tensors.values()))
+    return tensors, max((one.end for one in tensors.values()), default=data)
 
 
 def read_value(reader: Reader, kind: int) -> str | int | float | bool | None:

@@ -9,7 +9,7 @@ import mmap
 import re
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
 
@@ -45,6 +45,31 @@ class _Tensor:
         return struct.pack(f"<Q{len(name)}sI{count}QIQ", len(name), name, count, *self.shape, self.kind, offset)
 
 
+@dataclass(frozen=True, slots=True)
+class _Header:
+    """``magic`` with the version; ``metadata`` as it stands in the file, ``pairs`` of it, in which ``counted`` are the
+    places that say how many layers there are; ``data``: where the tensors' data begin."""
+
+    magic: bytes
+    pairs: int
+    metadata: bytearray
+    counted: list[int]
+    alignment: int
+    tensors: list[_Tensor]
+    data: int
+
+    def may_be_cut(self, layers: int) -> bool:
+        """Whether a file of so many first layers would be a smaller one, and could be written."""
+        last = max((tensor.layer for tensor in self.tensors), default=-1)
+        return len(self.counted) == 1 and layers <= last and all(tensor.kind in BLOCKS for tensor in self.tensors)
+
+    def cut(self, layers: int) -> _Header:
+        """The header of a file of so many first layers."""
+        metadata = bytearray(self.metadata)
+        struct.pack_into("<I", metadata, self.counted[0], layers)
+        return replace(self, metadata=metadata, tensors=[one for one in self.tensors if one.layer < layers])
+
+
 def write_excerpt(path: Path, out: Path) -> bool:
     """Write the fewest first layers of the GGUF file ``path`` in which each type and shape occurs. False, and nothing
     is written, where that would be all of them, or where the file's layers cannot be told apart.
@@ -52,29 +77,31 @@ def write_excerpt(path: Path, out: Path) -> bool:
     ``path`` is one that ``read_header`` accepts. Raises OSError where ``out`` cannot be written.
     """
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as buffer:
-        reader = Reader(buffer)
-        reader.skip(8)
-        count, pairs = reader.count(), reader.count()
-        begin, counted, alignment = reader.position, [], _ALIGNMENT
-        for _ in range(pairs):
-            key, kind, at = reader.string(), reader.count("<I"), reader.position
-            value = read_value(reader, kind)
-            if key.endswith(".block_count") and kind == _UINT32:
-                counted.append(at)
-            elif key == "general.alignment" and isinstance(value, int):
-                alignment = value
-        metadata = bytearray(buffer[begin : reader.position])
-        tensors = [_tensor(reader) for _ in range(count)]
-        data = -(-reader.position // alignment) * alignment
-        layers = _enough(tensors)
-        if len(counted) != 1 or not all(tensor.kind in BLOCKS for tensor in tensors):
+        header = _read(buffer)
+        layers = _enough(header.tensors)
+        if not header.may_be_cut(layers):
             return False
-        if layers > max((tensor.layer for tensor in tensors), default=-1):
-            return False
-        struct.pack_into("<I", metadata, counted[0] - begin, layers)
-        kept = [tensor for tensor in tensors if tensor.layer < layers]
-        _write(out, bytes(buffer[:8]), pairs, bytes(metadata), kept, buffer, data, alignment)
+        _write(out, header.cut(layers), buffer)
     return True
+
+
+def _read(buffer: mmap.mmap) -> _Header:
+    reader = Reader(buffer)
+    reader.skip(8)
+    count, pairs = reader.count(), reader.count()
+    begin, alignment = reader.position, _ALIGNMENT
+    counted: list[int] = []
+    for _ in range(pairs):
+        key, kind, at = reader.string(), reader.count("<I"), reader.position
+        value = read_value(reader, kind)
+        if key.endswith(".block_count") and kind == _UINT32:
+            counted.append(at - begin)
+        elif key == "general.alignment" and isinstance(value, int):
+            alignment = value
+    metadata = bytearray(buffer[begin : reader.position])
+    tensors = [_tensor(reader) for _ in range(count)]
+    data = -(-reader.position // alignment) * alignment
+    return _Header(bytes(buffer[:8]), pairs, metadata, counted, alignment, tensors, data)
 
 
 def _tensor(reader: Reader) -> _Tensor:
@@ -92,21 +119,20 @@ def _enough(tensors: Sequence[_Tensor]) -> int:
     return max(1, 1 + max(first.values(), default=0))
 
 
-def _write(
-    out: Path, magic: bytes, pairs: int, metadata: bytes, tensors: Sequence[_Tensor], buffer: mmap.mmap, data: int,
-    alignment: int,
-) -> None:  # fmt: skip
-    """``magic`` with the version, then the header; ``data`` is where the tensors' data begin in ``buffer``."""
+def _write(out: Path, header: _Header, buffer: mmap.mmap) -> None:
+    """``header`` with the data of its tensors, which ``buffer`` holds."""
     offsets: list[int] = []
     end = 0
-    for tensor in tensors:
+    for tensor in header.tensors:
         offsets.append(end)
-        end = -(-(end + tensor.size) // alignment) * alignment
-    described = b"".join(tensor.described(offset) for tensor, offset in zip(tensors, offsets, strict=True))
+        end = -(-(end + tensor.size) // header.alignment) * header.alignment
+    described = b"".join(tensor.described(offset) for tensor, offset in zip(header.tensors, offsets, strict=True))
     with out.open("wb") as file:
-        file.write(magic + struct.pack("<QQ", len(tensors), pairs) + metadata + described)
-        start = -(-file.tell() // alignment) * alignment
-        for tensor, offset in zip(tensors, offsets, strict=True):
+        counts = struct.pack("<QQ", len(header.tensors), header.pairs)
+        file.write(header.magic + counts + header.metadata + described)
+        start = -(-file.tell() // header.alignment) * header.alignment
+        for tensor, offset in zip(header.tensors, offsets, strict=True):
+            begin = header.data + tensor.offset
             file.seek(start + offset)
-            file.write(memoryview(buffer)[data + tensor.offset : data + tensor.offset + tensor.size])
+            file.write(memoryview(buffer)[begin : begin + tensor.size])
         file.truncate(start + end)

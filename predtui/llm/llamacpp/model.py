@@ -29,6 +29,7 @@ from predtui.llm.llamacpp.batch import CHUNK, HALTED, Batch, open_context, stop_
 from predtui.llm.llamacpp.exactness import UNTESTED, Padding, found
 from predtui.llm.llamacpp.log import forget_errors, initialise, last_error
 from predtui.llm.llamacpp.repacking import AUTO, REPACKED, SAFEST, may_repack, tiles_are_ours
+from predtui.llm.llamacpp.sequences import LlamaCppSequences
 from predtui.llm.llamacpp.threads import llama_threads
 from predtui.llm.rows import Answers, ArrayRows, Logits, Rows
 from predtui.llm.sequences import Sequences
@@ -151,8 +152,6 @@ class LlamaCppModel:
             self._cores.leave(cores)
 
     def sequences(self) -> Sequences:
-        from predtui.llm.llamacpp.sequences import LlamaCppSequences
-
         beside_a_target = self._threads - 1 if self._cores else self._threads
         return LlamaCppSequences(self, max(1, beside_a_target))
 

@@ -6,14 +6,15 @@ Must not know what the sequences are for.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import llama_cpp
 
 from predtui.errors import PredtuiError
-from predtui.llm.base import check_request, check_vocabulary, common_prefix
+from predtui.llm.base import Counters, check_request, check_vocabulary, common_prefix
 from predtui.llm.llamacpp.batch import CHUNK, Batch, Saved, open_context
+from predtui.llm.llamacpp.exactness import Padding
 from predtui.llm.llamacpp.log import last_error
-from predtui.llm.llamacpp.model import LlamaCppModel
 from predtui.llm.rows import ArrayRows, Rows
 from predtui.llm.sequences import SEQUENCES
 
@@ -21,11 +22,31 @@ _SPARED, _PADDING = 2 * SEQUENCES, 2 * SEQUENCES + 1
 """Sequences of what is moved, and of what stands in a forward for no use of its own."""
 
 
+class Weights(Protocol):
+    """What is shared with the model whose weights these are, which must stay open."""
+
+    counters: Counters
+
+    @property
+    def handle(self) -> int:
+        """llama.cpp's model pointer."""
+        ...
+
+    @property
+    def vocab_size(self) -> int: ...
+
+    @property
+    def context_size(self) -> int: ...
+
+    @property
+    def padding(self) -> Padding: ...
+
+
 class LlamaCppSequences:
     """Each list of tokens has a sequence id. A call lays its lists out in the half of the ids that the call before did
     not use, copies what it shares with that one, and clears the other half."""
 
-    def __init__(self, model: LlamaCppModel, threads: int) -> None:
+    def __init__(self, model: Weights, threads: int) -> None:
         """All lists together, what they share counted once, fit into the model's context. Counts into the model's
         counters. Raises PredtuiError where the context cannot be opened."""
         self._model, self._vocab_size, self._context_size = model, model.vocab_size, model.context_size
