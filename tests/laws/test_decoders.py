@@ -144,7 +144,8 @@ def two_tokens(
             draft = Draft((1, 2, 3), draft.parents)
         row = second[out[0]] if out else first
         rows = ArrayRows(np.stack([row, *(second[token] for token in draft.tokens)]))
-        path, token = rule.walk(draft, rows, len(out))
+        path, token, _ = rule.walk(draft, rows, len(out))
+        assert token is not None
         out += [*(draft.tokens[node] for node in path), token]
     return out[0], out[1]
 
