@@ -45,6 +45,7 @@ class Entry:
 
 
 NEEDS = {
+    "drafter": "a drafter",
     "draft": "a draft model",
     "datastore": "a datastore",
     "trees": "an engine that evaluates token trees",
@@ -111,3 +112,85 @@ VERIFIERS = Registry(
 )
 """Rules that accept tokens of a candidate for a new prompt: of (loaded model, sampler, number), factories make a
 ``decoding.accept.Acceptance``, which may be a ``predgen.verifiers.Judge`` too."""
+
+DECODERS = Registry(
+    "decoder",
+    Entry("ar", "predtui.decoding.autoregressive:make", "one forward, one token"),
+    Entry(
+        "speculative",
+        "predtui.decoding.speculative:make",
+        "keeps the drafted tokens that the model itself chooses: with a seed and a temperature, too, the reply is the "
+        "one `ar` gives",
+        frozenset({"drafter"}),
+    ),
+    Entry(
+        "duo",
+        "predtui.decoding.duo:make",
+        "DuoDecoding: drafts several sequences in one thread while the model verifies in another",
+        frozenset({"draft"}),
+    ),
+    Entry(
+        "sps",
+        "predtui.decoding.speculative:make_sampling",
+        "speculative sampling: at a temperature another reply, of exactly the same distribution; greedy, the same",
+        frozenset({"drafter"}),
+        lossless=False,
+    ),
+    Entry(
+        "lookahead",
+        "predtui.decoding.lookahead:make",
+        "drafts the n-grams that its own forwards brought up before",
+        frozenset({"trees"}),
+    ),
+    Entry(
+        "jacobi",
+        "predtui.decoding.jacobi:make",
+        "chooses a block of guessed tokens anew, all at once, until it no longer changes",
+    ),
+)
+"""Ways to get tokens out of a model: of ``decoding.parts.Parts``, factories make a ``decoding.base.Decoder``."""
+
+DRAFTERS = Registry(
+    "drafter",
+    Entry(
+        "model",
+        "predtui.decoding.drafters.model:make",
+        "what a smaller model says (`--draft`, by default the pocket draft); one with another tokenizer is bridged by "
+        "text",
+        frozenset({"draft"}),
+    ),
+    Entry(
+        "lookup",
+        "predtui.decoding.drafters.lookup:make",
+        "what followed the same words earlier in the prompt",
+    ),
+    Entry(
+        "suffix",
+        "predtui.decoding.drafters.suffix:make",
+        "what followed the longest run of the same words in anything said since the start",
+    ),
+    Entry(
+        "recycling",
+        "predtui.decoding.drafters.recycling:make",
+        "a tree of what the model held likely after each token before",
+    ),
+    Entry(
+        "rest",
+        "predtui.decoding.drafters.rest:make",
+        "what followed the same words in a corpus, as far as that is likely",
+        frozenset({"datastore"}),
+    ),
+    Entry(
+        "cascade",
+        "predtui.decoding.drafters.cascade:make",
+        "what a smaller model and a corpus say together: the corpus drafts for the model, as that does for the target",
+        frozenset({"draft", "datastore"}),
+    ),
+    Entry(
+        "fused",
+        "predtui.decoding.drafters.fused:make",
+        "`suffix`, and `model` where that knows nothing or leaves room",
+        frozenset({"draft"}),
+    ),
+)
+"""What speculative decoding drafts with: of ``decoding.parts.Parts``, factories make a ``decoding.base.Drafter``."""

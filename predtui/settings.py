@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from predtui.registry import VERIFIERS, Registry
+from predtui.registry import DECODERS, DRAFTERS, VERIFIERS, Registry
 
 AUTO = "auto"
 """A model by this name is the best one available."""
@@ -78,14 +78,15 @@ class LlmSettings:
     decoder: str = option(
         AUTO,
         "how tokens are generated; auto: drafted from what was said before, if forward passes are slow",
-        (AUTO, "ar", "duo", "jacobi", "lookahead", "speculative", "sps"),
+        (AUTO,),
         flag="decoder",
+        ideas=DECODERS,
     )
     drafter: str = option(
         "model",
         "what a speculative decoder drafts with",
-        ("cascade", "fused", "lookup", "model", "recycling", "rest", "suffix"),
         flag="drafter",
+        ideas=DRAFTERS,
     )
     draft: str = option("pocket-draft", "the draft model: pocket-draft, or the path of a GGUF file", flag="draft")
     datastore: str = option(

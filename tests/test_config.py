@@ -8,10 +8,8 @@ from pathlib import Path
 import pytest
 
 from predtui import config, settings
-from predtui.decoding.decoders import DECODERS
-from predtui.decoding.drafters import DRAFTERS
 from predtui.errors import PredtuiError
-from predtui.registry import VERIFIERS
+from predtui.registry import DECODERS, DRAFTERS, VERIFIERS
 from predtui.tts.engines import ENGINES
 
 
@@ -49,7 +47,7 @@ def test_the_command_line_beats_the_environment_beats_the_file(home: Path, monke
         ("[llm]\nbaseline = 3\n", "should be true or false"),
         ("[llm]\nverifier = 'gredy'\n", "not one of greedy, topN, reflection"),
         ("[llm]\nverifier = 'top0'\n", "not one of greedy, topN, reflection"),
-        ("[llm]\ndecoder = 'jacoby'\n", "not one of auto, ar, duo, jacobi"),
+        ("[llm]\ndecoder = 'jacoby'\n", "not one of auto, ar, speculative, duo"),
         ("[asr]\nengine = 'ears'\n", "not one of auto, pocketsphinx, faster-whisper"),
         ("[llm]\ntemperature = -1\n", "llm.temperature = -1 should be 0 or more"),
         ("[llm]\ntemperature = nan\n", "should be 0 or more"),

@@ -1,25 +1,28 @@
-"""A decoder out of names: loads the draft model where one is needed, and sees to it that both models' tokens agree.
+"""A decoder out of names: loads what its entry in the registry needs, and refuses, with the reason, what cannot be had.
 
-Must not know of settings or of stages.
+Must not know of settings, of stages, or of any one decoder or drafter.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import cast
 
 from predtui.clock import Clock, RealClock
 from predtui.decoding.base import Decoder, Drafter, Sampler
-from predtui.decoding.decoders import DRAFTING, NEED_DRAFT, Parts, make_decoder
-from predtui.decoding.drafters import DRAFTERS_NEED_DRAFT, DrafterParts, make_drafter
+from predtui.decoding.parts import Parts
 from predtui.errors import PredtuiError
 from predtui.llm.base import LoadedModel, Stale, never
 from predtui.llm.load import Loader, load
 from predtui.models.shipped import POCKET_DRAFT
+from predtui.registry import DECODERS, DRAFTERS, NEEDS, Entry, Registry
 
 AUTO = "auto"
 DEAR = 50_000_000
 """Parameters of a network whose forward takes so long that a draft is worth trying."""
+REMEDIES = {"drafter": "Name one with --drafter.", "draft": "Name one with --draft."}
+"""What to do about a need that is not met; for others, choosing something else is all there is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +45,15 @@ class DecodingOptions:
         return replace(self, decoder="speculative", drafter="suffix") if drafted else replace(self, decoder="ar")
 
     @property
-    def drafts(self) -> bool:
-        return self.decoder in DRAFTING
-
-    @property
-    def needs_draft(self) -> bool:
-        """Whether a draft model is part of it."""
-        return self.decoder in NEED_DRAFT or (self.drafts and self.drafter in DRAFTERS_NEED_DRAFT)
+    def needs(self) -> frozenset[str]:
+        """What the decoder needs, and its drafter where it takes one. Raises PredtuiError for a name that is not
+        known."""
+        needs = DECODERS.find(self.decoder).needs
+        return needs | DRAFTERS.find(self.drafter).needs if "drafter" in needs else needs
 
     @property
     def title(self) -> str:
-        return f"{self.decoder} + {self.drafter}" if self.drafts else self.decoder
+        return f"{self.decoder} + {self.drafter}" if "drafter" in self.needs else self.decoder
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,16 +77,42 @@ def assemble(
     stale: Stale = never,
     loader: Loader = load,
 ) -> Assembly:
-    """``options`` as ``for_model`` gives them. Raises PredtuiError for a name that is not known, or a draft that cannot
-    be loaded, or a sampler that needs more than the target tells. ``stale`` as in ``load``."""
+    """``options`` as ``for_model`` gives them. Raises PredtuiError for a name that is not known, a need that is not
+    met, a sampler that needs more than the target tells, or a draft that cannot be loaded. ``stale`` as in ``load``."""
     if sampler.whole:
         target.require("Sampling at a temperature", whole=True)
-    draft = _draft(options.draft, stale, loader) if options.needs_draft else None
-    drafter: Drafter | None = None
-    if options.drafts:
-        store = Path(options.datastore).expanduser() if options.datastore else None
-        drafter = make_drafter(options.drafter, DrafterParts(target, sampler, draft, store))
-    return Assembly(make_decoder(options.decoder, Parts(target, sampler, drafter, draft, clock or RealClock())), draft)
+    draft = _draft(options.draft, stale, loader) if "draft" in options.needs else None
+    store = Path(options.datastore).expanduser() if options.datastore else None
+    parts = Parts(target, sampler, draft, store, clock=clock or RealClock())
+    return Assembly(make_decoder(options.decoder, parts, options.drafter), draft)
+
+
+def make_decoder(name: str, parts: Parts, drafter: str = "") -> Decoder:
+    """The decoder ``name``, with the drafter of that name where it takes one. Raises PredtuiError as ``assemble``."""
+    if drafter and "drafter" in DECODERS.find(name).needs:
+        parts = replace(parts, drafter=make_drafter(drafter, parts))
+    return cast(Decoder, _made(DECODERS, name, parts))
+
+
+def make_drafter(name: str, parts: Parts) -> Drafter:
+    """Raises PredtuiError as ``assemble``."""
+    return cast(Drafter, _made(DRAFTERS, name, parts))
+
+
+def _made(registry: Registry, name: str, parts: Parts) -> object:
+    _refuse(registry.kind, registry.find(name), parts)
+    return registry.factory(name)(parts)
+
+
+def _refuse(kind: str, entry: Entry, parts: Parts) -> None:
+    """Raises PredtuiError where ``parts`` lack what the entry needs; a datastore tells by itself why it cannot be
+    read."""
+    met = {"drafter": parts.drafter, "draft": parts.draft, "trees": parts.trees}
+    for need in sorted(entry.needs & met.keys()):
+        if not met[need]:
+            which = "" if need in REMEDIES else f", which {parts.target.engine} is not"
+            remedy = REMEDIES.get(need, f"Choose another --{kind}.")
+            raise PredtuiError(f"The {kind} {entry.name} needs {NEEDS[need]}{which}.", remedy)
 
 
 def _draft(model: str, stale: Stale, loader: Loader) -> LoadedModel:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from predtui.decoding.base import DecodingStatistics, Sampler
+from predtui.decoding.base import Decoder, DecodingStatistics, Sampler
+from predtui.decoding.parts import Parts
 from predtui.decoding.sampler import Greedy
 from predtui.llm.base import GeneratingModel, LanguageModel, Stale, never
 
@@ -79,3 +80,7 @@ class Autoregressive:
 
     def close(self) -> None:
         """Nothing was started."""
+
+
+def make(parts: Parts) -> Decoder:
+    return Autoregressive(parts.target.model, parts.sampler)

@@ -12,12 +12,15 @@ from dataclasses import dataclass
 
 from predtui.clock import Clock
 from predtui.decoding.accept import ExactMatch, verify
-from predtui.decoding.base import DecodingStatistics, Sampler
+from predtui.decoding.base import Decoder, DecodingStatistics, Sampler
 from predtui.decoding.costs.budget import Budget
 from predtui.decoding.costs.constants import DUO_LONGEST
 from predtui.decoding.costs.spans import DRAFT, TARGET
 from predtui.decoding.draft import Draft
+from predtui.decoding.drafters.bridge import same_tokens
 from predtui.decoding.duo_draft import Drafted, DraftThread, Request, draft, tokens_in
+from predtui.decoding.parts import Parts
+from predtui.errors import PredtuiError
 from predtui.llm.base import LanguageModel, Stale, leave, never
 from predtui.llm.sequences import sequences_of
 
@@ -155,3 +158,13 @@ class Duo:
         self.statistics.proposed += 1
         self.statistics.accepted += chosen is not None
         return chosen[1:] if chosen else []
+
+
+def make(parts: Parts) -> Decoder:
+    draft = parts.needed_draft()
+    if not same_tokens(parts.target, draft):
+        raise PredtuiError(
+            f"{draft.name} cannot draft for {parts.target.name}: their vocabularies differ.",
+            "Choose a draft of the same family, or --decoder speculative, which bridges them.",
+        )
+    return Duo(parts.target.model, draft.model, parts.sampler, parts.clock)

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from predtui.decoding.base import DecodingStatistics, Sampler
+from predtui.decoding.base import Decoder, DecodingStatistics, Sampler
+from predtui.decoding.parts import Parts
 from predtui.llm.base import LanguageModel, Stale, common_prefix, never
 
 BLOCK = 16
@@ -74,3 +75,7 @@ class Jacobi:
 def up_to_end(tokens: list[int], is_end: Callable[[int], bool]) -> list[int]:
     """``tokens`` up to the first that ends a reply, that one included."""
     return next((tokens[: i + 1] for i, token in enumerate(tokens) if is_end(token)), tokens)
+
+
+def make(parts: Parts) -> Decoder:
+    return Jacobi(parts.target.model, parts.sampler, fill=parts.target.pad)

@@ -9,14 +9,16 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 
 from predtui.clock import Clock
 from predtui.decoding import autoregressive
-from predtui.decoding.accept import Acceptance, verify
-from predtui.decoding.base import DecodingStatistics, Drafter, Sampler
+from predtui.decoding.accept import Acceptance, ExactMatch, RejectionSampling, verify
+from predtui.decoding.base import Decoder, DecodingStatistics, Drafter, Sampler
 from predtui.decoding.costs.constants import FIRST, SINGLES
 from predtui.decoding.costs.curve import Curve
 from predtui.decoding.costs.prefill import PrefillCost
 from predtui.decoding.costs.scheduler import Scheduler
 from predtui.decoding.costs.spans import DRAFT, TARGET
 from predtui.decoding.draft import Draft, Verification
+from predtui.decoding.parts import Parts
+from predtui.decoding.sampler import Greedy
 from predtui.llm.base import LanguageModel, Stale, TreeModel, never
 
 
@@ -173,3 +175,18 @@ _NOTHING = Draft(())
 
 def _note(scheduler: Scheduler) -> str:
     return f"drafting is off: it costs more than it saves here ({scheduler.rate:.0%} accepted)"
+
+
+def make(parts: Parts) -> Decoder:
+    """Yields what autoregressive decoding yields, greedy or sampled."""
+    return Speculative(
+        parts.target.model, parts.sampler, parts.needed_drafter(), ExactMatch(parts.sampler), parts.clock
+    )
+
+
+def make_sampling(parts: Parts) -> Decoder:
+    """Speculative sampling. Where nothing is left to chance, ``ExactMatch`` keeps what ``RejectionSampling`` keeps, and
+    takes no distributions for that."""
+    sampler = parts.sampler
+    rule = ExactMatch(sampler) if isinstance(sampler, Greedy) else RejectionSampling(sampler)
+    return Speculative(parts.target.model, sampler, parts.needed_drafter(), rule, parts.clock)

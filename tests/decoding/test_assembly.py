@@ -9,15 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from predtui.decoding import datastore
-from predtui.decoding.assembly import DecodingOptions, assemble
+from predtui.decoding.assembly import DecodingOptions, assemble, make_decoder, make_drafter
 from predtui.decoding.autoregressive import generate
-from predtui.decoding.drafters import DrafterParts, make_drafter
 from predtui.decoding.drafters.bridge import BridgedDrafter, same_tokens
+from predtui.decoding.drafters.model import ModelDrafter
+from predtui.decoding.parts import Parts
 from predtui.decoding.sampler import Greedy
 from predtui.errors import PredtuiError
 from predtui.llm.base import LoadedModel
 from predtui.llm.load import load
 from predtui.llm.scripted import CharacterTokenizer
+from predtui.registry import DECODERS, DRAFTERS, NEEDS, Registry
 
 
 class Rotated(CharacterTokenizer):
@@ -35,9 +37,9 @@ def scripted(seed: str = "1") -> LoadedModel:
 
 
 def test_names_decide_what_is_loaded() -> None:
-    assert not DecodingOptions("ar", "model").needs_draft
-    assert DecodingOptions("speculative", "model").needs_draft
-    assert not DecodingOptions("speculative", "lookup").needs_draft
+    assert DecodingOptions("ar", "model").needs == set()
+    assert DecodingOptions("speculative", "model").needs == {"drafter", "draft"}
+    assert DecodingOptions("speculative", "lookup").needs == {"drafter"}
     assembly = assemble(DecodingOptions("speculative", "lookup"), scripted(), Greedy())
     assert assembly.draft is None
     assembly.close()
@@ -47,7 +49,7 @@ def test_a_draft_that_is_not_there_is_named() -> None:
     with pytest.raises(PredtuiError, match=r"The draft model: .*none\.gguf.*--draft"):
         assemble(DecodingOptions("speculative", "model", "none.gguf"), scripted(), Greedy())
     with pytest.raises(PredtuiError, match="draft model"):
-        make_drafter("model", DrafterParts(scripted(), Greedy()))
+        make_drafter("model", Parts(scripted(), Greedy()))
 
 
 def test_retrieval_reads_the_datastore_that_is_named(tmp_path: Path) -> None:
@@ -61,20 +63,22 @@ def test_retrieval_reads_the_datastore_that_is_named(tmp_path: Path) -> None:
 def test_a_cascade_is_refused_where_tokens_differ() -> None:
     target = scripted()
     with pytest.raises(PredtuiError, match="vocabularies differ"):
-        make_drafter("cascade", DrafterParts(target, Greedy(), replace(scripted(), tokenizer=Rotated())))
+        make_drafter("cascade", Parts(target, Greedy(), replace(scripted(), tokenizer=Rotated())))
 
 
 def test_other_tokens_are_detected() -> None:
     target, other = scripted(), replace(scripted(), tokenizer=Rotated())
     assert same_tokens(target, scripted("2"))
     assert not same_tokens(target, other)
-    assert isinstance(make_drafter("model", DrafterParts(target, Greedy(), other)), BridgedDrafter)
+    assert isinstance(make_drafter("model", Parts(target, Greedy(), other)), BridgedDrafter)
 
 
 @given(st.text("etaoin .", min_size=1, max_size=20), st.integers(1, 8))
 def test_a_bridge_says_in_the_targets_tokens_what_the_draft_says(text: str, budget: int) -> None:
     target, draft = scripted(), replace(scripted("2"), tokenizer=Rotated())
-    proposed = BridgedDrafter(target, draft, Greedy()).propose(target.tokenizer.encode(text), budget)
+    inner = ModelDrafter(draft.model, Greedy(), draft.tokenizer.is_end)
+    bridged = BridgedDrafter(target.tokenizer, draft.tokenizer, inner)
+    proposed = bridged.propose(target.tokenizer.encode(text), budget)
     context = draft.tokenizer.encode(text)
     said = list(generate(draft.model, context, Greedy(), budget, lambda token: False))
     assert draft.tokenizer.decode(said).startswith(target.tokenizer.decode(proposed.tokens))
@@ -85,5 +89,32 @@ def test_auto_drafts_where_a_forward_is_dear_and_leaves_a_choice_alone() -> None
     auto = DecodingOptions("auto", "model")
     assert auto.for_model(10_000_000).title == "ar"
     assert auto.for_model(10**9).title == "speculative + suffix"
-    assert not auto.for_model(10**9).needs_draft
+    assert "draft" not in auto.for_model(10**9).needs
     assert DecodingOptions("jacobi").for_model(10**9) == DecodingOptions("jacobi")
+
+
+def test_unknown_names_are_refused_with_the_known_ones() -> None:
+    parts = Parts(scripted(), Greedy())
+    with pytest.raises(PredtuiError, match="warp") as decoder:
+        make_decoder("warp", parts)
+    with pytest.raises(PredtuiError, match="crystal ball") as drafter:
+        make_drafter("crystal ball", parts)
+    assert "ar" in decoder.value.remedy
+    assert "lookup" in drafter.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("decoder", "drafter", "need"),
+    [("speculative", "", "a drafter"), ("duo", "", "a draft model"), ("sps", "fused", "a draft model")],
+)
+def test_a_need_that_is_not_met_is_told(decoder: str, drafter: str, need: str) -> None:
+    with pytest.raises(PredtuiError, match=f"needs {need}"):
+        make_decoder(decoder, Parts(scripted(), Greedy()), drafter)
+
+
+@pytest.mark.parametrize("registry", [DECODERS, DRAFTERS], ids=lambda registry: registry.kind)
+def test_every_factory_is_there_and_every_need_has_words(registry: Registry) -> None:
+    for name, entry in registry.items():
+        assert callable(registry.factory(name))
+        assert entry.needs <= NEEDS.keys()
+        assert entry.help

@@ -2,8 +2,10 @@ from __future__ import annotations
 
 from itertools import islice
 
-from predtui.decoding.autoregressive import generate
+from predtui.decoding.autoregressive import Autoregressive, generate
+from predtui.decoding.base import DecodingStatistics
 from predtui.decoding.sampler import Greedy, Seeded
+from predtui.llm.load import load
 from predtui.llm.scripted import ScriptedModel
 
 PROMPT = [5, 9, 14]
@@ -39,3 +41,12 @@ def test_a_reply_resumed_halfway_is_the_same_reply() -> None:
     whole = list(generate(ScriptedModel(), PROMPT, chooser, 20, no_end))
     rest = list(generate(ScriptedModel(), [*PROMPT, *whole[:8]], chooser, 12, no_end, position=8))
     assert rest == whole[8:]
+
+
+def test_autoregressive_is_generate_with_its_figures() -> None:
+    loaded = load("3", engine="scripted")
+    decoder = Autoregressive(loaded.model, Greedy())
+    tokens = list(decoder.generate([5, 9], 20, loaded.tokenizer.is_end, guess=[7]))
+    assert tokens == list(generate(loaded.model, [5, 9], Greedy(), 20, loaded.tokenizer.is_end))
+    assert decoder.statistics == DecodingStatistics(tokens=len(tokens), forwards=len(tokens))
+    decoder.close()

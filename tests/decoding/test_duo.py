@@ -13,11 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from predtui.clock import RealClock
+from predtui.decoding.assembly import make_decoder
 from predtui.decoding.autoregressive import generate
 from predtui.decoding.base import Sampler
-from predtui.decoding.decoders import Parts, make_decoder
 from predtui.decoding.duo import Duo, DuoOptions, Iteration
 from predtui.decoding.duo_draft import Request, draft, tokens_in
+from predtui.decoding.parts import Parts
 from predtui.decoding.sampler import Greedy, Seeded
 from predtui.errors import PredtuiError
 from predtui.llm.load import load

@@ -22,20 +22,21 @@ from hypothesis import strategies as st
 
 from predtui.decoding import datastore
 from predtui.decoding.accept import RejectionSampling
+from predtui.decoding.assembly import make_decoder
 from predtui.decoding.autoregressive import generate
 from predtui.decoding.base import Decoder, Probabilities, Sampler
-from predtui.decoding.decoders import DECODERS, Parts, make_decoder
 from predtui.decoding.draft import Draft
-from predtui.decoding.drafters import DRAFTERS, DrafterParts, make_drafter
+from predtui.decoding.parts import Parts
 from predtui.decoding.sampler import Greedy, Seeded
 from predtui.llm.base import LoadedModel
 from predtui.llm.load import load
 from predtui.llm.rows import ArrayRow, ArrayRows, Logits
 from predtui.llm.scripted import ScriptedModel
+from predtui.registry import DECODERS, DRAFTERS
 from tests.laws.test_lossless import differs_by_near_tie
 from tests.tiny_gguf import write
 
-LOSSLESS = sorted(set(DECODERS) - {"sps"})
+LOSSLESS = sorted(name for name, entry in DECODERS.items() if entry.lossless)
 VOCABULARY = ScriptedModel().vocab_size
 
 contexts = st.lists(st.integers(4, VOCABULARY - 1), min_size=1, max_size=30)
@@ -43,8 +44,7 @@ samplers = st.just(Greedy()) | st.builds(Seeded, temperature=st.floats(0.3, 2.0)
 
 
 def decoder_of(name: str, drafter: str, target: LoadedModel, draft: LoadedModel, sampler: Sampler) -> Decoder:
-    made = make_drafter(drafter, DrafterParts(target, sampler, draft, store_of(target)))
-    return make_decoder(name, Parts(target, sampler, made, draft))
+    return make_decoder(name, Parts(target, sampler, draft, store_of(target)), drafter)
 
 
 def store_of(target: LoadedModel, memo: dict[str, Path] = {}) -> Path:  # noqa: B006

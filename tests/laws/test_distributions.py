@@ -14,13 +14,14 @@ import numpy.typing as npt
 import pytest
 
 from predtui.clock import VirtualClock
+from predtui.decoding.assembly import make_decoder
 from predtui.decoding.base import Decoder, Sampler
-from predtui.decoding.decoders import DECODERS, DRAFTING, Parts, make_decoder
-from predtui.decoding.drafters import DRAFTERS, DrafterParts, make_drafter
+from predtui.decoding.parts import Parts
 from predtui.decoding.sampler import Seeded
 from predtui.llm.base import Counters, LoadedModel
 from predtui.llm.rows import Answers, ArrayRows, Logits, Rows
 from predtui.llm.scripted import CharacterTokenizer, MarkedTemplate
+from predtui.registry import DECODERS, DRAFTERS
 from tests.laws.test_decoders import no_end, store_of
 
 SIZE = 6
@@ -71,9 +72,8 @@ def loaded(table: Logits) -> LoadedModel:
 
 def free_of_charge(name: str, drafter: str, target: LoadedModel, draft: LoadedModel, sampler: Sampler) -> Decoder:
     """A decoder to which drafts cost nothing, so that it always drafts."""
-    parts = DrafterParts(target, sampler, draft, store_of(target))
-    made = make_drafter(drafter, parts) if drafter in DRAFTERS else None
-    return make_decoder(name, Parts(target, sampler, made, draft, VirtualClock()))
+    parts = Parts(target, sampler, draft, store_of(target), clock=VirtualClock())
+    return make_decoder(name, parts, drafter)
 
 
 def chi_square(replies: Sequence[Sequence[int]], table: Logits, sampler: Seeded) -> float:
@@ -85,7 +85,11 @@ def chi_square(replies: Sequence[Sequence[int]], table: Logits, sampler: Seeded)
     return float(((counts - expected) ** 2 / expected).sum())
 
 
-PAIRS = [(name, drafter) for name in sorted(DECODERS) for drafter in (sorted(DRAFTERS) if name in DRAFTING else ["-"])]
+PAIRS = [
+    (name, drafter)
+    for name, entry in sorted(DECODERS.items())
+    for drafter in (sorted(DRAFTERS) if "drafter" in entry.needs else ["-"])
+]
 
 
 @pytest.mark.parametrize(("name", "drafter"), PAIRS)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from predtui.decoding.base import Sampler
+from predtui.decoding.base import Drafter
 from predtui.decoding.draft import Draft, Verification
-from predtui.decoding.drafters.model import ModelDrafter
-from predtui.llm.base import LoadedModel
+from predtui.llm.base import LoadedModel, Tokenizer
 
 PROBE = "The 3 cats, whose über-naïve plan cost 12.50 €,\n  can't wait… 你好 def f(x): return x**2"
 _SAMPLES = 256
@@ -26,9 +25,9 @@ class BridgedDrafter:
     """Re-encodes the context's text for the draft, and the draft's text for the target. Special tokens are lost on the
     way, so such a draft is a poorer one; what is proposed is certain, which keeps speculative sampling exact."""
 
-    def __init__(self, target: LoadedModel, draft: LoadedModel, sampler: Sampler) -> None:
-        self._to_text, self._of_text = target.tokenizer, draft.tokenizer
-        self._inner = ModelDrafter(draft.model, sampler, draft.tokenizer.is_end)
+    def __init__(self, target: Tokenizer, draft: Tokenizer, drafter: Drafter) -> None:
+        """``drafter`` proposes tokens of ``draft``."""
+        self._to_text, self._of_text, self._inner = target, draft, drafter
 
     def propose(self, context: Sequence[int], budget: int, position: int = 0) -> Draft:
         encoded = self._of_text.encode(self._to_text.decode(context))

@@ -11,10 +11,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 
-from predtui.decoding.base import Sampler
+from predtui.decoding.base import Drafter, Sampler
 from predtui.decoding.datastore import GAP, Datastore
 from predtui.decoding.draft import Draft, Verification
+from predtui.decoding.drafters.bridge import same_tokens
 from predtui.decoding.drafters.rest import Foresight
+from predtui.decoding.parts import Parts
+from predtui.errors import PredtuiError
 from predtui.llm.base import LanguageModel
 from predtui.llm.rows import Row
 
@@ -78,3 +81,13 @@ def likelier(row: Row, own: int, said: int, trust: float) -> tuple[int, float]:
     if said == own or both > mine * (1 - trust):
         return said, both / (both + neither)
     return own, mine * (1 - trust) / (both + neither)
+
+
+def make(parts: Parts) -> Drafter:
+    draft = parts.needed_draft()
+    if not same_tokens(parts.target, draft):
+        raise PredtuiError(
+            f"{draft.name} cannot be part of a cascade for {parts.target.name}: their vocabularies differ.",
+            "Choose a draft of the same family, or --drafter model, which bridges them.",
+        )
+    return Cascade(parts.needed_datastore(), draft.model, parts.sampler, draft.tokenizer.is_end)

@@ -9,6 +9,9 @@ from collections.abc import Sequence
 
 from predtui.decoding.base import Drafter
 from predtui.decoding.draft import Draft, Verification
+from predtui.decoding.drafters import model
+from predtui.decoding.drafters.suffix import SuffixCopy
+from predtui.decoding.parts import Parts
 
 
 class Fused:
@@ -55,3 +58,7 @@ def merged(first: Draft, second: Draft) -> Draft:
 
 def _parents(draft: Draft) -> Sequence[int]:
     return draft.parents or range(-1, len(draft.tokens) - 1)
+
+
+def make(parts: Parts) -> Drafter:
+    return Fused(SuffixCopy(), model.make(parts), parts.trees)

@@ -8,7 +8,9 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 
+from predtui.decoding.base import Drafter
 from predtui.decoding.draft import Draft, Verification
+from predtui.decoding.parts import Parts
 
 LONGEST, SHORTEST = 3, 2
 """Tokens of the n-grams looked up, the longest first."""
@@ -46,3 +48,7 @@ def _continuation(data: bytes, size: int) -> int:
             return start // _WIDTH + size
         end = start + len(suffix) - 1
     return 0
+
+
+def make(parts: Parts) -> Drafter:
+    return PromptLookup()

@@ -7,8 +7,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from predtui.decoding.base import Sampler
+from predtui.decoding.base import Drafter, Sampler
 from predtui.decoding.draft import Draft, Verification
+from predtui.decoding.drafters.bridge import BridgedDrafter, same_tokens
+from predtui.decoding.parts import Parts
 from predtui.decoding.sampler import Greedy
 from predtui.llm.base import LanguageModel
 
@@ -49,3 +51,10 @@ class ModelDrafter:
 
     def reset(self) -> None:
         """The model's memory follows the context by itself."""
+
+
+def make(parts: Parts) -> Drafter:
+    draft = parts.needed_draft()
+    drafter = ModelDrafter(draft.model, parts.sampler, draft.tokenizer.is_end)
+    same = same_tokens(parts.target, draft)
+    return drafter if same else BridgedDrafter(parts.target.tokenizer, draft.tokenizer, drafter)

@@ -12,8 +12,9 @@ from functools import cache
 
 import numpy as np
 
-from predtui.decoding.base import WIDEST
+from predtui.decoding.base import WIDEST, Drafter
 from predtui.decoding.draft import Draft, Verification
+from predtui.decoding.parts import Parts
 
 CANDIDATES = 8
 """Successors kept for each token."""
@@ -69,3 +70,7 @@ def shape(budget: int, ranks: int) -> tuple[tuple[int, int], ...]:
         if rank + 1 < ranks:
             heapq.heappush(waiting, (-above * _CHANCE[rank + 1], parent, rank + 1, above))
     return tuple(nodes)
+
+
+def make(parts: Parts) -> Drafter:
+    return TokenRecycling(parts.target.model.vocab_size, parts.trees)

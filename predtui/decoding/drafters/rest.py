@@ -12,9 +12,10 @@ from itertools import count
 
 import numpy as np
 
-from predtui.decoding.base import WIDEST
+from predtui.decoding.base import WIDEST, Drafter
 from predtui.decoding.datastore import GAP, Datastore, Tokens
 from predtui.decoding.draft import Draft, Verification
+from predtui.decoding.parts import Parts
 
 SHORTEST, LEAST = 2, 2
 """Tokens that must match, and how often: a single word, or a single occurrence, foretells little."""
@@ -133,3 +134,7 @@ def _commonest(rows: Tokens, budget: int) -> Draft:
         wait(group, depths[-1], len(tokens) - 1, -unlikely)
     linear = parents == list(range(-1, len(parents) - 1))
     return Draft(tuple(tokens), () if linear else tuple(parents), source="rest", chances=tuple(chances))
+
+
+def make(parts: Parts) -> Drafter:
+    return Retrieval(parts.needed_datastore())

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from predtui.decoding.base import Drafter
 from predtui.decoding.draft import Draft, Verification
+from predtui.decoding.parts import Parts
 from predtui.llm.base import common_prefix
 
 LONGEST, SHORTEST = 6, 1
@@ -88,3 +90,7 @@ class SuffixCopy:
                     gram = tuple(before[-size:])
                     last, times = self._next.get(gram, (token, 0))
                     self._next[gram] = (token, min(times + 1, _STEADY) if last == token else 1)
+
+
+def make(parts: Parts) -> Drafter:
+    return SuffixCopy()

@@ -30,6 +30,7 @@ from predtui.llm.load import load
 from predtui.models.shipped import POCKET, place
 from predtui.predgen.prompts import system_prompt
 from predtui.predgen.window import Window
+from predtui.registry import DRAFTERS
 from predtui.state.events import Message
 
 LENGTHS = (32, 128, 512, 896, 2048)
@@ -192,7 +193,7 @@ def _folder(model: str) -> Path:
 
 def _store(plan: Plan, target: LoadedModel) -> Path | None:
     """The datastore of retrieval, made of the pocket corpus where there is none for the pocket model."""
-    if not {"rest", "cascade"} & set(plan.methods):
+    if not any("datastore" in DRAFTERS[name].needs for name in plan.methods if name in DRAFTERS):
         return None
     folder = datastore.default_folder()
     try:

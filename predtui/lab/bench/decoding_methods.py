@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from predtui.clock import RealClock
+from predtui.decoding.assembly import DecodingOptions, make_decoder
 from predtui.decoding.base import DecodingStatistics, Sampler
-from predtui.decoding.decoders import Parts, make_decoder
-from predtui.decoding.drafters import DrafterParts, make_drafter
 from predtui.decoding.duo import Duo, DuoOptions, Iteration
+from predtui.decoding.parts import Parts
 from predtui.decoding.sampler import Greedy
 from predtui.errors import PredtuiError
 from predtui.llm.base import LoadedModel
@@ -22,6 +22,7 @@ from predtui.llm.gguf import read_header
 from predtui.llm.llamacpp.repacking import concerned, may_repack
 from predtui.llm.llamacpp.threads import llama_threads
 from predtui.llm.threads import default_threads
+from predtui.registry import DECODERS, DRAFTERS
 
 VANILLA = "vanilla"
 DUO = "duo"
@@ -56,9 +57,8 @@ class Runner:
 
 def _ours(decoder: str, drafter: str = "") -> Callable[[Bench, str], Runner]:
     def make(bench: Bench, name: str) -> Runner:
-        parts = DrafterParts(bench.target, bench.sampler, bench.draft, bench.store)
-        made = make_drafter(drafter, parts) if drafter else None
-        built = make_decoder(decoder, Parts(bench.target, bench.sampler, made, bench.draft))
+        parts = Parts(bench.target, bench.sampler, bench.draft, bench.store)
+        built = make_decoder(decoder, parts, drafter)
         is_end = bench.target.tokenizer.is_end
         return Runner(lambda prompt, limit: built.generate(prompt, limit, is_end), built.statistics, built.close)
 
@@ -153,20 +153,15 @@ def _only_greedy(bench: Bench, name: str) -> None:
 
 METHODS: dict[str, Callable[[Bench, str], Runner]] = {
     VANILLA: _ours("ar"),
-    "sps": _ours("sps", "model"),
+    **{name: _ours(name, DecodingOptions().drafter) for name in DECODERS},
+    **{name: _ours("speculative", name) for name in DRAFTERS},
     "pld": _ours("speculative", "lookup"),
-    "rest": _ours("speculative", "rest"),
-    "lookahead": _ours("lookahead"),
     DUO: _duo(),
-    "model": _ours("speculative", "model"),
-    "suffix": _ours("speculative", "suffix"),
-    "recycling": _ours("speculative", "recycling"),
-    "fused": _ours("speculative", "fused"),
-    "cascade": _ours("speculative", "cascade"),
-    "jacobi": _ours("jacobi"),
     "transformers": _assisted,
     "llama-cpp-python": _llamacpp_lookup,
 }
+"""Decoders and drafters by their own names, decoders with the usual drafter, drafters in speculative decoding; and, as
+the paper calls them, plain decoding and prompt lookup."""
 STATIC = {f"{DUO}-{count}": _duo(sequences=count) for count in (1, 2, 3)}
 """Table 2 of DuoDecoding: sequences that are as many whatever the draft doubts."""
 BUDGETS = {f"{DUO}-c{offset:+d}": _duo(sequences=1, offset=offset) for offset in (-2, -1, 0, 1, 2)}

@@ -11,8 +11,11 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Sequence
 
-from predtui.decoding.base import WIDEST
+from predtui.decoding.accept import ExactMatch
+from predtui.decoding.base import WIDEST, Decoder
 from predtui.decoding.draft import Draft, Verification
+from predtui.decoding.parts import Parts
+from predtui.decoding.speculative import Speculative
 
 LEVELS = 3
 """Tokens of a column; n-grams are a token longer."""
@@ -81,3 +84,8 @@ class _Tree:
             nodes.append(node)
             parent = node
         return nodes
+
+
+def make(parts: Parts) -> Decoder:
+    rule = ExactMatch(parts.sampler)
+    return Speculative(parts.target.model, parts.sampler, Lookahead(), rule, parts.clock, first=WIDEST // 2)

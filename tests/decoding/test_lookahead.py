@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from predtui.decoding.accept import ExactMatch
 from predtui.decoding.autoregressive import generate
 from predtui.decoding.draft import Draft, Verification
-from predtui.decoding.drafters.lookahead import Lookahead
+from predtui.decoding.lookahead import Lookahead
 from predtui.decoding.sampler import Greedy
 from predtui.llm.rows import ArrayRows
 from predtui.llm.scripted import ScriptedModel

@@ -1,0 +1,46 @@
+"""What decoders and drafters are made of. Must not know which there are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from predtui.clock import Clock, RealClock
+from predtui.decoding import datastore
+from predtui.decoding.base import Drafter, Sampler
+from predtui.errors import PredtuiError
+from predtui.llm.base import LoadedModel, TreeModel
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """``draft``: the smaller model, where there is one. ``store``: a folder that ``predtui train rest`` wrote; None:
+    the one it writes by default. ``drafter``: what the decoder drafts with, where it takes one."""
+
+    target: LoadedModel
+    sampler: Sampler
+    draft: LoadedModel | None = None
+    store: Path | None = None
+    drafter: Drafter | None = None
+    clock: Clock = field(default_factory=RealClock)
+
+    @property
+    def trees(self) -> bool:
+        """Whether the target evaluates token trees."""
+        return isinstance(self.target.model, TreeModel)
+
+    def needed_draft(self) -> LoadedModel:
+        """``draft``, where there has to be one. Raises PredtuiError."""
+        if self.draft is None:
+            raise PredtuiError("There is no draft model.", "Name one with --draft.")
+        return self.draft
+
+    def needed_drafter(self) -> Drafter:
+        """``drafter``, where there has to be one. Raises PredtuiError."""
+        if self.drafter is None:
+            raise PredtuiError("There is no drafter.", "Name one with --drafter.")
+        return self.drafter
+
+    def needed_datastore(self) -> datastore.Datastore:
+        """What the folder holds. Raises PredtuiError as ``datastore.load``."""
+        return datastore.load(self.store or datastore.default_folder(), self.target)
