@@ -89,6 +89,9 @@ def assemble(
 
 def make_decoder(name: str, parts: Parts, drafter: str = "") -> Decoder:
     """The decoder ``name``, with the drafter of that name where it takes one. Raises PredtuiError as ``assemble``."""
+    if parts.sampler.whole and not parts.target.model.answers.whole:
+        reason = f"A temperature needs {NEEDS['rows']}, which {parts.target.engine} is not."
+        raise PredtuiError(reason, "Decode with --temperature 0.")
     if drafter and "drafter" in DECODERS.find(name).needs:
         parts = replace(parts, drafter=make_drafter(drafter, parts))
     return cast(Decoder, _made(DECODERS, name, parts))
@@ -107,7 +110,8 @@ def _made(registry: Registry, name: str, parts: Parts) -> object:
 def _refuse(kind: str, entry: Entry, parts: Parts) -> None:
     """Raises PredtuiError where ``parts`` lack what the entry needs; a datastore tells by itself why it cannot be
     read."""
-    met = {"drafter": parts.drafter, "draft": parts.draft, "trees": parts.trees}
+    rows = parts.target.model.answers.whole
+    met = {"drafter": parts.drafter, "draft": parts.draft, "trees": parts.trees, "rows": rows}
     for need in sorted(entry.needs & met.keys()):
         if not met[need]:
             which = "" if need in REMEDIES else f", which {parts.target.engine} is not"

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 from hypothesis import given
@@ -14,10 +15,11 @@ from predtui.decoding.autoregressive import generate
 from predtui.decoding.drafters.bridge import BridgedDrafter, same_tokens
 from predtui.decoding.drafters.model import ModelDrafter
 from predtui.decoding.parts import Parts
-from predtui.decoding.sampler import Greedy
+from predtui.decoding.sampler import Greedy, Seeded
 from predtui.errors import PredtuiError
-from predtui.llm.base import LoadedModel
+from predtui.llm.base import LanguageModel, LoadedModel
 from predtui.llm.load import load
+from predtui.llm.rows import Answers
 from predtui.llm.scripted import CharacterTokenizer
 from predtui.registry import DECODERS, DRAFTERS, NEEDS, Registry
 
@@ -118,3 +120,19 @@ def test_every_factory_is_there_and_every_need_has_words(registry: Registry) -> 
         assert callable(registry.factory(name))
         assert entry.needs <= NEEDS.keys()
         assert entry.help
+
+
+class Few:
+    """A model of an engine that tells the 20 likeliest tokens, and evaluates no trees."""
+
+    answers = Answers(whole=False, top=20, logprob=False)
+    vocab_size, context_size = 64, 512
+
+
+def test_what_an_engine_cannot_do_is_refused() -> None:
+    target = replace(scripted(), model=cast(LanguageModel, Few()), engine="far away")
+    with pytest.raises(PredtuiError, match="needs an engine that evaluates token trees, which far away is not"):
+        make_decoder("lookahead", Parts(target, Greedy()))
+    with pytest.raises(PredtuiError, match="temperature needs an engine that tells whole rows"):
+        make_decoder("ar", Parts(target, Seeded()))
+    make_decoder("ar", Parts(target, Greedy())).close()
