@@ -89,9 +89,6 @@ def assemble(
 
 def make_decoder(name: str, parts: Parts, drafter: str = "") -> Decoder:
     """The decoder ``name``, with the drafter of that name where it takes one. Raises PredtuiError as ``assemble``."""
-    if parts.sampler.whole and not parts.target.model.answers.whole:
-        reason = f"A temperature needs {NEEDS['rows']}, which {parts.target.engine} is not."
-        raise PredtuiError(reason, "Decode with --temperature 0.")
     if drafter and "drafter" in DECODERS.find(name).needs:
         parts = replace(parts, drafter=make_drafter(drafter, parts))
     return cast(Decoder, _made(DECODERS, name, parts))

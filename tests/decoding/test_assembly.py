@@ -133,6 +133,6 @@ def test_what_an_engine_cannot_do_is_refused() -> None:
     target = replace(scripted(), model=cast(LanguageModel, Few()), engine="far away")
     with pytest.raises(PredtuiError, match="needs an engine that evaluates token trees, which far away is not"):
         make_decoder("lookahead", Parts(target, Greedy()))
-    with pytest.raises(PredtuiError, match="temperature needs an engine that tells whole rows"):
-        make_decoder("ar", Parts(target, Seeded()))
+    with pytest.raises(PredtuiError, match="temperature needs whole rows"):
+        assemble(DecodingOptions("ar"), target, Seeded())
     make_decoder("ar", Parts(target, Greedy())).close()
