@@ -1,0 +1,114 @@
+"""The pages keep their word: commands parse, links lead somewhere, names in the code exist, every method is described."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from predtui import registry
+from predtui.commands.cli import app
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = sorted({*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "assets").rglob("*.md")})
+NAMED = re.compile(r"`((?:[a-z_0-9]+\.)*[a-z_0-9]+):([A-Za-z_]\w*)`")
+UsageError = typer.BadParameter.__bases__[0]
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+COMMAND = re.compile(r"`([A-Z_]+=\S+ )*(predtui [^`]+)`|^ {4}(?:[A-Z_]+=\S+ )*(predtui\b.*)$", re.MULTILINE)
+
+
+def commands(page: Path) -> list[str]:
+    """What the page quotes of the command line, without comments."""
+    found = (match[2] or match[3] for match in COMMAND.finditer(page.read_text(encoding="utf-8")))
+    return [re.split(r"\s#|\s\.\.\.|\s<|\s>", line)[0].strip() for line in found]
+
+
+def parse(words: list[str]) -> None:
+    """Raises UsageError for a command or an option that there is not. Runs nothing and looks at no file."""
+    command: Any = typer.main.get_command(app)
+    context = command.context_class(command, info_name="predtui")
+    while True:
+        _, rest, _ = command.make_parser(context).parse_args(words)
+        if hasattr(command, "commands"):
+            if not rest:
+                return
+            _, command, words = command.resolve_command(context, rest)
+            context = command.context_class(command, info_name=command.name, parent=context)
+        elif rest:
+            raise UsageError(f"too many arguments: {rest}")
+        else:
+            return
+
+
+QUOTED = [(page.relative_to(ROOT), line) for page in PAGES for line in commands(page)]
+
+
+@pytest.mark.parametrize(("page", "line"), QUOTED, ids=[f"{page}: {line}"[:100] for page, line in QUOTED])
+def test_a_quoted_command_parses(page: Path, line: str) -> None:
+    words = shlex.split(line)[1:]
+    try:
+        parse(words)
+    except UsageError:
+        if not words[-1].startswith("--"):
+            raise
+        parse([*words, "value"])  # an option that is named without one
+
+
+def test_a_mistyped_command_does_not_parse() -> None:
+    for line in ("predtui bench nothing", "predtui turn --verifyer top3", "predtui --modell x", "predtui train pocket x"):
+        with pytest.raises(UsageError):
+            parse(shlex.split(line)[1:])
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in LINK.findall(page.read_text(encoding="utf-8")):
+        path, _, part = link.partition("#")
+        if path.startswith(("http:", "https:")):
+            continue
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), link
+        assert not part or part in anchors(target), link
+
+
+def anchors(page: Path) -> set[str]:
+    """Those of the headings of a page, as GitHub makes them."""
+    heads = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if NAMED.search(page.read_text(encoding="utf-8"))], ids=str)
+def test_names_in_the_code_exist(page: Path) -> None:
+    for module, name in NAMED.findall(page.read_text(encoding="utf-8")):
+        path = ROOT / "predtui" / f"{module.replace('.', '/')}"
+        file = path.with_suffix(".py") if path.with_suffix(".py").exists() else path / "__init__.py"
+        assert file.exists(), module
+        assert name in defined(file), f"{module}:{name}"
+
+
+def test_every_name_of_a_registry_is_described() -> None:
+    page = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
+    registries = [value for value in vars(registry).values() if isinstance(value, registry.Registry)]
+    assert registries
+    for entry in (entry for one in registries for entry in one.values()):
+        name = re.sub("N$", str(entry.usual), entry.name)
+        rows = [line for line in page.splitlines() if line.startswith("|") and f"`{name}`" in line.split("|")[1:3][0]]
+        assert any(entry.help in row for row in rows), f"{name}: {entry.help}"
+
+
+def defined(file: Path) -> set[str]:
+    """Names of a module's classes, functions and constants."""
+    found: set[str] = set()
+    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Assign):
+            found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            found.add(node.target.id)
+    return found
