@@ -1,4 +1,4 @@
-"""The pages keep their word: commands parse, links lead somewhere, names in the code exist, every method is described."""
+"""The pages keep their word: commands parse, links lead somewhere, names exist in the code, methods are described."""
 
 from __future__ import annotations
 
