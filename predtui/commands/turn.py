@@ -3,34 +3,31 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import queue
 import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TextIO
 
 from predtui.clock import RealClock
+from predtui.commands.printers import JsonPrinter, LinePrinter
 from predtui.runtime.build import make_pipeline
 from predtui.runtime.bus import Pipeline
 from predtui.runtime.typing import Typed
 from predtui.settings import Settings
 from predtui.state import events as ev
-from predtui.state.session import Recorder, play, to_json
-from predtui.state.turn import Turn, reduce, summary
-from predtui.text import printable
+from predtui.state.session import Recorder, play
+from predtui.state.turn import Turn, reduce
 
 EXAMPLE = "what is the capital of france"
 AT_ONCE_S = 0.3
-"""After the only turn there is, before its baseline is measured."""
+"""Seconds of idleness before the baseline of the only turn there is gets measured."""
 PATIENCE_S = 120.0
-"""A turn in which nothing happens for so long is given up, with a message."""
+"""Seconds in which nothing happens, after which a turn is given up with a message."""
+LAST_WORDS_S = 0.1
+"""Seconds waited for what the last event brings about."""
 Inbox = queue.SimpleQueue[ev.Event]
 Show = Callable[[ev.Event], None]
-LAST_WORDS_S = 0.1
-QUIET = (ev.AudioFrame, ev.SpeechChunk)
-"""Sound is counted, not printed."""
 
 
 def example(settings: Settings, why: str) -> int:
@@ -113,7 +110,7 @@ def until_over(pipeline: Pipeline, inbox: Inbox, show: Show, before: int, wants_
             continue
         if state.measured(speaks) or not wants_baseline or not state.reply_text:
             break
-    with contextlib.suppress(queue.Empty):  # what was told because of the last event
+    with contextlib.suppress(queue.Empty):  # what the last event brings about
         while True:
             show(inbox.get(timeout=LAST_WORDS_S))
 
@@ -129,7 +126,7 @@ def events(inbox: Inbox) -> Iterator[ev.Event]:
         if not isinstance(event, ev.Usage):
             deadline = time.monotonic() + PATIENCE_S
         yield event
-    print(f"predtui: nothing happened for {PATIENCE_S:.0f} s; giving up. The log tells more.", file=sys.stderr)
+    print(f"predtui: nothing happened for {PATIENCE_S:.0f} s; giving up. See the log.", file=sys.stderr)
 
 
 def print_replay(file: Path, speed: float = 1.0) -> int:
@@ -144,76 +141,3 @@ def print_replay(file: Path, speed: float = 1.0) -> int:
     play(file, publish, RealClock(), speed)
     printer.close(turn)
     return 0
-
-
-class JsonPrinter:
-    """One JSON object a line, and the summary last."""
-
-    def __init__(self, out: TextIO) -> None:
-        self._out = out
-
-    def show(self, event: ev.Event) -> None:
-        if not isinstance(event, QUIET):
-            print(json.dumps(to_json(event)), file=self._out, flush=True)
-
-    def close(self, turn: Turn) -> None:
-        print(json.dumps({"summary": summary(turn)}), file=self._out, flush=True)
-
-
-MARKS = {"accept": "✓", "partial": "◐", "reject": "✗"}
-
-
-class LinePrinter:
-    """What a person wants to follow: prompts, verdicts, the reply, the latencies."""
-
-    def __init__(self, out: TextIO) -> None:
-        self._out = out
-        self._prompt = ""
-        self._candidate = ""
-
-    def show(self, event: ev.Event) -> None:
-        if isinstance(event, ev.StageStatus) and event.state != "starting" and event.state != "stopped":
-            said = f"without a {event.lacks}" if event.lacks else event.message
-            self._line(f"{event.stage:>8}  {event.state} {said}")
-        elif isinstance(event, ev.Notice):
-            self._line(f"    note  {event.text}")
-        elif isinstance(event, ev.Transcript) and (event.final or not self._goes_on(event)):
-            self._prompt = event.prompt
-            self._line(f"    user  {event.prompt}{'' if event.final else ' …'}")
-        elif isinstance(event, ev.Candidate):
-            self._candidate = event.text
-        elif isinstance(event, ev.Verdict):
-            self._verdict(event)
-        elif isinstance(event, ev.ReplyCommitted):
-            self._line(f"   reply  {event.text.strip()}")
-
-    def close(self, turn: Turn) -> None:
-        def ms(value: float | None) -> str:
-            return "–" if value is None else f"{value:.1f} ms"
-
-        if not turn.reply_text:
-            self._line("")
-            self._line("no reply")
-            return
-        same = {True: "identical to plain decoding", False: "differs from plain decoding", None: "not compared"}
-        self._line("")
-        audio, without = ms(turn.audio_latency_ms), ms(turn.baseline_audio_latency_ms)
-        self._line(f"first audio {audio} after the input (without: {without})")
-        sentence = f"first sentence {ms(turn.ttfs_ms)}, {turn.nfetfs} forwards, {turn.outcome}"
-        self._line(f"{sentence}; reply {same[turn.lossless]}")
-        if drafts := turn.decoding:
-            rates = f"{drafts.acceptance_rate:.0%} of drafted tokens accepted"
-            said = drafts.note or f"{rates}, {drafts.tokens_per_forward:.1f} tokens a forward"
-            self._line(f"{drafts.decoder}: {said}")
-
-    def _goes_on(self, heard: ev.Transcript) -> bool:
-        """Whether it tells nothing new: the same words, or more letters of one that was taken for whole in a pause."""
-        return self._prompt.startswith(heard.prompt) and heard.text.startswith(self._prompt)
-
-    def _verdict(self, event: ev.Verdict) -> None:
-        kept = f"{event.accepted}/{event.of} tokens kept, {event.forwards} forwards, {event.ms:.1f} ms"
-        guess = "" if event.final else f"  «{self._candidate.strip()[:70]}»"
-        self._line(f"       {MARKS[event.outcome]}  {event.outcome:<8}{kept}{guess}")
-
-    def _line(self, text: str) -> None:
-        print(printable(text), file=self._out, flush=True)
