@@ -6,160 +6,30 @@ latency counts from the end of a word in the sound to the moment it is stable. M
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
+import typer
 
-from predtui.asr.agreement import joined
-from predtui.asr.faster_whisper import STEP_SECONDS, Transcribe
-from predtui.asr.whisperflow.engine import FlowOptions, FlowRecognizer, Tally, agreeing
+from predtui.asr.whisperflow.engine import Tally
 from predtui.asr.whisperflow.files import find_hush, find_model
-from predtui.asr.whisperflow.mel import Samples
 from predtui.asr.whisperflow.model import WhisperModel
-from predtui.asr.whisperflow.search import Effort
 from predtui.errors import PredtuiError
 from predtui.lab.bench import asr_figures, report
-from predtui.lab.bench.asr_drive import Outcome, fed, virtual
-from predtui.lab.bench.asr_sounds import Recording, Voices, everyday, listed, noisy, pocket
+from predtui.lab.bench.asr_drive import Outcome
+from predtui.lab.bench.asr_methods import GOLD, WHOLE, AsrBench, StreamingMethod, parsed, player, step_seconds
+from predtui.lab.bench.asr_sounds import Recording, everyday, listed, noisy, pocket
 from predtui.lab.bench.plots import svg
 from predtui.lab.bench.watch import Watch
+from predtui.lab.commands.options import Json, Plot
 from predtui.lab.wer import matches, normal, word_error_rate
 from predtui.settings import AsrSettings
 
-Clock = Literal["real", "virtual"]
-BASELINE, SIMPLE, FLOW, GOLD = "whisper-streaming", "faster-whisper", "whisperflow", "offline"
-WHOLE = f"{SIMPLE}-{GOLD}"
-"""faster-whisper itself over all of the sound at once."""
-PARTS = ("hush", "beam", "pipeline")
-DEFAULT_STEPS = {BASELINE: 1.0, FLOW: AsrSettings().step}
-"""Seconds between rounds: Whisper-Streaming's own default, and what WhisperFlow keeps up with, chosen on sounds of
-TUNING_SEED."""
-MINIMUM = 0.01
 LONG = 60.0
 """Seconds from which on a recording tells whether delays grow."""
-
-
-@dataclass(frozen=True, slots=True)
-class Method:
-    """What one name asks for."""
-
-    name: str
-    base: str
-    without: frozenset[str] = frozenset()
-    step: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """One run of the benchmark. ``step``: of every method that names none."""
-
-    methods: tuple[Method, ...]
-    model: Path
-    manifest: Path | None = None
-    limit: int = 200
-    long: int = 10
-    minutes: float = 2.0
-    """Length of a long recording."""
-    seed: int = 1
-    voices: Voices = "pocket"
-    noise: float | None = None
-    """Decibels by which noise is below the speech."""
-    step: float | None = None
-    beam: int = 5
-    clock: Clock = "virtual"
-    threads: int = 1
-
-
-Play = Callable[[Recording], Outcome]
-
-
-def parsed(names: str) -> tuple[Method, ...]:
-    """The methods of a list with commas. Raises PredtuiError for one that is not known, or where there is none."""
-    return tuple(_method(name.strip()) for name in names.split(","))
-
-
-def _method(name: str) -> Method:
-    stem, at, step = name.partition("@")
-    base = next((base for base in (BASELINE, WHOLE, SIMPLE, FLOW, GOLD) if stem.startswith(base)), "")
-    without = frozenset(stem.removeprefix(base).split("-")) - {""}
-    try:
-        seconds = max(MINIMUM, float(step)) if at else None
-    except ValueError:
-        base = ""
-    if not base or not without <= set(PARTS) or (without and base != FLOW):
-        known = f"{GOLD}, {BASELINE}, {SIMPLE}, {WHOLE}, {FLOW}[-hush|-beam|-pipeline], each with @SECONDS for its step"
-        raise PredtuiError(f"there is no method {name!r}.", f"Known are {known}.")
-    return Method(name, base, without, seconds)
-
-
-def step_seconds(method: Method, plan: Plan) -> float:
-    """Between rounds: the method's own, the plan's, or the default; the app's simple engine has its own alone."""
-    if method.base == SIMPLE:
-        return STEP_SECONDS
-    return max(MINIMUM, method.step or plan.step or DEFAULT_STEPS[method.base])
-
-
-def flow_options(method: Method, plan: Plan, model: WhisperModel, hush: Samples | None) -> FlowOptions:
-    """How ``method`` runs the streaming core. Whisper-Streaming is the core without what WhisperFlow adds. Raises
-    PredtuiError where the hush word is wanted and missing."""
-    plain = FlowOptions(step=step_seconds(method, plan), beam=plan.beam, pruning="off", pad_to=model.window)
-    if method.base == BASELINE:
-        return plain
-    if "hush" not in method.without:
-        if hush is None:
-            raise PredtuiError(f"{plan.model} has no hush word.", "Make one: predtui train hush")
-        plain = replace(plain, tail=hush, pad_to=0)
-    pruning: Literal["off", "forward"] = "off" if "beam" in method.without else "forward"
-    pipelined = "pipeline" not in method.without
-    return replace(agreeing(plain, model), pruning=pruning, pipelined=pipelined)
-
-
-def player(method: Method, plan: Plan, model: WhisperModel, hush: Samples | None) -> Play:
-    """What plays one recording by ``method``."""
-    real = plan.clock == "real"
-    if method.base == SIMPLE:
-        from predtui.lab.bench.asr_simple import recognizer
-
-        simple = recognizer(plan.model, plan.threads, plan.beam)
-        return lambda recording: fed(simple, recording, real)
-    if method.base == WHOLE:
-        from predtui.lab.bench.asr_simple import transcriber
-
-        transcribe = transcriber(plan.model, plan.threads, plan.beam)
-        return lambda recording: whole(transcribe, recording)
-    if method.base == GOLD:
-        return lambda recording: offline(model, plan.beam, recording)
-    options = flow_options(method, plan, model, hush)
-    if real:
-        engine = FlowRecognizer(model, options)
-        return lambda recording: fed(engine, recording, real)
-    return lambda recording: virtual(model, options, recording)
-
-
-def offline(model: WhisperModel, beam: int, recording: Recording) -> Outcome:
-    """All of the sound at once, padded to the window: the gold. One that is longer is not understood."""
-    outcome, nothing, begun = Outcome(), np.zeros(0, np.float32), time.process_time()
-    if len(recording.samples) and recording.seconds <= model.seconds:
-        encoded = model.encode(recording.samples, nothing, model.window)
-        heard = model.write(encoded, "", (), beam, "off")
-        spent = time.process_time() - begun
-        outcome.tally.add(spent, encoded.gflops, heard.effort)
-        outcome.note(" ".join(one.word.text for one in heard.spoken), recording.seconds + spent)
-    return outcome
-
-
-def whole(transcribe: Transcribe, recording: Recording) -> Outcome:
-    """All of the sound at once by faster-whisper."""
-    outcome, begun = Outcome(), time.process_time()
-    words = transcribe(recording.samples, "")
-    spent = time.process_time() - begun
-    outcome.tally.add(spent, 0.0, Effort())
-    outcome.note(joined(words), recording.seconds + spent)
-    return outcome
 
 
 def latencies(recording: Recording, outcome: Outcome) -> list[float]:
@@ -218,66 +88,66 @@ def row(name: str, recordings: Sequence[Recording], outcomes: Sequence[Outcome])
     }
 
 
-Played = tuple[Method, Recording, Outcome]
+Played = tuple[StreamingMethod, Recording, Outcome]
 
 
-def run(plan: Plan, watch: Watch[Played] | None = None) -> dict[str, Any]:
+def run(bench: AsrBench, watch: Watch[Played] | None = None) -> dict[str, Any]:
     """All methods over all recordings, or as far as ``watch`` gathers them."""
-    folder = find_model(AsrSettings(model=str(plan.model)))
-    model, hush = WhisperModel(folder, plan.threads, device="cpu"), find_hush(folder)
-    plan = replace(plan, model=folder)
-    recordings = _recordings(plan, model)
+    folder = find_model(AsrSettings(model=str(bench.model)))
+    model, hush = WhisperModel(folder, bench.threads, device="cpu"), find_hush(folder)
+    bench = replace(bench, model=folder)
+    recordings = _recordings(bench, model)
     longest = {GOLD: model.seconds}
     work = [
         (method, [one for one in recordings if one.seconds <= longest.get(method.base, one.seconds)])
-        for method in plan.methods
+        for method in bench.methods
     ]
 
     def played() -> Iterator[Played]:
         for method, fitting in work:
-            play = player(method, plan, model, hush)
+            play = player(method, bench, model, hush)
             yield from ((method, one, play(one)) for one in fitting)
 
     if watch:
         watch.total = sum(len(fitting) for _, fitting in work)
     found = (watch or list)(played())
     rows = []
-    for method in plan.methods:
+    for method in bench.methods:
         heard = [(recording, outcome) for of, recording, outcome in found if of == method]
-        step = None if method.base in (GOLD, WHOLE) else 1000 * step_seconds(method, plan)
+        step = None if method.base in (GOLD, WHOLE) else 1000 * step_seconds(method, bench)
         rows.append({**row(method.name, [one for one, _ in heard], [out for _, out in heard]), "step_ms": step})
     return {
         "command": report.command(),
-        "machine": report.machine(plan.threads),
-        "clock": plan.clock,
+        "machine": report.machine(bench.threads),
+        "clock": bench.clock,
         "seconds": round(sum(recording.seconds for recording in recordings), 1),
         "rows": rows,
     }
 
 
-def _recordings(plan: Plan, model: WhisperModel) -> list[Recording]:
-    if plan.manifest:
-        recordings = listed(plan.manifest, model)[: plan.limit]
-    elif plan.voices == "pocket":
-        recordings = pocket(plan.limit, plan.long, plan.seed, plan.minutes)
+def _recordings(bench: AsrBench, model: WhisperModel) -> list[Recording]:
+    if bench.manifest:
+        recordings = listed(bench.manifest, model)[: bench.limit]
+    elif bench.voices == "pocket":
+        recordings = pocket(bench.limit, bench.long, bench.seed, bench.minutes)
     else:
-        recordings = everyday(plan.voices, plan.limit, plan.seed, model)
+        recordings = everyday(bench.voices, bench.limit, bench.seed, model)
     if not recordings:
         raise PredtuiError("there is nothing to hear.", "Give a manifest with sounds, or a limit above 0.")
-    return recordings if plan.noise is None else noisy(recordings, plan.noise, plan.seed)
+    return recordings if bench.noise is None else noisy(recordings, bench.noise, bench.seed)
 
 
-def told(played: Played) -> str:
+def as_line(played: Played) -> str:
     """A recording in a line."""
     method, recording, outcome = played
     heard = " ".join(word for word, _ in outcome.words)
     return f"{method.name:<18} WER {100 * word_error_rate([(recording.text, heard)]):5.1f} %  {heard[:80]}"
 
 
-def main(plan: Plan, json_path: Path | None, plot: Path | None) -> int:
+def main(bench: AsrBench, json_path: Path | None, plot: Path | None) -> int:
     """Measure, print the table, write JSON and figures; the exit status."""
-    watch = Watch(0, "recordings", told)
-    result = run(plan, watch)
+    watch = Watch(0, "recordings", as_line)
+    result = run(bench, watch)
     report.console().print(asr_figures.table(result))
     if plot is not None:
         plot.write_text(svg(asr_figures.charts(result)), encoding="utf-8")
@@ -286,3 +156,48 @@ def main(plan: Plan, json_path: Path | None, plot: Path | None) -> int:
 
 def _rounded(values: Any, measure: Callable[[Any], Any]) -> float | None:
     return round(float(measure(values)), 1) if len(values) else None
+
+
+def cli(
+    methods: Annotated[
+        str, typer.Option(help="Ways to stream, separated by commas; @SECONDS names a step of its own.")
+    ] = "offline,whisper-streaming,whisperflow-pipeline",
+    manifest: Annotated[
+        Path | None, typer.Option(help="wav<TAB>transcript lines; none: held-out pocket speech.")
+    ] = None,
+    model: Annotated[Path, typer.Option(help="pocket, tiny.en, or the folder of a Whisper checkpoint.")] = Path(
+        "pocket"
+    ),
+    limit: Annotated[int, typer.Option(help="Utterances.", min=0)] = 200,
+    long: Annotated[int, typer.Option(help="Long recordings beside them.", min=0)] = 10,
+    minutes: Annotated[float, typer.Option(help="Minutes of a long recording.", min=0.1)] = 2.0,
+    sounds_seed: Annotated[int, typer.Option(help="Seed of the sounds.")] = 1,
+    voices: Annotated[
+        Literal["pocket", "espeak", "flite"],
+        typer.Option(help="pocket: its domain by trained voices; others: everyday requests by eSpeak NG or Flite."),
+    ] = "pocket",
+    noise: Annotated[float | None, typer.Option(help="Noise, this many dB below the speech.")] = None,
+    step: Annotated[float | None, typer.Option(help="Seconds between rounds, of every method.", min=0.0)] = None,
+    beam: Annotated[int, typer.Option(help="Hypotheses of the full search.", min=1)] = 5,
+    clock: Annotated[Literal["real", "virtual"], typer.Option(help="Virtual: nobody waits for the sound.")] = "virtual",
+    threads: Annotated[int, typer.Option(help="CPU threads of the encoder.", min=1)] = 1,
+    json: Json = None,
+    plot: Plot = None,
+) -> None:
+    """``predtui bench asr``."""
+    bench = AsrBench(
+        methods=parsed(methods),
+        model=model,
+        manifest=manifest,
+        limit=limit,
+        long=long,
+        minutes=minutes,
+        seed=sounds_seed,
+        voices=voices,
+        noise=noise,
+        step=step,
+        beam=beam,
+        clock=clock,
+        threads=threads,
+    )
+    raise typer.Exit(main(bench, json, plot))

@@ -7,12 +7,12 @@ works.
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from statistics import fmean
-from typing import Any
+from typing import Annotated, Any, Literal
+
+import typer
 
 from predtui.decoding import datastore
 from predtui.decoding.base import DecodingStatistics
@@ -20,11 +20,13 @@ from predtui.decoding.duo import Iteration
 from predtui.decoding.sampler import sampler
 from predtui.errors import PredtuiError
 from predtui.lab.bench import calibrate, decoding_figures, streams
-from predtui.lab.bench.decoding_methods import VANILLA, Bench, Runner
+from predtui.lab.bench.decoding_methods import VANILLA, MethodParts, ReadyMethod, chosen
+from predtui.lab.bench.decoding_records import ReplyRecord, as_line, iterations, rows
 from predtui.lab.bench.plots import svg
 from predtui.lab.bench.report import command, console, machine
 from predtui.lab.bench.streams import Dialogue
 from predtui.lab.bench.watch import Gather, Watch
+from predtui.lab.commands.options import Json, MaxTokens, Plot, Seed, Threads
 from predtui.llm.base import LoadedModel, common_prefix
 from predtui.llm.load import load
 from predtui.models.shipped import POCKET, place
@@ -40,11 +42,11 @@ AT_ONCE = 8
 REPEATS = 31
 """Forwards that a median of figure 1, and of c, is taken over."""
 
-Methods = Mapping[str, Callable[[Bench, str], Runner]]
+Methods = Mapping[str, Callable[[MethodParts, str], ReadyMethod]]
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class DecodingBench:
     """What to measure. ``tasks``: dialogues by name."""
 
     methods: Methods
@@ -59,24 +61,6 @@ class Plan:
     seed: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
-    """One reply by one method; ``ttft_ms`` None where its tokens come all at once. ``divergence``: index of the first
-    token that is not vanilla's, -1 for none; ``logit_gap``: how far apart the target holds the two."""
-
-    task: str
-    method: str
-    prompt: str
-    tokens: int
-    seconds: float
-    ttft_ms: float | None
-    forwards: int
-    proposed: int
-    accepted: int
-    divergence: int
-    logit_gap: float
-
-
 def tasks(files: Sequence[str], limit: int, seed: int) -> dict[str, list[Dialogue]]:
     """The dialogues of each file by its stem, and of what ships by its name."""
     named = ((Path(file).stem, file) for file in files or [POCKET])
@@ -86,43 +70,43 @@ def tasks(files: Sequence[str], limit: int, seed: int) -> dict[str, list[Dialogu
 class Run:
     """Models and methods, ready to reply."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, bench: DecodingBench) -> None:
         """Raises PredtuiError for a model that cannot be loaded or a method that cannot work with it."""
-        threads = plan.threads or None
-        self.plan = plan
+        threads = bench.threads or None
+        self.bench = bench
         self.iterations: dict[tuple[str, str], list[Iteration]] = {}
         self._task = ""
-        self.target = load(plan.target, plan.target_engine, threads)
-        self.draft = load(plan.draft, plan.draft_engine, threads)
+        self.target = load(bench.target, bench.target_engine, threads)
+        self.draft = load(bench.draft, bench.draft_engine, threads)
         self.lengths = [
             n for n in LENGTHS if n + AT_ONCE <= min(m.model.context_size for m in (self.target, self.draft))
         ]
         target_s, draft_s = (calibrate.forward(m.model, 1, self.lengths[0], REPEATS) for m in (self.target, self.draft))
         self.c = max(1, round(target_s / draft_s))
-        self._window = Window(self.target, system_prompt(self.target.parameters), plan.max_tokens)
-        bench = Bench(
+        self._window = Window(self.target, system_prompt(self.target.parameters), bench.max_tokens)
+        parts = MethodParts(
             self.target,
             self.draft,
-            (_folder(plan.target), _folder(plan.draft)),
-            sampler(plan.temperature, seed=plan.seed),
-            _store(plan, self.target),
+            (_folder(bench.target), _folder(bench.draft)),
+            sampler(bench.temperature, seed=bench.seed),
+            _store(bench, self.target),
             self.c,
             lambda name, iteration: self.iterations.setdefault((self._task, name), []).append(iteration),
         )
-        self._runners = {name: make(bench, name) for name, make in plan.methods.items()}
+        self._runners = {name: make(parts, name) for name, make in bench.methods.items()}
 
-    def records(self) -> Iterator[Record]:
+    def records(self) -> Iterator[ReplyRecord]:
         """Every turn of every task by every method."""
-        for task, dialogues in self.plan.tasks.items():
+        for task, dialogues in self.bench.tasks.items():
             for number, dialogue in enumerate(dialogues):
                 yield from self._dialogue(task, dialogue, number)
 
-    def _dialogue(self, task: str, dialogue: Dialogue, shift: int) -> Iterator[Record]:
+    def _dialogue(self, task: str, dialogue: Dialogue, shift: int) -> Iterator[ReplyRecord]:
         """Every turn by every method, in an order that ``shift`` turns; vanilla's reply becomes history for all."""
         self._task, history = task, dialogue.history
         for stream in dialogue.turns:
             prompt = self._window.tokens(history, stream.text)
-            limit = min(self.plan.max_tokens, self.target.model.context_size - len(prompt))
+            limit = min(self.bench.max_tokens, self.target.model.context_size - len(prompt))
             names = list(self._runners)
             names = names[shift % len(names) :] + names[: shift % len(names)]
             replies = {name: self._reply(name, prompt, limit) for name in names}
@@ -150,7 +134,7 @@ class Run:
         self.draft.model.close()
         self.target.model.close()
 
-    def _reply(self, name: str, prompt: list[int], limit: int) -> tuple[list[int], Record]:
+    def _reply(self, name: str, prompt: list[int], limit: int) -> tuple[list[int], ReplyRecord]:
         runner = self._runners[name]
         before = replace(runner.statistics) if runner.statistics else DecodingStatistics()
         self.target.model.forget()
@@ -162,7 +146,7 @@ class Run:
                 first = time.perf_counter()
             tokens.append(token)
         seconds, after = time.perf_counter() - start, runner.statistics or before
-        return tokens, Record(
+        return tokens, ReplyRecord(
             task="",
             method="",
             prompt="",
@@ -191,15 +175,15 @@ def _folder(model: str) -> Path:
     return path if path.is_dir() else path.parent
 
 
-def _store(plan: Plan, target: LoadedModel) -> Path | None:
+def _store(bench: DecodingBench, target: LoadedModel) -> Path | None:
     """The datastore of retrieval, made of the pocket corpus where there is none for the pocket model."""
-    if not any("datastore" in DRAFTERS[name].needs for name in plan.methods if name in DRAFTERS):
+    if not any("datastore" in DRAFTERS[name].needs for name in bench.methods if name in DRAFTERS):
         return None
     folder = datastore.default_folder()
     try:
         datastore.load(folder, target)
     except PredtuiError:
-        if plan.target != POCKET:
+        if bench.target != POCKET:
             raise
         from predtui.lab.training import rest
 
@@ -207,85 +191,15 @@ def _store(plan: Plan, target: LoadedModel) -> Path | None:
     return folder
 
 
-def rows(records: Sequence[Record]) -> list[dict[str, Any]]:
-    """A row for each task and method: Table 1. ``tokens_per_s`` over all tokens and all seconds; ``speedup`` and
-    ``relative_ttft`` against vanilla on the same task. ``decode_speedup`` leaves out what every method pays alike, the
-    evaluation of the prompt: from the seconds of both, vanilla's until its first token, and from the tokens that one.
-    """
-    groups: dict[tuple[str, str], list[Record]] = {}
-    for record in records:
-        groups.setdefault((record.task, record.method), []).append(record)
-    table = [_row(task, method, group) for (task, method), group in groups.items()]
-    plain = {row["task"]: row for row in table if row["method"] == VANILLA}
-    for row in table:
-        base = plain[row["task"]]
-        row["speedup"] = round(row["tokens_per_s"] / base["tokens_per_s"], 3)
-        row["relative_ttft"] = None if row["ttft_ms"] is None else round(row["ttft_ms"] / base["ttft_ms"], 3)
-        prompts = base["n"] * base["ttft_ms"] / 1000
-        speeds = [_speed(groups[row["task"], method], prompts) for method in (row["method"], VANILLA)]
-        row["decode_speedup"] = round(speeds[0] / speeds[1], 3) if speeds[1] else None
-    return table
-
-
-def _speed(group: Sequence[Record], prompts: float) -> float:
-    """Tokens a second after the first token of each reply, the prompts of all having taken so many seconds."""
-    seconds = sum(record.seconds for record in group) - prompts
-    return (sum(record.tokens for record in group) - len(group)) / seconds if seconds > 0 else 0.0
-
-
-def _row(task: str, method: str, group: Sequence[Record]) -> dict[str, Any]:
-    tokens, forwards, proposed = (sum(getattr(r, key) for r in group) for key in ("tokens", "forwards", "proposed"))
-    firsts = [record.ttft_ms for record in group if record.ttft_ms is not None]
-    return {
-        "task": task,
-        "method": method,
-        "n": len(group),
-        "tokens_per_s": round(tokens / sum(record.seconds for record in group), 2),
-        "ttft_ms": round(fmean(firsts), 4) if firsts else None,
-        "acceptance_rate": round(sum(r.accepted for r in group) / proposed, 4) if proposed else None,
-        "tokens_per_forward": round(tokens / forwards, 4) if forwards else None,
-        "identical_share": round(fmean(record.divergence < 0 for record in group), 4),
-        "largest_gap": max(record.logit_gap for record in group),
-        "ms_per_iteration": round(1000 * sum(r.seconds for r in group) / forwards, 4) if forwards else None,
-    }
-
-
-def iterations(seen: Mapping[tuple[str, str], Sequence[Iteration]]) -> list[dict[str, Any]]:
-    """Of each task and variant of Duo: mean milliseconds of an iteration and its parts, how much of the shorter part
-    ran beside the longer one, sequences, and Table 4: shares of (first token of the likeliest sequence right or not,
-    one sequence or several)."""
-    table = []
-    for (task, method), found in seen.items():
-        wall, target, draft = (1000 * fmean(getattr(i, key) for i in found) for key in ("wall", "target", "draft"))
-        judged = Counter(
-            (f"actual {'=1' if i.first else '>1'}", f"predicted {'=1' if i.sequences == 1 else '>1'}") for i in found
-        )
-        table.append(
-            {
-                "task": task,
-                "method": method,
-                "n": len(found),
-                "wall_ms": round(wall, 4),
-                "target_ms": round(target, 4),
-                "draft_ms": round(draft, 4),
-                "overlap": round((target + draft - wall) / min(target, draft), 4),
-                "tokens": round(fmean(i.tokens for i in found), 4),
-                "sequences": dict(sorted(Counter(i.sequences for i in found).items())),
-                "table_4": {", ".join(key): round(n / len(found), 4) for key, n in sorted(judged.items())},
-            }
-        )
-    return table
-
-
-def result(plan: Plan, gather: Gather[Record] = list) -> dict[str, Any]:
+def result(bench: DecodingBench, gather: Gather[ReplyRecord] = list) -> dict[str, Any]:
     """All that is written as JSON, of the replies that are gathered. Raises PredtuiError as ``Run``."""
-    run = Run(plan)
+    run = Run(bench)
     try:
         figure_1 = run.figure_1()
-        records = _whole(gather(run.records()), len(plan.methods))
+        records = _whole(gather(run.records()), len(bench.methods))
         return {
             "command": command(),
-            "machine": machine(plan.threads),
+            "machine": machine(bench.threads),
             "models": [f"{m.name} in {m.engine} on the {m.device}" for m in (run.target, run.draft)],
             "c": run.c,
             "rows": rows(records),
@@ -297,25 +211,17 @@ def result(plan: Plan, gather: Gather[Record] = list) -> dict[str, Any]:
         run.close()
 
 
-def _whole(records: list[Record], methods: int) -> list[Record]:
+def _whole(records: list[ReplyRecord], methods: int) -> list[ReplyRecord]:
     """Without the last turn, where not every method has replied to it."""
     return records[: len(records) // methods * methods]
 
 
-def told(record: Record) -> str:
-    """A reply in a line."""
-    same = "identical" if record.divergence < 0 else f"differs at {record.divergence} (gap {record.logit_gap})"
-    speed = record.tokens / record.seconds if record.seconds else 0.0
-    made = f"{speed:7.1f} tokens/s, {record.tokens:>3} in {record.forwards} forwards"
-    return f"{record.method:<12} {made}  {same}  {record.prompt[:60]}"
-
-
-def main(plan: Plan, json_path: Path | None = None, plot: Path | None = None) -> int:
+def main(bench: DecodingBench, json_path: Path | None = None, plot: Path | None = None) -> int:
     """Measure, print, write the JSON and the charts; the exit status."""
     screen = console()
-    turns = sum(len(dialogue.turns) for dialogues in plan.tasks.values() for dialogue in dialogues)
-    watch = Watch(turns * len(plan.methods), "replies", told)
-    found = result(plan, watch)
+    turns = sum(len(dialogue.turns) for dialogues in bench.tasks.values() for dialogue in dialogues)
+    watch = Watch(turns * len(bench.methods), "replies", as_line)
+    found = result(bench, watch)
     for table in decoding_figures.tables(found):
         screen.print(table)
     for case in found["diverged"]:
@@ -324,3 +230,39 @@ def main(plan: Plan, json_path: Path | None = None, plot: Path | None = None) ->
     if plot is not None:
         plot.write_text(svg(decoding_figures.charts(found)), encoding="utf-8")
     return watch.leave(found, json_path)
+
+
+def cli(
+    methods: Annotated[
+        str, typer.Option(help="Ways to decode, separated by commas.")
+    ] = "vanilla,sps,pld,rest,lookahead,duo",
+    prompts: Annotated[
+        list[str] | None,
+        typer.Option(help="As of bench predgen; each is a task; may be given several times."),
+    ] = None,
+    limit: Annotated[int, typer.Option(help="Dialogues a task; 0 takes all of a file.", min=0)] = 40,
+    prompts_seed: Seed = 1,
+    target: Annotated[str, typer.Option(help="pocket, smollm2, or a path.")] = "pocket",
+    draft: Annotated[str, typer.Option(help="pocket-draft, or the path of a GGUF file.")] = "pocket-draft",
+    target_engine: Annotated[Literal["llamacpp", "torch"], typer.Option(help="What runs the target.")] = "llamacpp",
+    threads: Threads = 0,
+    max_tokens: MaxTokens = 128,
+    temperature: Annotated[float, typer.Option(help="0 decodes greedily.", min=0.0)] = 0.0,
+    seed: Annotated[int, typer.Option(help="Seed of the sampler.")] = 0,
+    ablations: Annotated[bool, typer.Option(help="Duo's static sequences and budgets as well (tables 2, 3).")] = True,
+    json: Json = None,
+    plot: Plot = None,
+) -> None:
+    """``predtui bench decoding``."""
+    bench = DecodingBench(
+        methods=chosen(methods, ablations),
+        tasks=tasks(prompts or [], limit, prompts_seed),
+        target=target,
+        draft=draft,
+        target_engine=target_engine,
+        threads=threads,
+        max_tokens=max_tokens,
+        temperature=temperature,
+        seed=seed,
+    )
+    raise typer.Exit(main(bench, json, plot))

@@ -31,7 +31,7 @@ Generate = Callable[[Sequence[int], int], Iterator[int]]
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
+class MethodParts:
     """What methods are made of. ``budget``: the c that ablations of Duo are centred on; ``tell`` gets Duo's iterations
     with the name of the method; ``folders`` hold target and draft for methods that load them themselves."""
 
@@ -45,7 +45,7 @@ class Bench:
 
 
 @dataclass(frozen=True, slots=True)
-class Runner:
+class ReadyMethod:
     """A method ready to generate; ``statistics`` None where it tells none, ``streams`` False where its tokens come all
     at once."""
 
@@ -55,20 +55,20 @@ class Runner:
     streams: bool = True
 
 
-def _ours(decoder: str, drafter: str = "") -> Callable[[Bench, str], Runner]:
-    def make(bench: Bench, name: str) -> Runner:
+def _ours(decoder: str, drafter: str = "") -> Callable[[MethodParts, str], ReadyMethod]:
+    def make(bench: MethodParts, name: str) -> ReadyMethod:
         parts = Parts(bench.target, bench.sampler, bench.draft, bench.store)
         built = make_decoder(decoder, parts, drafter)
         is_end = bench.target.tokenizer.is_end
-        return Runner(lambda prompt, limit: built.generate(prompt, limit, is_end), built.statistics, built.close)
+        return ReadyMethod(lambda prompt, limit: built.generate(prompt, limit, is_end), built.statistics, built.close)
 
     return make
 
 
-def _duo(sequences: int = 0, offset: int | None = None) -> Callable[[Bench, str], Runner]:
+def _duo(sequences: int = 0, offset: int | None = None) -> Callable[[MethodParts, str], ReadyMethod]:
     """``offset``: the budget is the measured c and so many tokens; None: it is measured as decoding goes on."""
 
-    def make(bench: Bench, name: str) -> Runner:
+    def make(bench: MethodParts, name: str) -> ReadyMethod:
         options = DuoOptions(0 if offset is None else max(1, bench.budget + offset), sequences)
         built = Duo(
             bench.target.model,
@@ -79,12 +79,12 @@ def _duo(sequences: int = 0, offset: int | None = None) -> Callable[[Bench, str]
             lambda iteration: bench.tell(name, iteration),
         )
         is_end = bench.target.tokenizer.is_end
-        return Runner(lambda prompt, limit: built.generate(prompt, limit, is_end), built.statistics, built.close)
+        return ReadyMethod(lambda prompt, limit: built.generate(prompt, limit, is_end), built.statistics, built.close)
 
     return make
 
 
-def _llamacpp_lookup(bench: Bench, name: str) -> Runner:
+def _llamacpp_lookup(bench: MethodParts, name: str) -> ReadyMethod:
     """llama-cpp-python's own prompt lookup."""
     from llama_cpp import Llama
     from llama_cpp.llama_speculative import LlamaPromptLookupDecoding
@@ -118,10 +118,10 @@ def _llamacpp_lookup(bench: Bench, name: str) -> Runner:
             if bench.target.tokenizer.is_end(token):
                 return
 
-    return Runner(generate, None, model.close)
+    return ReadyMethod(generate, None, model.close)
 
 
-def _assisted(bench: Bench, name: str) -> Runner:
+def _assisted(bench: MethodParts, name: str) -> ReadyMethod:
     """transformers' own assisted generation, on the same models in the Hugging Face layout."""
     import torch
 
@@ -143,15 +143,15 @@ def _assisted(bench: Bench, name: str) -> Runner:
         )
         yield from out[0, len(prompt) :].tolist()
 
-    return Runner(generate, None, streams=False)
+    return ReadyMethod(generate, None, streams=False)
 
 
-def _only_greedy(bench: Bench, name: str) -> None:
+def _only_greedy(bench: MethodParts, name: str) -> None:
     if not isinstance(bench.sampler, Greedy):
         raise PredtuiError(f"{name} is compared greedily only.", "Leave it out of --methods, or the temperature at 0.")
 
 
-METHODS: dict[str, Callable[[Bench, str], Runner]] = {
+METHODS: dict[str, Callable[[MethodParts, str], ReadyMethod]] = {
     VANILLA: _ours("ar"),
     **{name: _ours(name, DecodingOptions().drafter) for name in DECODERS},
     **{name: _ours("speculative", name) for name in DRAFTERS},
@@ -168,7 +168,7 @@ BUDGETS = {f"{DUO}-c{offset:+d}": _duo(sequences=1, offset=offset) for offset in
 """Table 3: budgets around c, one sequence."""
 
 
-def chosen(names: str, ablations: bool) -> dict[str, Callable[[Bench, str], Runner]]:
+def chosen(names: str, ablations: bool) -> dict[str, Callable[[MethodParts, str], ReadyMethod]]:
     """The methods of a comma-separated list, vanilla first, since all are compared with it; with Duo's ablations where
     it is among them and they are wanted. Raises PredtuiError for a name that is not known."""
     wanted = [name.strip() for name in names.split(",") if name.strip()]

@@ -12,9 +12,10 @@ import random
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import psutil
+import typer
 
 from predtui.decoding.autoregressive import Autoregressive, generate
 from predtui.decoding.base import Decoder, Sampler
@@ -23,6 +24,7 @@ from predtui.decoding.jacobi import Jacobi
 from predtui.decoding.sampler import Greedy, Seeded
 from predtui.lab.bench.report import command, console, machine
 from predtui.lab.bench.watch import Gather, Watch
+from predtui.lab.commands.options import Json
 from predtui.llm.base import LoadedModel
 from predtui.llm.load import load
 from predtui.predgen.algorithm import Speculator
@@ -122,7 +124,7 @@ def _plain(loaded: LoadedModel, prompt: list[int], sampler: Sampler) -> Iterator
     return generate(loaded.model, prompt, sampler, limit, loaded.tokenizer.is_end)
 
 
-def told(failure: Failure | None) -> str:
+def as_line(failure: Failure | None) -> str:
     """A failure in a line."""
     return f"history {failure.number}: {failure.prompt!r} {failure.error}" if failure else ""
 
@@ -131,7 +133,7 @@ def main(histories: int = 10_000, seed: int = 0, json_path: Path | None = None) 
     """Run, print and write what failed. Exit status 1 where anything did."""
     process = psutil.Process()
     memory: list[float] = []
-    watch = Watch(histories, "histories", told)
+    watch = Watch(histories, "histories", as_line)
 
     def sampled(played: Iterable[Failure | None]) -> Iterator[Failure | None]:
         for number, failure in enumerate(played, 1):
@@ -152,3 +154,12 @@ def main(histories: int = 10_000, seed: int = 0, json_path: Path | None = None) 
         "failures": [(failure.number, failure.prompt, failure.error) for failure in failures],
     }
     return watch.leave(result, json_path) or bool(failures)
+
+
+def cli(
+    histories: Annotated[int, typer.Option(help="Random histories of revisions.", min=1)] = 10_000,
+    seed: Annotated[int, typer.Option(help="Seed of the histories.")] = 0,
+    json: Json = None,
+) -> None:
+    """``predtui bench fuzz``."""
+    raise typer.Exit(main(histories, seed, json))

@@ -12,9 +12,10 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+import typer
 
 from predtui.clock import RealClock, VirtualClock
 from predtui.decoding.accept import Acceptance, ExactMatch, RejectionSampling
@@ -27,6 +28,7 @@ from predtui.decoding.sampler import Greedy, Seeded
 from predtui.decoding.speculative import Speculative
 from predtui.lab.bench.report import command, console, machine
 from predtui.lab.bench.watch import Gather, Watch
+from predtui.lab.commands.options import Json
 from predtui.llm.base import LanguageModel, LoadedModel, common_prefix
 from predtui.llm.llamacpp.exactness import known_exact
 from predtui.llm.load import load
@@ -46,7 +48,7 @@ _LEAVES = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class Difference:
     """A pattern whose reply was not plain decoding's, or left the memory wrong (``token`` is then the reply's length).
 
     ``near_tie``: a rounding of the logits explains it.
@@ -90,13 +92,13 @@ class Oracle:
 
 
 def run(
-    patterns: int, seed: int, target: LoadedModel, draft: LoadedModel, gather: Gather[Case | None] = list
-) -> list[Case]:
+    patterns: int, seed: int, target: LoadedModel, draft: LoadedModel, gather: Gather[Difference | None] = list
+) -> list[Difference]:
     """What went wrong in ``patterns`` random ones, as far as they are gathered."""
     return [case for case in gather(_played(patterns, seed, target, draft)) if case]
 
 
-def _played(patterns: int, seed: int, target: LoadedModel, draft: LoadedModel) -> Iterator[Case | None]:
+def _played(patterns: int, seed: int, target: LoadedModel, draft: LoadedModel) -> Iterator[Difference | None]:
     for number in range(patterns):
         rng = random.Random(f"decoding {seed} {number}")
         name, case = "", None
@@ -105,13 +107,13 @@ def _played(patterns: int, seed: int, target: LoadedModel, draft: LoadedModel) -
             reply = list(decoder.generate(prompt, len(plain), _never_ends, guess=guess))
             decoder.close()
             if difference := _difference(target.model, sampler, prompt, plain, reply):
-                case = Case(number, name, *difference)
+                case = Difference(number, name, *difference)
         except Exception as error:
-            case = Case(number, name, error=repr(error))
+            case = Difference(number, name, error=repr(error))
         yield case
 
 
-def told(case: Case | None) -> str:
+def as_line(case: Difference | None) -> str:
     """What went wrong in a line."""
     if not case:
         return ""
@@ -173,7 +175,7 @@ def main(patterns: int = 10_000, seed: int = 0, model: str = "", json_path: Path
     engine = "llamacpp" if model else "scripted"
     target, draft = (load(name, engine) for name in names)
     try:
-        watch = Watch(patterns, "patterns", told)
+        watch = Watch(patterns, "patterns", as_line)
         cases = run(patterns, seed, target, draft, watch)
     finally:
         draft.model.close()
@@ -191,3 +193,15 @@ def main(patterns: int = 10_000, seed: int = 0, model: str = "", json_path: Path
         "diverged": [asdict(case) for case in cases],
     }
     return watch.leave(result, json_path) or bool(failed)
+
+
+def cli(
+    patterns: Annotated[int, typer.Option(help="Random patterns of acceptance.", min=1)] = 10_000,
+    seed: Annotated[int, typer.Option(help="Seed of the patterns.")] = 0,
+    model: Annotated[
+        str, typer.Option(help="pocket, smollm2, or a GGUF file: real caches. Empty: a scripted model.")
+    ] = "",
+    json: Json = None,
+) -> None:
+    """``predtui bench fuzz-decoding``."""
+    raise typer.Exit(main(patterns, seed, model, json))

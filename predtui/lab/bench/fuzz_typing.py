@@ -14,13 +14,15 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from textual.events import Key, Paste
 
 from predtui.clock import VirtualClock
 from predtui.lab.bench.report import command, console, machine
 from predtui.lab.bench.watch import Gather, Watch
+from predtui.lab.commands.options import Json
 from predtui.models.shipped import themes_folder
 from predtui.runtime.bus import Pipeline
 from predtui.runtime.typing import Typed
@@ -228,3 +230,12 @@ def main(histories: int = 10_000, seed: int = 0, json_path: Path | None = None) 
     )
     result = {"command": command(), "machine": machine(), "rows": [dict(counts)]}
     return watch.leave(result, json_path) or bool(counts["differences"] or counts["lost"])
+
+
+def cli(
+    histories: Annotated[int, typer.Option(help="Random editing histories.", min=1)] = 10_000,
+    seed: Annotated[int, typer.Option(help="Seed of the keystrokes.")] = 0,
+    json: Json = None,
+) -> None:
+    """``predtui bench fuzz-typing``."""
+    raise typer.Exit(main(histories, seed, json))

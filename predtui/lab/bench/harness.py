@@ -25,7 +25,7 @@ PATIENCE_S = 300.0
 
 
 @dataclass(frozen=True, slots=True)
-class Cast:
+class StageFactories:
     """How to make the two stages. In virtual time each has a clock of its own, on which its work is priced."""
 
     llm: Callable[[Clock], Stage]
@@ -33,14 +33,14 @@ class Cast:
 
 
 Arrived = Callable[[Event], None]
-Play = Callable[[Cast, Sequence[Event], Arrived], list[Event]]
+Play = Callable[[StageFactories, Sequence[Event], Arrived], list[Event]]
 """(cast, input, arrived) → the stages' events of one turn, each stage's in order. ``input`` begins with TurnStarted and
 ends with the final Transcript; its times are seconds from the start. ``arrived`` is told each as it comes, with the
 clock's time. Where there was a reply, its comparison with plain decoding is among the events. Raises PredtuiError
 where a stage fails."""
 
 
-def play_real(cast: Cast, inputs: Sequence[Event], arrived: Arrived) -> list[Event]:
+def play_real(cast: StageFactories, inputs: Sequence[Event], arrived: Arrived) -> list[Event]:
     """One turn as it happens."""
     clock = RealClock()
     inbox: queue.SimpleQueue[Event] = queue.SimpleQueue()
@@ -66,7 +66,7 @@ def play_real(cast: Cast, inputs: Sequence[Event], arrived: Arrived) -> list[Eve
         tts.stop()
 
 
-def play_virtual(cast: Cast, inputs: Sequence[Event], arrived: Arrived) -> list[Event]:
+def play_virtual(cast: StageFactories, inputs: Sequence[Event], arrived: Arrived) -> list[Event]:
     """One turn on two virtual clocks that start together."""
     said: list[Event] = []
     spoken: list[Event] = []

@@ -11,8 +11,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from rich.table import Column, Table
 
 from predtui.decoding.autoregressive import Autoregressive
@@ -22,6 +23,7 @@ from predtui.decoding.sampler import Greedy
 from predtui.errors import PredtuiError
 from predtui.lab.bench.report import command, console, machine
 from predtui.lab.bench.watch import Gather, Watch
+from predtui.lab.commands.options import Json, Limit, MaxTokens, Seed, Threads
 from predtui.lab.training.corpus import compose, oracle
 from predtui.lab.training.corpus.types import Example
 from predtui.llm.base import LoadedModel
@@ -133,3 +135,19 @@ def main(
         )
     console().print(table)
     return watch.leave(result, json_path)
+
+
+def cli(
+    model: Annotated[
+        list[str] | None, typer.Option(help="pocket, smollm2, or a path; may be given several times.")
+    ] = None,
+    engine: Annotated[str, typer.Option(help="What runs the models.")] = "llamacpp",
+    blocks: Annotated[str, typer.Option(help="Tokens of a block, separated by commas.")] = "8,16,32",
+    limit: Limit = 100,
+    prompts_seed: Seed = 1,
+    threads: Threads = 0,
+    max_tokens: MaxTokens = 160,
+    json: Json = None,
+) -> None:
+    """``predtui bench jacobi``."""
+    raise typer.Exit(main(model or ["pocket"], engine, blocks, limit, prompts_seed, threads, max_tokens, json))

@@ -13,21 +13,25 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from rich.table import Table
 
 from predtui.commands.turn import AT_ONCE_S, until_over, until_ready
+from predtui.commands.with_settings import with_settings
+from predtui.errors import PredtuiError
 from predtui.lab.bench.keyboard import Scene, Terminal
 from predtui.lab.bench.paired import Pair, foretold, gains, mean
 from predtui.lab.bench.recording import speak
 from predtui.lab.bench.report import command, console, machine
 from predtui.lab.bench.shared_model import forward_ms
-from predtui.lab.bench.streams import POCKET, Dialogue, dialogues, typed
+from predtui.lab.bench.streams import CHARACTERS_A_WORD, POCKET, Dialogue, dialogues, typed
 from predtui.lab.bench.watch import Gather, Watch
+from predtui.lab.commands.options import Json, MaxTokens, Prompts, Seed, Together, Wpm
 from predtui.lab.training.corpus import compose
 from predtui.predgen.options import SpeculationOptions
-from predtui.runtime.build import make_pipeline
+from predtui.runtime.build import make_pipeline, resolved
 from predtui.runtime.bus import STAGES
 from predtui.settings import Settings
 from predtui.state.events import Event
@@ -52,12 +56,12 @@ _COLUMNS = {
     "identical_share": ("identical", "{:.0%}"),
 }
 
-Told = dict[str, Any]
+TurnFigures = dict[str, Any]
 """A turn, ready for JSON."""
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class LatencyBench:
     """What to measure: every dialogue in an app of its own, once for each of ``kinds``. ``max_tokens`` of a reply;
     ``release_s``: seconds between the last sound that is spoken and the end of the input, the release of a key."""
 
@@ -92,27 +96,27 @@ def _plain_prompts(limit: int, seed: int) -> list[str]:
     )
 
 
-def result(plan: Plan, gather: Gather[Told] = list) -> dict[str, Any]:
+def result(bench: LatencyBench, gather: Gather[TurnFigures] = list) -> dict[str, Any]:
     """All that is written as JSON: a row a kind of input, of the turns that are gathered. Raises PredtuiError where the
     app cannot answer."""
-    one = forward_ms(plan.options)
-    turns = gather(_turns(plan))
-    rows = [row(kind, [turn for turn in turns if turn["kind"] == kind], one) for kind in plan.kinds]
-    models = [plan.settings.llm.model]
+    one = forward_ms(bench.options)
+    turns = gather(_turns(bench))
+    rows = [row(kind, [turn for turn in turns if turn["kind"] == kind], one) for kind in bench.kinds]
+    models = [bench.settings.llm.model]
     return {"command": command(), "machine": machine(), "models": models, "rows": rows, "turns": turns}
 
 
-def _turns(plan: Plan) -> Iterator[Told]:
+def _turns(bench: LatencyBench) -> Iterator[TurnFigures]:
     with tempfile.TemporaryDirectory() as folder:
-        for dialogue in plan.dialogues:
-            for kind in plan.kinds:
-                held = _typed(plan, dialogue) if kind == "typed" else _spoken(plan, dialogue, Path(folder))
+        for dialogue in bench.dialogues:
+            for kind in bench.kinds:
+                held = _typed(bench, dialogue) if kind == "typed" else _spoken(bench, dialogue, Path(folder))
                 for number, (stream, turn) in enumerate(zip(dialogue.turns, held, strict=False), 1):
                     yield {"kind": kind, "said": stream.text, "round": number, **turn}
 
 
-def _typed(plan: Plan, dialogue: Dialogue) -> Iterator[Told]:
-    with Terminal(Scene(plan.settings, plan.stages)) as app:
+def _typed(bench: LatencyBench, dialogue: Dialogue) -> Iterator[TurnFigures]:
+    with Terminal(Scene(bench.settings, bench.stages)) as app:
         for stream in dialogue.turns:
             turn = app.ask(stream.text, stream.delay)
             own = {
@@ -124,16 +128,16 @@ def _typed(plan: Plan, dialogue: Dialogue) -> Iterator[Told]:
             yield {**summary(turn.turn), **own}
 
 
-def _spoken(plan: Plan, dialogue: Dialogue, folder: Path) -> Iterator[Told]:
+def _spoken(bench: LatencyBench, dialogue: Dialogue, folder: Path) -> Iterator[TurnFigures]:
     inbox: queue.SimpleQueue[Event] = queue.SimpleQueue()
-    pipeline = make_pipeline(plan.settings, instead=plan.stages, idle_s=AT_ONCE_S)
+    pipeline = make_pipeline(bench.settings, instead=bench.stages, idle_s=AT_ONCE_S)
     pipeline.subscribe(inbox.put)
     pipeline.start()
     try:
         until_ready(inbox, lambda event: None, set(STAGES))
         for stream in dialogue.turns:
             wav, events, before = folder / "prompt.wav", list[Event](), pipeline.state.number
-            speak(stream.text, wav, VOICE, WORDS_A_MINUTE, plan.release_s)
+            speak(stream.text, wav, VOICE, WORDS_A_MINUTE, bench.release_s)
             pipeline.listen_file(wav)
             until_over(pipeline, inbox, events.append, before, wants_baseline=True, speaks=True)
             heard = pipeline.state.number > before
@@ -144,7 +148,7 @@ def _spoken(plan: Plan, dialogue: Dialogue, folder: Path) -> Iterator[Told]:
         pipeline.stop()
 
 
-def row(kind: str, turns: Sequence[Told], forward_ms: float) -> dict[str, Any]:
+def row(kind: str, turns: Sequence[TurnFigures], forward_ms: float) -> dict[str, Any]:
     """Means, and medians by name, of the turns that were heard. Latencies count in ms from the end of the input."""
     heard = [turn for turn in turns if turn.get("audio_latency_ms") and turn.get("baseline_audio_latency_ms")]
     ours = [turn["audio_latency_ms"] for turn in heard]
@@ -170,7 +174,7 @@ def row(kind: str, turns: Sequence[Told], forward_ms: float) -> dict[str, Any]:
     }
 
 
-def told(turn: Told) -> str:
+def as_line(turn: TurnFigures) -> str:
     """A turn in a line."""
     ours, plain = (turn.get(name) for name in ("audio_latency_ms", "baseline_audio_latency_ms"))
     times = ("–" if time is None else f"{time:.0f} ms" for time in (ours, plain))
@@ -178,10 +182,10 @@ def told(turn: Told) -> str:
     return "{:<6} {:>8}, without {:>8}  {}  {}".format(turn["kind"], *times, same, turn["said"][:60])
 
 
-def main(plan: Plan, json_path: Path | None = None) -> int:
+def main(bench: LatencyBench, json_path: Path | None = None) -> int:
     """Measure, print, write; the exit status."""
-    watch = Watch(len(plan.kinds) * sum(len(dialogue.turns) for dialogue in plan.dialogues), "turns", told)
-    found = result(plan, watch)
+    watch = Watch(len(bench.kinds) * sum(len(dialogue.turns) for dialogue in bench.dialogues), "turns", as_line)
+    found = result(bench, watch)
     table = Table("audio latency", caption=found["machine"])
     for one in found["rows"]:
         table.add_column(one["input"], justify="right")
@@ -190,3 +194,28 @@ def main(plan: Plan, json_path: Path | None = None) -> int:
         table.add_row(name, *("–" if one[key] is None else form.format(one[key]) for one in found["rows"]))
     console().print(table)
     return watch.leave(found, json_path)
+
+
+@with_settings
+def cli(
+    settings: Settings,
+    prompts: Prompts = "pocket",
+    limit: Annotated[int, typer.Option(help="Prompts; 0 takes all of a file.", min=0)] = 10,
+    prompts_seed: Seed = 1,
+    together: Together = 1,
+    wpm: Wpm = 120.0,
+    typed: Annotated[bool, typer.Option(help="Press the keys of each prompt.")] = True,
+    spoken: Annotated[bool, typer.Option(help="Say each prompt.")] = True,
+    release: Annotated[
+        float, typer.Option(help="Seconds from the last spoken sound to the end of input.", min=0)
+    ] = 0.0,
+    max_tokens: MaxTokens = 256,
+    json: Json = None,
+) -> None:
+    """``predtui bench latency``."""
+    if not (typed or spoken):
+        raise PredtuiError("neither typed nor spoken: there is nothing to measure.", "Leave one of them on.")
+    kinds = [kind for kind, wanted in zip(KINDS, (typed, spoken), strict=True) if wanted]
+    said = asked(prompts, limit, prompts_seed, CHARACTERS_A_WORD * wpm, together)
+    bench = LatencyBench(resolved(settings, embedded=True), said, kinds, max_tokens, release)
+    raise typer.Exit(main(bench, json))

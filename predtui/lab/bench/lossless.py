@@ -9,12 +9,15 @@ import logging
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from predtui.clock import RealClock
 from predtui.lab.bench.paired import mean
 from predtui.lab.bench.report import command, console, machine
 from predtui.lab.bench.watch import Gather, Watch
+from predtui.lab.commands.options import Json, Limit, MaxTokens, Seed
 from predtui.lab.training.corpus import compose
 from predtui.llm.llamacpp.exactness import cost, exactness_of
 from predtui.llm.load import load
@@ -24,12 +27,12 @@ from predtui.state.events import Baseline, Event, MeasureBaseline, Message, Repl
 from predtui.state.stage import StageContext
 
 REPLY_TOKENS = SpeculationOptions().reply_tokens
-Told = tuple[ReplyFinished, Baseline]
+Compared = tuple[ReplyFinished, Baseline]
 """A turn: its reply, and what plain decoding gives."""
 
 
 def run(
-    limit: int, seed: int, model: str = "pocket", max_tokens: int = REPLY_TOKENS, gather: Gather[Told] = list
+    limit: int, seed: int, model: str = "pocket", max_tokens: int = REPLY_TOKENS, gather: Gather[Compared] = list
 ) -> dict[str, Any]:
     """One row: share of identical replies, of first sentences accepted at once (NFETFS at most 1), mean NFETFS with
     and without speculation; and every divergence with its logit gap."""
@@ -61,7 +64,7 @@ def _exactness(name: str) -> dict[str, Any]:
     return {"exactness": str(exactness), "plain_ms": exact_ms, "plain_inexact_ms": fastest_ms}
 
 
-def _turns(limit: int, seed: int, options: SpeculationOptions) -> Iterator[Told]:
+def _turns(limit: int, seed: int, options: SpeculationOptions) -> Iterator[Compared]:
     stage = SpeculationStage(options)
     list(stage.open(StageContext(RealClock(), lambda: False, logging.getLogger("predtui.lab.bench"))))
     try:
@@ -91,7 +94,7 @@ def _turn(
     return reply, next(out for out in stage.handle(ask) if isinstance(out, Baseline))
 
 
-def told(turn: Told) -> str:
+def as_line(turn: Compared) -> str:
     """A turn in a line."""
     reply, plain = turn
     same = "identical" if plain.identical else f"diverged at token {plain.divergence} (logit gap {plain.logit_gap:.4f})"
@@ -106,7 +109,7 @@ def main(
     json_path: Path | None = None,
 ) -> int:
     """Measure, print, write; the exit status."""
-    watch = Watch(limit, "turns", told)
+    watch = Watch(limit, "turns", as_line)
     result = run(limit, seed, model, max_tokens, watch)
     row = result["rows"][0]
     screen = console()
@@ -121,3 +124,14 @@ def main(
     for case in result["diverged"]:
         screen.print(f"diverged at token {case['token']} (logit gap {case['logit_gap']:.4f}): {case['prompt']}")
     return watch.leave(result, json_path)
+
+
+def cli(
+    limit: Limit = 200,
+    seed: Seed = 1,
+    model: Annotated[str, typer.Option(help="pocket, smollm2, or the path of a GGUF file.")] = "pocket",
+    max_tokens: MaxTokens = 256,
+    json: Json = None,
+) -> None:
+    """``predtui bench lossless``."""
+    raise typer.Exit(main(limit, seed, model, max_tokens, json))

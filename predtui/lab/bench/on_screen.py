@@ -12,7 +12,7 @@ from predtui.config import load
 from predtui.lab.bench.keyboard import Asked, Scene, Terminal
 from predtui.lab.bench.methods import Method
 from predtui.lab.bench.paired import foretold
-from predtui.lab.bench.records import Record
+from predtui.lab.bench.records import TurnRecord
 from predtui.lab.bench.shared_model import forward_ms
 from predtui.lab.bench.streams import Dialogue, Stream
 from predtui.predgen.options import SpeculationOptions
@@ -30,7 +30,7 @@ def run_on_screen(
     dialogues: Sequence[Dialogue],
     options: SpeculationOptions,
     speech: TtsSettings | None = None,
-) -> Iterator[Record]:
+) -> Iterator[TurnRecord]:
     """Every dialogue by every method, methods interleaved, an app for each dialogue. Without speculation a prompt is
     pasted and ended at once, so that there is nothing to speculate on.
 
@@ -45,7 +45,7 @@ def run_on_screen(
 
 def _held(
     name: str, method: Method, dialogue: Dialogue, options: SpeculationOptions, speech: TtsSettings | None
-) -> Iterator[Record]:
+) -> Iterator[TurnRecord]:
     with Terminal(scene(method, options, speech)) as app:
         for number, stream in enumerate(dialogue.turns, 1):
             asked = app.ask(stream.text, stream.delay if method.speculates else 0.0)
@@ -60,13 +60,13 @@ def scene(method: Method, options: SpeculationOptions, speech: TtsSettings | Non
     return Scene(replace(settings, llm=llm, tts=speech or settings.tts), (spec,), without=UNTYPED)
 
 
-def record(name: str, options: SpeculationOptions, number: int, stream: Stream, asked: Asked) -> Record:
+def record(name: str, options: SpeculationOptions, number: int, stream: Stream, asked: Asked) -> TurnRecord:
     """What came of turn ``number``; milliseconds count from the Enter key. Nobody counts the model's forwards before
     the end of the input, nor the synthesiser's."""
     reply = asked.turn.reply or ReplyFinished()
     committed = next((event.time for event in asked.events if isinstance(event, ReplyCommitted)), None)
     plain = asked.turn.baseline or Baseline()
-    return Record(
+    return TurnRecord(
         method=name,
         model=options.model,
         seed=options.seed,

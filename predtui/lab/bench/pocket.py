@@ -15,15 +15,17 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+import typer
 from rich.table import Table
 
 from predtui.decoding.autoregressive import generate
 from predtui.decoding.sampler import Greedy
 from predtui.lab.bench.report import console, machine
 from predtui.lab.bench.watch import Watch
+from predtui.lab.commands.options import Json, MaxTokens, Seed
 from predtui.lab.training.corpus import compose, oracle
 from predtui.lab.training.corpus.text import cut
 from predtui.lab.training.corpus.types import Example, Split
@@ -54,7 +56,7 @@ class Source:
 
 
 @dataclass(slots=True)
-class Tally:
+class Score:
     """Shares of right answers by (measure, split, group), and the wrong ones, a few of each intent."""
 
     counts: dict[tuple[str, str, str], Counter[bool]] = field(default_factory=lambda: defaultdict(Counter))
@@ -115,13 +117,13 @@ def run(
     target, draft = (
         Speaker(load(str(folder / "model.gguf"), threads=threads), max_tokens) for folder in (model_dir, draft_dir)
     )
-    tally = Tally()
+    score = Score()
     agreement: Counter[bool] = Counter()
-    work = _work(target, draft, limit, seed, source or Source(), tally, agreement)
+    work = _work(target, draft, limit, seed, source or Source(), score, agreement)
     if watch:
         watch.total = len(work)
     (watch or list)(_done(work))
-    rows = tally.rows()
+    rows = score.rows()
     rows.append(_row("tokens that the draft foretells", "both", "all", _percent(agreement), "%", agreement.total()))
     for name, speaker in (("target", target), ("draft", draft)):
         speed = round(speaker.tokens / max(speaker.seconds, 1e-9))
@@ -131,32 +133,32 @@ def run(
         "machine": machine(threads),
         "models": {name: s.loaded.parameters for name, s in (("target", target), ("draft", draft))},
         "rows": rows,
-        "wrong": tally.wrong,
+        "wrong": score.wrong,
     }
 
 
 def _work(
-    target: Speaker, draft: Speaker, limit: int, seed: int, source: Source, tally: Tally, agreement: Counter[bool]
+    target: Speaker, draft: Speaker, limit: int, seed: int, source: Source, score: Score, agreement: Counter[bool]
 ) -> list[tuple[Callable[[Example], None], Example]]:
-    """What is to be done with each example: it counts it in ``tally``, and its tokens that the draft foretells or not
+    """What is to be done with each example: it counts it in ``score``, and its tokens that the draft foretells or not
     in ``agreement``."""
 
     def reply(example: Example) -> None:
-        agreement.update(_replies(target, draft, example, source, tally))
+        agreement.update(_replies(target, draft, example, source, score))
 
     def later_reply(example: Example) -> None:
         right = source.right(example, target.reply(example.messages[:-1])[2])
-        tally.add("replies right in a conversation", example.split, (_length(example), "all"), right)
+        score.add("replies right in a conversation", example.split, (_length(example), "all"), right)
 
     def judge(example: Example) -> None:
-        _judge(target.loaded, example, tally)
+        _judge(target.loaded, example, score)
 
     def later_judge(example: Example) -> None:
         right = _judged(target.loaded, example) == oracle.expected(example)
-        tally.add(JUDGED_LATER, example.split, (_length(example), "all"), right)
+        score.add(JUDGED_LATER, example.split, (_length(example), "all"), right)
 
     def broken_off(example: Example) -> None:
-        _truncated_reply(target, example, source, tally)
+        _truncated_reply(target, example, source, score)
 
     splits: tuple[Split, ...] = ("slots", "frames")
     return [
@@ -186,16 +188,16 @@ def _balanced(source: Source, split: Split, limit: int, seed: int) -> list[Examp
     return chosen
 
 
-def _replies(target: Speaker, draft: Speaker, example: Example, source: Source, tally: Tally) -> Counter[bool]:
+def _replies(target: Speaker, draft: Speaker, example: Example, source: Source, score: Score) -> Counter[bool]:
     """Judge the replies of both models, and count which of the target's tokens the draft would have proposed."""
     groups = (source.group(example.intent), "all")
     messages = example.messages[:-1]
     prompt, tokens, text = target.reply(messages)
     right = source.right(example, text)
-    tally.add("replies right", example.split, groups, right)
+    score.add("replies right", example.split, groups, right)
     if not right:
-        tally.keep_wrong("replies right", example, text)
-    tally.add("replies right, draft", example.split, groups[1:], source.right(example, draft.reply(messages)[2]))
+        score.keep_wrong("replies right", example, text)
+    score.add("replies right, draft", example.split, groups[1:], source.right(example, draft.reply(messages)[2]))
     if not tokens:
         return Counter()
     foretold = draft.loaded.model.forward([*prompt, *tokens[:-1]], last=len(tokens)).logits.argmax(-1)
@@ -215,11 +217,11 @@ def _judged(loaded: LoadedModel, example: Example) -> str:
     return "yes" if yes > no else "no"
 
 
-def _judge(loaded: LoadedModel, example: Example, tally: Tally) -> None:
+def _judge(loaded: LoadedModel, example: Example, score: Score) -> None:
     expected, said = oracle.expected(example), _judged(loaded, example)
-    tally.add("judgements right", example.split, (f"answer {expected}", "all"), said == expected)
+    score.add("judgements right", example.split, (f"answer {expected}", "all"), said == expected)
     if said != expected:
-        tally.keep_wrong("judgements right", example, said)
+        score.keep_wrong("judgements right", example, said)
 
 
 def _truncated(examples: Iterable[Example], seed: int) -> list[Example]:
@@ -235,12 +237,12 @@ def _truncated(examples: Iterable[Example], seed: int) -> list[Example]:
     return broken
 
 
-def _truncated_reply(target: Speaker, example: Example, source: Source, tally: Tally) -> None:
+def _truncated_reply(target: Speaker, example: Example, source: Source, score: Score) -> None:
     _, tokens, text = target.reply(example.messages[:-1])
     ended = bool(tokens) and target.loaded.tokenizer.is_end(tokens[-1])
     whole = ended and text.strip()[-1:] in {".", "!", "?"}
-    tally.add("broken-off prompts: complete sentences", example.split, ("all",), whole)
-    tally.add("broken-off prompts: the meant reply", example.split, ("all",), source.right(example, text))
+    score.add("broken-off prompts: complete sentences", example.split, ("all",), whole)
+    score.add("broken-off prompts: the meant reply", example.split, ("all",), source.right(example, text))
 
 
 def _row(measure: str, split: str, group: str, value: float, unit: str, of: int) -> dict[str, Any]:
@@ -283,6 +285,16 @@ def main(
         (models / "bench.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
         write_cards(models)
     return watch.leave(result, json_path)
+
+
+def cli(
+    limit: Annotated[int, typer.Option(help="Prompts a group.", min=1)] = 100,
+    seed: Seed = 1,
+    max_tokens: MaxTokens = 160,
+    json: Json = None,
+) -> None:
+    """``predtui bench pocket``."""
+    raise typer.Exit(main(limit=limit, seed=seed, json_path=json, max_tokens=max_tokens))
 
 
 if __name__ == "__main__":

@@ -10,23 +10,29 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from predtui.lab.bench import figures, harness, streams
-from predtui.lab.bench.methods import Method
+import typer
+
+from predtui.config import load
+from predtui.lab import profiles
+from predtui.lab.bench import figures, harness
+from predtui.lab.bench.methods import Method, chosen
 from predtui.lab.bench.on_screen import run_on_screen
 from predtui.lab.bench.paired import foretold
 from predtui.lab.bench.plots import svg
-from predtui.lab.bench.records import Record, histograms, rows
+from predtui.lab.bench.records import TurnRecord, histograms, rows
 from predtui.lab.bench.report import command, console, machine
-from predtui.lab.bench.shared_model import Lender
-from predtui.lab.bench.streams import Dialogue, Stream
-from predtui.lab.bench.voices import PricedVoice, Voice
+from predtui.lab.bench.shared_model import SharedModel
+from predtui.lab.bench.shared_synthesizer import SharedSynthesizer, SilentSynthesizer
+from predtui.lab.bench.streams import CHARACTERS_A_WORD, Dialogue, Stream, dialogues, events
 from predtui.lab.bench.watch import Gather, Watch
+from predtui.lab.commands.options import Json, MaxTokens, Plot, Prompts, Seed, Threads, Together, Wpm
 from predtui.lab.profiles import HardwareProfile
 from predtui.llm.base import Counters
 from predtui.predgen.options import SpeculationOptions
-from predtui.settings import TtsSettings
+from predtui.runtime.build import resolved
+from predtui.settings import AUTO, TtsSettings
 from predtui.state.events import (
     Baseline,
     Continuation,
@@ -49,23 +55,23 @@ def run(
     options: SpeculationOptions,
     profile: HardwareProfile | None,
     speech: TtsSettings = TTS,
-) -> Iterator[Record]:
+) -> Iterator[TurnRecord]:
     """Every dialogue by every method, turn by turn, methods interleaved; on the virtual clock where a profile is given.
 
     Raises PredtuiError where the model cannot be loaded or a stage fails.
     """
-    lender = Lender(options, profile)
+    lender = SharedModel(options, profile)
     forward_ms = lender.forward_ms()
     play = harness.play_virtual if profile else harness.play_real
-    voice = PricedVoice(profile) if profile else Voice(speech)
+    voice = SilentSynthesizer(profile) if profile else SharedSynthesizer(speech)
     try:
         for number, dialogue in enumerate(dialogues):
             histories = dict.fromkeys(methods, dialogue.history)
             for stream in dialogue.turns:
                 for name, method in methods.items():
-                    cast = harness.Cast(partial(lender.stage, method.over(options)), voice.stage)
+                    cast = harness.StageFactories(partial(lender.stage, method.over(options)), voice.stage)
                     counted = lender.loaded.model.counters, voice.counters or Counters()
-                    inputs = streams.events(stream, histories[name], method.speculates, method.pause_s)
+                    inputs = events(stream, histories[name], method.speculates, method.pause_s)
                     record = _turn(name, options, stream, inputs, cast, play, counted)
                     if voice.counters is None:
                         record = replace(record, speech_forwards=None, speech_positions=None)
@@ -81,10 +87,10 @@ def _turn(
     options: SpeculationOptions,
     stream: Stream,
     inputs: Sequence[Event],
-    cast: harness.Cast,
+    cast: harness.StageFactories,
     play: harness.Play,
     counted: tuple[Counters, Counters],
-) -> Record:
+) -> TurnRecord:
     """``inputs``: ``stream`` as it is played. ``counted``: what the model and the synthesiser have done so far."""
     arrivals: list[tuple[Event, int, Counters]] = []
     counters, speech = counted
@@ -93,7 +99,7 @@ def _turn(
     reply = next(out for out in outs if isinstance(out, ReplyFinished))
     sounding = _at_first_sound(outs)
     plain = next((out for out in outs if isinstance(out, Baseline)), Baseline())
-    return Record(
+    return TurnRecord(
         method=name,
         model=options.model,
         seed=options.seed,
@@ -152,7 +158,7 @@ def _first_ms(outs: Sequence[Event], since: float, wanted: Callable[[Event], boo
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PredgenBench:
     """What to measure: models one after another, each with all methods on all dialogues, with each of ``seeds`` from
     that of ``options`` on. ``profile`` None: in real time, on this machine. ``on_screen``: then keys are pressed in the
     app, a process each for its stages; else the stages are given what the app would give them, in this process."""
@@ -172,31 +178,31 @@ class Plan:
         return [replace(self.options, model=model, seed=seed) for model in self.models for seed in seeds]
 
 
-def result(plan: Plan, gather: Gather[Record] = list) -> dict[str, Any]:
+def result(bench: PredgenBench, gather: Gather[TurnRecord] = list) -> dict[str, Any]:
     """All that is written as JSON, of the turns that are gathered. Raises PredtuiError as ``run`` does."""
-    records = gather(_turns(plan))
-    where = plan.profile
+    records = gather(_turns(bench))
+    where = bench.profile
     return {
         "command": command(),
-        "machine": f"{where.name} ({where.source})" if where else machine(plan.options.threads),
+        "machine": f"{where.name} ({where.source})" if where else machine(bench.options.threads),
         "clock": "virtual" if where else "real",
-        "input": "keys pressed in the app" if plan.on_screen else "given to the stages",
-        "models": list(plan.models),
+        "input": "keys pressed in the app" if bench.on_screen else "given to the stages",
+        "models": list(bench.models),
         "rows": rows(records),
         "histograms": histograms(records),
         "turns": [asdict(record) for record in records],
     }
 
 
-def _turns(plan: Plan) -> Iterator[Record]:
-    for options in plan.runs:
-        if plan.on_screen:
-            yield from run_on_screen(plan.methods, plan.dialogues, options, plan.speech)
+def _turns(bench: PredgenBench) -> Iterator[TurnRecord]:
+    for options in bench.runs:
+        if bench.on_screen:
+            yield from run_on_screen(bench.methods, bench.dialogues, options, bench.speech)
         else:
-            yield from run(plan.methods, plan.dialogues, options, plan.profile, plan.speech)
+            yield from run(bench.methods, bench.dialogues, options, bench.profile, bench.speech)
 
 
-def told(record: Record) -> str:
+def as_line(record: TurnRecord) -> str:
     """A turn in a line."""
     first = "no sound" if record.audio_latency_ms is None else f"{record.audio_latency_ms:.0f} ms"
     same = "identical" if record.identical else f"differs (gap {record.logit_gap})"
@@ -205,12 +211,12 @@ def told(record: Record) -> str:
     )
 
 
-def main(plan: Plan, json_path: Path | None = None, plot: Path | None = None) -> int:
+def main(bench: PredgenBench, json_path: Path | None = None, plot: Path | None = None) -> int:
     """Measure, print, write the JSON and the charts; the exit status."""
     screen = console()
-    turns = sum(len(dialogue.turns) for dialogue in plan.dialogues)
-    watch = Watch(len(plan.runs) * len(plan.methods) * turns, "turns", told)
-    found = result(plan, watch)
+    turns = sum(len(dialogue.turns) for dialogue in bench.dialogues)
+    watch = Watch(len(bench.runs) * len(bench.methods) * turns, "turns", as_line)
+    found = result(bench, watch)
     screen.print(*figures.latencies(found["rows"], found["machine"]), sep="\n")
     screen.print(figures.rounds(found["histograms"]))
     for turn in found["turns"]:
@@ -219,3 +225,56 @@ def main(plan: Plan, json_path: Path | None = None, plot: Path | None = None) ->
     if plot is not None:
         plot.write_text(svg(figures.charts(found["rows"], found["histograms"])), encoding="utf-8")
     return watch.leave(found, json_path)
+
+
+def cli(
+    methods: Annotated[
+        str, typer.Option(help="Ways to answer, separated by commas; ablation: each addition off.")
+    ] = "baseline,greedy",
+    prompts: Prompts = "pocket",
+    streams: Annotated[Path | None, typer.Option(help="Recorded streams, as bench record writes them.")] = None,
+    limit: Annotated[int, typer.Option(help="Dialogues; 0 takes all of a file.", min=0)] = 20,
+    prompts_seed: Seed = 1,
+    together: Together = 1,
+    wpm: Wpm = 120.0,
+    spoken: Annotated[
+        bool, typer.Option("--spoken", help="Say the prompts: the recogniser's streams are played.")
+    ] = False,
+    asr: Annotated[str, typer.Option(help="The recogniser that hears them.")] = "auto",
+    asr_model: Annotated[str, typer.Option(help="Its Whisper: pocket, tiny.en, or a folder.")] = AUTO,
+    model: Annotated[
+        list[str] | None, typer.Option(help="pocket, smollm2, or a path; may be given several times.")
+    ] = None,
+    engine: Annotated[str, typer.Option(help="What runs the model.")] = "llamacpp",
+    threads: Threads = 0,
+    max_tokens: MaxTokens = 256,
+    clock: Annotated[Literal["real", "virtual"], typer.Option(help="This machine's time, or a profile's.")] = "real",
+    profile: Annotated[str, typer.Option(help="Machine of the virtual clock: a name or a .toml file.")] = "a5000-7b",
+    temperature: Annotated[float, typer.Option(help="0 decodes greedily.", min=0.0)] = 0.0,
+    seed: Annotated[int, typer.Option(help="Seed of the sampler.")] = 0,
+    seeds: Annotated[int, typer.Option(help="How many seeds, one after another from --seed on.", min=1)] = 1,
+    tts: Annotated[str, typer.Option(help="Synthesiser of the real clock: espeak, or zonos.")] = "espeak",
+    json: Json = None,
+    plot: Plot = None,
+) -> None:
+    """``predtui bench predgen``."""
+    wanted = chosen(methods)
+    settings = resolved(load({"tts.engine": tts, "asr.engine": asr, "asr.model": asr_model}), embedded=True)
+    said = dialogues(prompts, limit, prompts_seed, CHARACTERS_A_WORD * wpm, streams, together)
+    if spoken:
+        from predtui.lab.bench.recording import spoken as heard
+
+        said = heard(said, prompts_seed, settings.asr)
+    bench = PredgenBench(
+        methods=wanted,
+        dialogues=said,
+        models=model or ["pocket"],
+        options=SpeculationOptions(
+            engine=engine, threads=threads, temperature=temperature, seed=seed, reply_tokens=max_tokens
+        ),
+        profile=profiles.load(profile) if clock == "virtual" else None,
+        seeds=seeds,
+        speech=settings.tts,
+        on_screen=clock == "real" and streams is None and not spoken,
+    )
+    raise typer.Exit(main(bench, json, plot))

@@ -14,22 +14,31 @@ import wave
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from predtui.asr import stage as asr
 from predtui.audio import stages as audio
 from predtui.clock import VirtualClock
+from predtui.commands.outputs import writable
+from predtui.commands.with_settings import with_settings
 from predtui.lab.bench import report
-from predtui.lab.bench.streams import Dialogue, Stream
+from predtui.lab.bench.streams import POCKET, Dialogue, Stream, dialogues
 from predtui.lab.bench.watch import Watch
+from predtui.lab.commands.options import Prompts, Seed
 from predtui.lab.training.corpus import compose
 from predtui.llm.base import never
-from predtui.settings import AsrSettings, AudioSettings
+from predtui.models.shipped import output
+from predtui.runtime.build import resolved
+from predtui.settings import AsrSettings, AudioSettings, Settings
 from predtui.state.events import Listen, Transcript, TurnStarted
 from predtui.state.stage import StageContext
 from predtui.tts.espeak import EspeakSynthesizer
 
 VOICES = ("en-us", "en-us+f3", "en-us+m2", "en-gb-x-rp")
 WORDS_A_MINUTE = (120, 160)
+STREAMS = output("streams", "pocket.json")
 
 Partials = list[tuple[str, float]]
 
@@ -84,7 +93,7 @@ def spoken(dialogues: Sequence[Dialogue], seed: int, settings: AsrSettings) -> l
     """The same dialogues as a recogniser hears them; turns of which nothing was understood are left out. Raises
     PredtuiError where it cannot be loaded."""
     texts = list(dict.fromkeys(turn.text for dialogue in dialogues for turn in dialogue.turns))
-    watch = Watch[tuple[str, Partials]](len(texts), "prompts heard", _told)
+    watch = Watch[tuple[str, Partials]](len(texts), "prompts heard", _as_line)
     heard = dict(watch(record(texts, seed, settings)))
     if watch.stopped:
         raise KeyboardInterrupt
@@ -117,14 +126,14 @@ def speak(text: str, path: Path, voice: str, rate: int, silence: float = 0.0) ->
         file.writeframes(bytes(2 * round(silence * speaker.rate)))
 
 
-def _told(heard: tuple[str, Partials]) -> str:
+def _as_line(heard: tuple[str, Partials]) -> str:
     prompt, partials = heard
     return f"{prompt} → {partials[-1][0]}"
 
 
 def main(out: Path, prompts: Sequence[str], seed: int, settings: AsrSettings) -> int:
     """Record, write, tell; the exit status."""
-    watch = Watch[tuple[str, Partials]](len(prompts), "prompts", _told)
+    watch = Watch[tuple[str, Partials]](len(prompts), "prompts", _as_line)
     streams = watch(record(prompts, seed, settings))
     lines = [f" {json.dumps(prompt)}: {json.dumps(partials)}" for prompt, partials in streams]
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -134,3 +143,20 @@ def main(out: Path, prompts: Sequence[str], seed: int, settings: AsrSettings) ->
         f"{len(streams)} streams, {right} of them understood to the letter in the end, written to {out}", soft_wrap=True
     )
     return watch.leave({}, None)
+
+
+@with_settings
+def cli(
+    settings: Settings,
+    out: Annotated[Path, typer.Option(help="Write the streams here.", callback=writable)] = STREAMS,
+    prompts: Prompts = "pocket",
+    limit: Annotated[int, typer.Option(help="Prompts; 0 takes all of a file.", min=0)] = 200,
+    prompts_seed: Seed = 1,
+) -> None:
+    """``predtui bench record``."""
+    if prompts == POCKET:
+        texts = pocket_prompts(limit, prompts_seed)
+    else:
+        said = dialogues(prompts, limit, prompts_seed)
+        texts = [turn.text for dialogue in said for turn in dialogue.turns]
+    raise typer.Exit(main(out, texts, prompts_seed, resolved(settings, embedded=True).asr))

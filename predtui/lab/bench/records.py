@@ -19,7 +19,7 @@ from predtui.state.events import Outcome
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class TurnRecord:
     """One turn by one method. Milliseconds count from the arrival of the final prompt, None = never came.
     ``logit_gap``: where the reply is not plain decoding's, how far apart their two tokens are there. The synthesiser's
     forwards, and the positions evaluated in them, are those after the end of the input and before the first sound;
@@ -62,7 +62,7 @@ class Record:
         return self.ttfs_ms is not None
 
 
-def rows(records: Sequence[Record]) -> list[dict[str, Any]]:
+def rows(records: Sequence[TurnRecord]) -> list[dict[str, Any]]:
     """A row for each model and method, in the order of their first turns; means where the name says nothing else, over
     the turns that have the figure: where all was taken back there is no reply, and nothing to wait for.
 
@@ -70,13 +70,13 @@ def rows(records: Sequence[Record]) -> list[dict[str, Any]]:
     those that were not committed. ``accuracy``: of the turns with a known answer.
     """
     plain = {record.turn: record.audio_latency_ms for record in records if record.method == BASELINE}
-    groups: dict[tuple[str, str], list[Record]] = {}
+    groups: dict[tuple[str, str], list[TurnRecord]] = {}
     for record in records:
         groups.setdefault((record.model, record.method), []).append(record)
     return [_row(model, method, group, plain) for (model, method), group in groups.items()]
 
 
-def _row(model: str, method: str, group: Sequence[Record], plain: Mapping[Any, float | None]) -> dict[str, Any]:
+def _row(model: str, method: str, group: Sequence[TurnRecord], plain: Mapping[Any, float | None]) -> dict[str, Any]:
     heard = [record.audio_latency_ms for record in group if record.audio_latency_ms is not None]
     written = [record.ttfs_ms for record in group if record.ttfs_ms is not None]
     forwards = [record.nfetfs for record in group if record.replied]
@@ -113,7 +113,7 @@ def _row(model: str, method: str, group: Sequence[Record], plain: Mapping[Any, f
     }
 
 
-def _speech_by_outcome(group: Sequence[Record]) -> dict[str, float | None]:
+def _speech_by_outcome(group: Sequence[TurnRecord]) -> dict[str, float | None]:
     """The synthesiser's forwards and positions where the first sentence held, held in part, fell: what holds is not
     made again, and of what holds in part the shared beginning is not read again."""
     found: dict[str, float | None] = {}
@@ -127,7 +127,7 @@ def _speech_by_outcome(group: Sequence[Record]) -> dict[str, float | None]:
     return found
 
 
-def histograms(records: Sequence[Record]) -> dict[str, dict[int, dict[int, int]]]:
+def histograms(records: Sequence[TurnRecord]) -> dict[str, dict[int, dict[int, int]]]:
     """Turns by method, round of the dialogue and NFETFS (PredGen, figure 3b)."""
     counts: dict[str, dict[int, Counter[int]]] = {}
     for record in (record for record in records if record.replied):

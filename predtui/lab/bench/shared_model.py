@@ -109,7 +109,7 @@ def costs_of(profile: HardwareProfile) -> Curve:
     return curve
 
 
-class Lender:
+class SharedModel:
     """Loads the model that ``options`` name, and the drafts that methods name, and lends them to stages, on the machine
     of ``profile`` or on this one."""
 
@@ -156,7 +156,7 @@ class Lender:
 
 def forward_ms(options: SpeculationOptions) -> float:
     """Milliseconds of a forward over one token on this machine. Raises PredtuiError as ``llm.load.load`` does."""
-    lender = Lender(options)
+    lender = SharedModel(options)
     try:
         return lender.forward_ms()
     finally:

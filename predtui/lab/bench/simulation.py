@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from rich.table import Table
 
 from predtui.decoding.costs.curve import Curve
@@ -23,6 +24,7 @@ from predtui.lab.bench.shared_model import priced
 from predtui.lab.bench.streams import Stream
 from predtui.lab.bench.virtual import Timetable
 from predtui.lab.bench.watch import Watch
+from predtui.lab.commands.options import Json
 from predtui.llm.base import LoadedModel, Stale
 from predtui.llm.load import load
 from predtui.llm.scripted import ScriptedModel
@@ -45,7 +47,7 @@ _SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class SimulatedTurn:
     """What one simulated turn took, in forwards over one token on its machine, from the end of the input to the first
     sentence."""
 
@@ -61,13 +63,13 @@ class Turn:
         return self.with_speculation - self.without
 
 
-def run(turns: int, seed: int, method: Method) -> Iterator[Turn]:
+def run(turns: int, seed: int, method: Method) -> Iterator[SimulatedTurn]:
     """``turns`` random ones."""
     for number in range(turns):
         yield simulated(random.Random(f"simulation {seed} {number}"), method)
 
 
-def simulated(rng: random.Random, method: Method) -> Turn:
+def simulated(rng: random.Random, method: Method) -> SimulatedTurn:
     pace = rng.choice((*PACES, None))
     text = " ".join(rng.choices(_WORDS, k=rng.randint(1, 14)))
     stream = keystrokes.typed(text, pace, rng) if pace else keystrokes.spoken(text, SPEECH, rng)
@@ -75,7 +77,7 @@ def simulated(rng: random.Random, method: Method) -> Turn:
     model, moods = rng.randrange(1000), rng.choice((1, 2, 4, 16, 64))
     first = [_first_sentence(each, stream, forward_ms, further, model, moods) for each in (method, METHODS["baseline"])]
     with_speculation, without = (seconds * 1000 / forward_ms for seconds in first)
-    return Turn(
+    return SimulatedTurn(
         f"{pace} words a minute" if pace else SPOKEN,
         forward_ms,
         further,
@@ -114,7 +116,7 @@ def _first_sentence(method: Method, stream: Stream, forward_ms: float, further: 
     return done.time - events[-1].time
 
 
-def rows(turns: Sequence[Turn]) -> list[dict[str, Any]]:
+def rows(turns: Sequence[SimulatedTurn]) -> list[dict[str, Any]]:
     """A row for each kind of input, for each speed of machine, and for all: means in forwards, and the worst turn."""
     names = (
         *(f"{pace} words a minute" for pace in PACES),
@@ -122,14 +124,14 @@ def rows(turns: Sequence[Turn]) -> list[dict[str, Any]]:
         *(f"{ms:g} ms a forward" for ms in FORWARD_MS),
         "all",
     )
-    table: dict[str, list[Turn]] = {name: [] for name in names}
+    table: dict[str, list[SimulatedTurn]] = {name: [] for name in names}
     for turn in turns:
         for name in (turn.input, f"{turn.forward_ms:g} ms a forward", "all"):
             table[name].append(turn)
     return [_row(name, group) for name, group in table.items() if group]
 
 
-def _row(name: str, group: Sequence[Turn]) -> dict[str, Any]:
+def _row(name: str, group: Sequence[SimulatedTurn]) -> dict[str, Any]:
     with_speculation, without = fmean(turn.with_speculation for turn in group), fmean(turn.without for turn in group)
     return {
         "turns": name,
@@ -144,7 +146,7 @@ def _row(name: str, group: Sequence[Turn]) -> dict[str, Any]:
 
 def main(turns: int = 1000, seed: int = 0, json_path: Path | None = None) -> int:
     """Simulate, print and write. Exit status 1 where a turn was later by more than a forward."""
-    watch: Watch[Turn] = Watch(turns, "turns")
+    watch: Watch[SimulatedTurn] = Watch(turns, "turns")
     played = watch(run(turns, seed, METHODS["greedy"]))
     found = rows(played)
     table = Table("turns", "n", "with", "without", "ratio", "later by > 1", "worst", title="forwards to first sentence")
@@ -153,3 +155,12 @@ def main(turns: int = 1000, seed: int = 0, json_path: Path | None = None) -> int
     console().print(table)
     worse = [asdict(turn) for turn in played if turn.excess > 1 + ROUNDING]
     return watch.leave({"command": command(), "rows": found, "worse": worse}, json_path) or bool(worse)
+
+
+def cli(
+    turns: Annotated[int, typer.Option(help="Simulated turns.", min=1)] = 1000,
+    seed: Annotated[int, typer.Option(help="Seed of keys, words and machines.")] = 0,
+    json: Json = None,
+) -> None:
+    """``predtui bench simulate``."""
+    raise typer.Exit(main(turns, seed, json))

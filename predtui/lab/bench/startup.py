@@ -19,10 +19,15 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
+from typing import Annotated
 
+import typer
+
+from predtui.commands.with_settings import with_settings
 from predtui.lab.bench.report import command, console, machine
 from predtui.lab.bench.watch import Watch
-from predtui.runtime.build import make_pipeline
+from predtui.lab.commands.options import Json
+from predtui.runtime.build import make_pipeline, resolved
 from predtui.runtime.bus import STAGES
 from predtui.settings import Settings
 from predtui.state.events import Event, StageStatus
@@ -103,3 +108,13 @@ def main(settings: Settings, repeats: int = 5, json_path: Path | None = None) ->
 def _first_frames(settings: Settings, repeats: int) -> Iterator[tuple[float, float]]:
     for _ in range(repeats):
         yield first_frame(settings)
+
+
+@with_settings
+def cli(
+    settings: Settings,
+    repeats: Annotated[int, typer.Option(help="Starts of the screen.", min=1)] = 5,
+    json: Json = None,
+) -> None:
+    """``predtui bench startup``."""
+    raise typer.Exit(main(resolved(settings, embedded=True), repeats, json))

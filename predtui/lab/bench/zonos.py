@@ -12,17 +12,20 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Annotated, Any
 
 import psutil
 import torch
+import typer
 from rich.table import Table
 
+from predtui.commands.with_settings import with_settings
 from predtui.errors import PredtuiError
 from predtui.lab.bench import zonos_random
 from predtui.lab.bench.report import command, console, machine
 from predtui.lab.bench.watch import Gather, Watch
-from predtui.settings import TtsSettings
+from predtui.lab.commands.options import Json
+from predtui.settings import Settings, TtsSettings
 from predtui.tts.zonos.load import load
 from predtui.tts.zonos.synthesizer import ZonosSynthesizer
 
@@ -35,7 +38,7 @@ MB = 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ZonosBench:
     """``size`` of random weights, where the settings name no checkpoint of their own. Each repeat makes ``frames`` of
     a sentence at most."""
 
@@ -119,41 +122,41 @@ def _ms(since: float) -> float:
 
 
 def result(
-    plan: Plan, tell: Callable[[str], None] = lambda line: None, gather: Gather[dict[str, Any]] = list
+    bench: ZonosBench, tell: Callable[[str], None] = lambda line: None, gather: Gather[dict[str, Any]] = list
 ) -> dict[str, Any]:
     """All that is written as JSON; ``tell`` hears beforehand what it will take. Raises PredtuiError as ``measured``
     does, and where disk or memory do not suffice."""
     with tempfile.TemporaryDirectory() as folder:
-        settings = plan.settings
-        if plan.size:
-            place, size = plan.keep or Path(folder), zonos_random.size_named(plan.size)
+        settings = bench.settings
+        if bench.size:
+            place, size = bench.keep or Path(folder), zonos_random.size_named(bench.size)
             needs = zonos_random.needs(size)
             tell(
-                f"Random weights, {plan.size}: {needs.disk / zonos_random.GB:.2f} GB of disk in {place}, up to "
+                f"Random weights, {bench.size}: {needs.disk / zonos_random.GB:.2f} GB of disk in {place}, up to "
                 f"{needs.memory / zonos_random.GB:.1f} GB of memory."
             )
             needs.check(place)
             checkpoint, codec = zonos_random.write(place, size)
             settings = replace(settings, model=str(checkpoint), codec=str(codec))
-        rows = gather(measured(name, each, plan.frames, plan.repeats) for name, each in variants(settings))
+        rows = gather(measured(name, each, bench.frames, bench.repeats) for name, each in variants(settings))
     return {
         "command": command(),
         "machine": machine(torch.get_num_threads()),
-        "models": [f"random weights, {plan.size}" if plan.size else settings.model],
+        "models": [f"random weights, {bench.size}" if bench.size else settings.model],
         "rows": rows,
     }
 
 
-def told(row: dict[str, Any]) -> str:
+def as_line(row: dict[str, Any]) -> str:
     """A variant in a line."""
     return f"{row['variant']}: {row['ms_a_frame']} ms a frame, first chunk after {row['first_chunk_ms']} ms"
 
 
-def main(plan: Plan, json_path: Path | None = None) -> int:
+def main(bench: ZonosBench, json_path: Path | None = None) -> int:
     """Measure, print, write; the exit status."""
     screen = console()
-    watch = Watch(len(list(variants(plan.settings))), "variants", told)
-    found = result(plan, lambda line: screen.print(line, soft_wrap=True), watch)
+    watch = Watch(len(list(variants(bench.settings))), "variants", as_line)
+    found = result(bench, lambda line: screen.print(line, soft_wrap=True), watch)
     table = Table(title=f"Zonos, {found['models'][0]}, on {found['machine']}")
     rows = found["rows"]
     table.add_column("")
@@ -163,3 +166,18 @@ def main(plan: Plan, json_path: Path | None = None) -> int:
         table.add_row(name.replace("_", " "), *("–" if row[name] is None else str(row[name]) for row in rows))
     screen.print(table)
     return watch.leave(found, json_path)
+
+
+@with_settings
+def cli(
+    settings: Settings,
+    size: Annotated[
+        str, typer.Option(help="Random weights: tiny, small, medium, published; empty: the checkpoint of the settings.")
+    ] = "small",
+    frames: Annotated[int, typer.Option(help="Frames of the sentence, at most.", min=1)] = 60,
+    repeats: Annotated[int, typer.Option(help="The median of so many is taken.", min=1)] = 3,
+    keep: Annotated[Path | None, typer.Option(help="Leave the random checkpoint in this folder.")] = None,
+    json: Json = None,
+) -> None:
+    """``predtui bench zonos``."""
+    raise typer.Exit(main(ZonosBench(settings.tts, size, frames, repeats, keep), json))

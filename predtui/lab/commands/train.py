@@ -10,7 +10,7 @@ import typer
 
 from predtui.commands.outputs import creatable
 from predtui.commands.with_settings import Commands
-from predtui.errors import PredtuiError
+from predtui.lab.commands.packages import needed
 from predtui.models.shipped import output
 
 POCKET, CLLM, WHISPER = output("pocket"), output("cllm"), output("whisper")
@@ -33,7 +33,7 @@ def train_pocket_models(
     ] = None,
 ) -> None:
     """The pocket target and draft, from a seed: corpus, tokenizer, training, export, card."""
-    _needs_torch()
+    needed("train pocket", "torch", "gguf")
     from predtui.lab.training.pocket.train import train_pocket
 
     train_pocket(out, minutes, judge_minutes, draft_minutes, seed, threads, resume, start=start)
@@ -54,7 +54,7 @@ def train_consistency(
     resume: Annotated[bool, typer.Option(help="Go on from the last checkpoint.")] = True,
 ) -> None:
     """Tune a model for Jacobi decoding (CLLM): to say several tokens a forward of what it says anyway."""
-    _needs_torch()
+    needed("train cllm", "torch", "transformers", "peft")
     import subprocess
 
     command = [sys.executable, "-m", "predtui.lab.training.cllm", "--model", model, "--out", str(out)]
@@ -74,7 +74,7 @@ def train_pocket_whisper(
     utterances: Annotated[int, typer.Option(help="Utterances to synthesise.", min=1)] = 32_000,
 ) -> None:
     """The pocket Whisper, from a seed: synthetic speech, tokenizer, training, export, card."""
-    _needs_torch()
+    needed("train asr", "torch")
     from predtui.lab.training.asr.train import train_asr
 
     train_asr(out, minutes, seed, threads, resume, start, utterances)
@@ -104,17 +104,17 @@ def train_hush_word(
     ablations: Annotated[bool, typer.Option(help="Learn other lengths, levels and positions too, to compare.")] = False,
 ) -> None:
     """The hush word of a Whisper: half a second of sound that stands for its padding."""
-    _needs_torch()
+    needed("train hush", "torch")
     from predtui.asr.faster_whisper import find_checkpoint
     from predtui.lab.bench.report import command
     from predtui.lab.training.hush import HushOptions
-    from predtui.lab.training.hush_train import Job, train_hush
+    from predtui.lab.training.hush_train import HushTraining, train_hush
     from predtui.settings import AsrSettings
 
     options = HushOptions(seconds=seconds, epochs=epochs, level=level, position=position, seed=seed)
     folder = Path(model) if Path(model).is_dir() else find_checkpoint(AsrSettings(model=model))
-    job = Job(folder, manifest, limit, target, out, command(), threads)
-    train_hush(job, options, resume, ablations)
+    training = HushTraining(folder, manifest, limit, target, out, command(), threads)
+    train_hush(training, options, resume, ablations)
 
 
 @train.command("rest")
@@ -134,10 +134,3 @@ def train_rest_datastore(
     from predtui.lab.training.rest import main as build
 
     build(corpus or ["pocket"], model, out, limit, seed)
-
-
-def _needs_torch() -> None:
-    import importlib.util
-
-    if importlib.util.find_spec("torch") is None:
-        raise PredtuiError("training needs PyTorch.", "Install it: pip install 'predtui[torch]'")

@@ -62,7 +62,7 @@ def pocket_utterances(count: int, seed: int) -> Iterator[Utterance]:
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class HushTraining:
     """Whose word is learned from what. ``model``: a Whisper's folder in Hugging Face's or CTranslate2's form;
     ``source``: "pocket" or a manifest, of which at most ``limit`` utterances are taken; ``target``: what is to be
     written, which is what was said or what the model itself writes of the padded sound; ``out``: where the word and its
@@ -87,7 +87,7 @@ class Job:
         return (self.out or self.model).name
 
 
-def train_hush(job: Job, options: HushOptions, resume: bool, ablations: bool = False) -> None:
+def train_hush(job: HushTraining, options: HushOptions, resume: bool, ablations: bool = False) -> None:
     """Learn the hush word of ``job``. A word for use goes where the job wants it, with its card, another into the work
     folder. ``ablations``: learn words of other lengths, levels and positions as well, for the card alone.
 
@@ -125,7 +125,7 @@ def train_hush(job: Job, options: HushOptions, resume: bool, ablations: bool = F
         write_card(folder, rows, asdict(options), {**told, "count": len(judged)})
 
 
-def _utterances(job: Job, seed: int) -> list[Utterance]:
+def _utterances(job: HushTraining, seed: int) -> list[Utterance]:
     found = pocket_utterances(job.limit, seed) if job.source == POCKET else manifest.read(Path(job.source))
     utterances = list(islice(found, job.limit))
     if len(utterances) < 5:
@@ -133,7 +133,7 @@ def _utterances(job: Job, seed: int) -> list[Utterance]:
     return utterances
 
 
-def _opened(job: Job) -> tuple[Whisper, Tokenizer]:
+def _opened(job: HushTraining) -> tuple[Whisper, Tokenizer]:
     """The frozen model, in either form."""
     try:
         return load_whisper(job.model), Tokenizer.from_file(str(job.fast / "tokenizer.json"))
@@ -141,7 +141,7 @@ def _opened(job: Job) -> tuple[Whisper, Tokenizer]:
         raise PredtuiError(f"{job.model} is no Whisper: {error}.", "Choose another.") from error
 
 
-def _written(job: Job, utterances: list[Utterance]) -> list[Utterance]:
+def _written(job: HushTraining, utterances: list[Utterance]) -> list[Utterance]:
     """The sounds of ``utterances`` with what the model writes of them where they are padded to its window, as it was
     trained: all that is then left to learn is to do without the padding."""
     heard = hear(job.fast, [one.samples for one in utterances], max(1, job.threads))

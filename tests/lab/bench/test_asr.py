@@ -103,9 +103,9 @@ def manifest(folder: Path) -> Path:
 
 def test_every_method_gives_a_row_and_unsays_nothing(folder: Path, tmp_path: Path) -> None:
     names = "offline,whisper-streaming,whisperflow,whisperflow-hush-beam-pipeline,whisperflow-pipeline@0.5"
-    plan = asr.Plan(asr.parsed(names), folder, manifest(tmp_path), step=0.3, beam=2)
+    bench = asr.AsrBench(asr.parsed(names), folder, manifest(tmp_path), step=0.3, beam=2)
     out, plot = tmp_path / "out.json", tmp_path / "out.svg"
-    asr.main(plan, out, plot)
+    asr.main(bench, out, plot)
     rows = json.loads(out.read_text())["rows"]
     assert [line["method"] for line in rows] == names.split(",")
     assert all(line["unsaid"] == 0 and line["rtf"] > 0 for line in rows)
@@ -146,18 +146,18 @@ def test_splits_of_the_threads_are_drawn_by_what_is_handed_over() -> None:
 
 
 def test_the_app_s_engine_is_what_the_real_clock_plays(folder: Path, tmp_path: Path) -> None:
-    plan = asr.Plan(
+    bench = asr.AsrBench(
         asr.parsed("whisperflow,whisperflow-pipeline"), folder, manifest(tmp_path), limit=1, clock="real", beam=1
     )
-    rows = asr.run(plan)["rows"]
+    rows = asr.run(bench)["rows"]
     assert all(line["rounds"] > 0 and line["unsaid"] == 0 for line in rows)
 
 
 def test_what_is_missing_is_named(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(PredtuiError, match="nothing to hear"):
-        asr.run(asr.Plan(asr.parsed("offline"), folder, limit=0, long=0))
+        asr.run(asr.AsrBench(asr.parsed("offline"), folder, limit=0, long=0))
     with pytest.raises(PredtuiError, match="holds no Whisper model"):
-        asr.run(asr.Plan(asr.parsed("offline"), tmp_path))
+        asr.run(asr.AsrBench(asr.parsed("offline"), tmp_path))
     (folder / "hush.safetensors").unlink()
     with pytest.raises(PredtuiError, match="has no hush word"):
-        asr.run(asr.Plan(asr.parsed("whisperflow"), folder, manifest(tmp_path)))
+        asr.run(asr.AsrBench(asr.parsed("whisperflow"), folder, manifest(tmp_path)))

@@ -25,9 +25,11 @@ TASKS = {
 }
 
 
-def plan(methods: str, **changes: Any) -> decoding.Plan:
+def bench(methods: str, **changes: Any) -> decoding.DecodingBench:
     given: dict[str, Any] = {"target": "5", "draft": "5", "target_engine": "scripted", "draft_engine": "scripted"}
-    return decoding.Plan(methods=chosen(methods, ablations=True), tasks=TASKS, max_tokens=40, **given | changes)
+    return decoding.DecodingBench(
+        methods=chosen(methods, ablations=True), tasks=TASKS, max_tokens=40, **given | changes
+    )
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +39,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PREDTUI_STATE_DIR", str(state))
         datastore.write(datastore.build(texts, datastore.fingerprint(target)), datastore.default_folder())
-        return decoding.result(plan(",".join(OURS)))
+        return decoding.result(bench(",".join(OURS)))
 
 
 def test_every_method_replies_to_every_prompt_as_vanilla_does(found: dict[str, Any]) -> None:
@@ -61,8 +63,8 @@ def test_every_method_replies_to_every_prompt_as_vanilla_does(found: dict[str, A
 
 
 def test_the_speed_after_the_prompt_leaves_out_what_all_pay_alike() -> None:
-    def record(method: str, seconds: float, ttft_ms: float | None) -> decoding.Record:
-        return decoding.Record("task", method, "prompt", 11, seconds, ttft_ms, 5, 0, 0, -1, 0.0)
+    def record(method: str, seconds: float, ttft_ms: float | None) -> decoding.ReplyRecord:
+        return decoding.ReplyRecord("task", method, "prompt", 11, seconds, ttft_ms, 5, 0, 0, -1, 0.0)
 
     rows = {
         row["method"]: row
@@ -93,7 +95,7 @@ def test_tables_and_charts_show_what_was_found(found: dict[str, Any]) -> None:
 
 
 def test_files_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    decoding.main(plan("pld"), tmp_path / "out.json", tmp_path / "out.svg")
+    decoding.main(bench("pld"), tmp_path / "out.json", tmp_path / "out.svg")
     written = json.loads((tmp_path / "out.json").read_text())
     assert {row["method"] for row in written["rows"]} == {"vanilla", "pld"}
     assert written["iterations"] == []
@@ -102,7 +104,7 @@ def test_files_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
 
 
 def test_a_reply_that_differs_is_reported_with_its_gap() -> None:
-    found = decoding.result(plan("sps", draft="6", temperature=1.0, seed=3))
+    found = decoding.result(bench("sps", draft="6", temperature=1.0, seed=3))
     assert found["diverged"]
     for case in found["diverged"]:
         assert case["method"] == "sps"
@@ -111,7 +113,7 @@ def test_a_reply_that_differs_is_reported_with_its_gap() -> None:
 
 
 def test_sampled_replies_are_those_of_plain_sampling() -> None:
-    found = decoding.result(plan("duo,model,suffix", draft="6", temperature=0.9, seed=3))
+    found = decoding.result(bench("duo,model,suffix", draft="6", temperature=0.9, seed=3))
     assert found["diverged"] == []
 
 
@@ -137,6 +139,6 @@ def test_what_is_not_known_or_cannot_be_compared_is_named() -> None:
         chosen("vanilla,quick", ablations=False)
     for name in ("transformers", "llama-cpp-python"):
         with pytest.raises(PredtuiError, match="methods"):
-            decoding.result(plan(name))
+            decoding.result(bench(name))
         with pytest.raises(PredtuiError, match="temperature"):
-            decoding.result(plan(name, temperature=1.0))
+            decoding.result(bench(name, temperature=1.0))

@@ -11,7 +11,7 @@ import pytest
 from predtui.decoding.sampler import Greedy
 from predtui.errors import PredtuiError
 from predtui.lab.bench import decoding_methods
-from predtui.lab.bench.decoding_methods import Bench
+from predtui.lab.bench.decoding_methods import MethodParts
 from tests.tiny_gguf import write
 
 
@@ -21,7 +21,7 @@ def test_a_method_that_always_repacks_is_refused_where_the_self_test_advises_aga
     write(tmp_path / "model.gguf")
     monkeypatch.setattr(decoding_methods, "may_repack", lambda *_: False)
     target = cast(Any, SimpleNamespace(parameters=1))
-    bench = Bench(target, target, (tmp_path, tmp_path), Greedy(), None, 1, lambda *_: None)
+    bench = MethodParts(target, target, (tmp_path, tmp_path), Greedy(), None, 1, lambda *_: None)
     with pytest.raises(PredtuiError, match="always repacks weights") as caught:
         decoding_methods._llamacpp_lookup(bench, "llama.cpp-lookup")
     assert "--methods" in caught.value.remedy

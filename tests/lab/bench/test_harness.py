@@ -81,11 +81,11 @@ def cast(
     llm: Callable[[Event, StageContext], Iterator[Event]] = busy,
     tts: Callable[[Event, StageContext], Iterator[Event]] = speak,
     tick: float | None = None,
-) -> harness.Cast:
+) -> harness.StageFactories:
     def make_llm(clock: Clock) -> Toy:
         return Toy(accepts=(TurnStarted, Transcript), handler=llm, tick=tick)
 
-    return harness.Cast(make_llm, lambda clock: Toy(accepts=(ReplyCommitted, ReplyFinished), handler=tts))
+    return harness.StageFactories(make_llm, lambda clock: Toy(accepts=(ReplyCommitted, ReplyFinished), handler=tts))
 
 
 INPUTS = [

@@ -23,7 +23,7 @@ import pocket_toy
 
 from predtui.lab.training.pocket.card import write_cards
 from predtui.lab.training.pocket.config import Budget, Recipe, Shape
-from predtui.lab.training.pocket.train import Lessons, Plan, train_pair
+from predtui.lab.training.pocket.train import Lessons, PocketTraining, train_pair
 
 
 def _heldout(split: Split, n: int, seed: int) -> list[Example]:
@@ -65,7 +65,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A target that has learned the toy corpus and a draft that has not."""
     out, work = (tmp_path_factory.mktemp(name) for name in ("models", "work"))
     shapes = (Shape(64, 2, 4, 128, vocab=340, context=256), Shape(16, 1, 2, 24, vocab=340, context=256))
-    plan = Plan(
+    plan = PocketTraining(
         target=Budget(steps=250),
         judge=Budget(steps=40),
         draft=Budget(steps=2),

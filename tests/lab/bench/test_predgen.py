@@ -27,14 +27,14 @@ DIALOGUES = [
 ]
 
 
-def plan(names: str = "baseline,greedy", **changes: Any) -> predgen.Plan:
+def bench(names: str = "baseline,greedy", **changes: Any) -> predgen.PredgenBench:
     chosen: dict[str, Any] = {"dialogues": DIALOGUES, "models": ["5"], "options": OPTIONS, "profile": PROFILE} | changes
-    return predgen.Plan(methods=methods.chosen(names), **chosen)
+    return predgen.PredgenBench(methods=methods.chosen(names), **chosen)
 
 
 @pytest.fixture(scope="module")
 def found() -> dict[str, Any]:
-    return predgen.result(plan())
+    return predgen.result(bench())
 
 
 def rows_of(result: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -66,7 +66,7 @@ def test_speculation_is_no_slower_and_changes_no_reply(found: dict[str, Any]) ->
 
 
 def test_synthesis_is_told_by_what_became_of_the_first_sentence(found: dict[str, Any]) -> None:
-    turn = predgen.Record(**found["turns"][0])
+    turn = predgen.TurnRecord(**found["turns"][0])
     made = [("accept", 0, 0), ("partial", 30, 40), ("partial", 10, 20), ("reject", 50, 90)]
     records = [replace(turn, outcome=o, speech_forwards=f, speech_positions=p) for o, f, p in made]
     (row,) = predgen.rows(records)
@@ -110,17 +110,17 @@ def test_a_bench_that_is_stopped_has_tables_of_what_it_found(
 ) -> None:
     turn, left = predgen._turn, iter(range(3))
 
-    def stopped(*arguments: Any) -> predgen.Record:
+    def stopped(*arguments: Any) -> predgen.TurnRecord:
         if next(left, None) is None:
             raise KeyboardInterrupt
         return turn(*arguments)
 
     monkeypatch.setattr(predgen, "_turn", stopped)
-    assert predgen.main(plan(), tmp_path / "out.json", tmp_path / "out.svg") == 130
+    assert predgen.main(bench(), tmp_path / "out.json", tmp_path / "out.svg") == 130
     written = json.loads((tmp_path / "out.json").read_text())
     assert written["stopped"] is True
     assert [row["n"] for row in written["rows"]] == [2, 1]
-    assert predgen.main(plan(), tmp_path / "none.json", tmp_path / "none.svg") == 130
+    assert predgen.main(bench(), tmp_path / "none.json", tmp_path / "none.svg") == 130
     assert json.loads((tmp_path / "none.json").read_text())["rows"] == []
     assert "Stopped after 0 of 10 turns." in capsys.readouterr().out
 
@@ -128,17 +128,17 @@ def test_a_bench_that_is_stopped_has_tables_of_what_it_found(
 def test_a_turn_that_was_taken_back_has_no_reply_and_no_share_in_the_means() -> None:
     gone = Dialogue((streams.Stream(((0.0, "what is"), (1.0, "what"), (2.0, ""))),))
     asked = Dialogue((streams.Stream(((0.0, "what is"), (2.0, "why"))),))
-    both, one = (predgen.result(plan("baseline", dialogues=said)) for said in ([gone, asked], [asked]))
+    both, one = (predgen.result(bench("baseline", dialogues=said)) for said in ([gone, asked], [asked]))
     (row,), (expected,) = both["rows"], one["rows"]
     assert {**row, "n": 1} == expected
     assert both["histograms"] == one["histograms"]
-    (alone,) = predgen.result(plan("baseline", dialogues=[gone]))["rows"]
+    (alone,) = predgen.result(bench("baseline", dialogues=[gone]))["rows"]
     assert (alone["nfetfs"], alone["nfetfs_1_share"], alone["ttfs_ms"]) == (None, None, None)
-    predgen.main(plan("baseline", dialogues=[gone]))
+    predgen.main(bench("baseline", dialogues=[gone]))
 
 
 def test_turns_of_a_dialogue_build_on_each_methods_own_replies(found: dict[str, Any]) -> None:
-    alone = predgen.result(plan("baseline", dialogues=[Dialogue((streams.typed("so"),))]))["turns"][0]
+    alone = predgen.result(bench("baseline", dialogues=[Dialogue((streams.typed("so"),))]))["turns"][0]
     after = next(turn for turn in found["turns"] if turn["prompt"] == "so")
     assert after["round"] == 2
     assert alone["round"] == 1
@@ -146,12 +146,12 @@ def test_turns_of_a_dialogue_build_on_each_methods_own_replies(found: dict[str, 
 
 
 def test_two_runs_are_the_same_to_the_byte(found: dict[str, Any]) -> None:
-    assert json.dumps(predgen.result(plan())) == json.dumps(found)
+    assert json.dumps(predgen.result(bench())) == json.dumps(found)
 
 
 def test_sampled_replies_are_those_of_plain_sampling_with_each_seed() -> None:
     sampled = SpeculationOptions(engine="scripted", model="5", system="sys", reply_tokens=60, temperature=0.8, seed=3)
-    found = predgen.result(plan(options=sampled, seeds=2))
+    found = predgen.result(bench(options=sampled, seeds=2))
     assert rows_of(found)["greedy"]["identical_share"] == 1.0
     assert {turn["seed"] for turn in found["turns"]} == {3, 4}
     replies = [{turn["reply"] for turn in found["turns"] if turn["seed"] == seed} for seed in (3, 4)]
@@ -160,7 +160,7 @@ def test_sampled_replies_are_those_of_plain_sampling_with_each_seed() -> None:
 
 def test_without_the_tie_sampled_replies_are_others_and_two_runs_agree() -> None:
     sampled = SpeculationOptions(engine="scripted", model="5", system="sys", reply_tokens=60, temperature=0.8, seed=3)
-    found, again = (predgen.result(plan("greedy,independent", options=sampled)) for _ in range(2))
+    found, again = (predgen.result(bench("greedy,independent", options=sampled)) for _ in range(2))
     assert found == again
     rows = rows_of(found)
     assert rows["greedy"]["identical_share"] == 1.0
@@ -176,12 +176,12 @@ def test_a_drafts_forwards_have_their_price_in_virtual_time() -> None:
         waits.append(turn.ttfs_ms or 0)
     assert 0 < waits[0] < waits[1]
     with pytest.raises(PredtuiError, match="does not say what a draft model costs"):
-        predgen.result(plan("drafted"))
+        predgen.result(bench("drafted"))
 
 
 def test_whatever_is_switched_off_the_reply_is_the_same() -> None:
     names = [name for name in methods.chosen("ablation") if name != "drafted"]
-    found = predgen.result(plan(",".join(names)))
+    found = predgen.result(bench(",".join(names)))
     assert {row["identical_share"] for row in found["rows"]} == {1.0}
     replies = {name: [turn["reply"] for turn in found["turns"] if turn["method"] == name] for name in names}
     assert all(said == replies["baseline"] for said in replies.values())
@@ -189,14 +189,14 @@ def test_whatever_is_switched_off_the_reply_is_the_same() -> None:
 
 def test_in_real_time_replies_are_the_same(found: dict[str, Any]) -> None:
     quick = [Dialogue((streams.typed("what is the sun made of", rate=60_000),))]
-    turns = predgen.result(plan(dialogues=quick, profile=None))["turns"]
+    turns = predgen.result(bench(dialogues=quick, profile=None))["turns"]
     expected = next(turn["reply"] for turn in found["turns"] if turn["prompt"] == "what is the sun made of")
     assert [turn["reply"] for turn in turns] == [expected, expected]
     assert all(turn["identical"] and turn["audio_latency_ms"] > 0 for turn in turns)
 
 
 def test_files_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    predgen.main(plan(models=["5", "6"]), tmp_path / "out.json", tmp_path / "out.svg")
+    predgen.main(bench(models=["5", "6"]), tmp_path / "out.json", tmp_path / "out.svg")
     written = json.loads((tmp_path / "out.json").read_text())
     assert {"command", "machine", "models", "rows", "turns"} <= written.keys()
     assert [row["method"] for row in written["rows"]] == ["baseline", "greedy"] * 2

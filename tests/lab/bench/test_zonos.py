@@ -22,7 +22,7 @@ FOUND = ("read_ms", "ms_a_frame", "ms_a_chunk_decoded", "first_chunk_ms", "real_
 
 def test_each_variant_gets_its_figures(tmp_path: Path) -> None:
     out = tmp_path / "zonos.json"
-    zonos.main(zonos.Plan(TtsSettings(), "tiny", frames=30, repeats=1, keep=tmp_path), out)
+    zonos.main(zonos.ZonosBench(TtsSettings(), "tiny", frames=30, repeats=1, keep=tmp_path), out)
     found = json.loads(out.read_text())
     assert [row["variant"] for row in found["rows"]] == ["float32", "int8 weights"]
     assert all(row[name] > 0 for row in found["rows"] for name in FOUND)
@@ -36,7 +36,7 @@ def test_the_predgen_bench_counts_its_forwards(tmp_path: Path) -> None:
     speech = TtsSettings(engine="zonos", model=str(tmp_path / "zonos"), codec=str(tmp_path / "dac"), seconds=0.2)
     options = SpeculationOptions(engine="scripted", model="5", system="sys", reply_tokens=120)
     said = [Dialogue((streams.typed("why", rate=60_000.0),))]
-    found = predgen.result(predgen.Plan(methods.chosen("baseline"), said, ["5"], options, speech=speech))
+    found = predgen.result(predgen.PredgenBench(methods.chosen("baseline"), said, ["5"], options, speech=speech))
     assert found["turns"][0]["speech_forwards"] > 20
     assert found["rows"][0]["speech_positions"] > found["rows"][0]["speech_forwards"]
 
@@ -56,7 +56,7 @@ def test_an_unknown_size_is_told() -> None:
 
 
 def test_what_it_takes_is_told_before_it_starts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    zonos.main(zonos.Plan(TtsSettings(), "tiny", frames=10, repeats=1, keep=tmp_path))
+    zonos.main(zonos.ZonosBench(TtsSettings(), "tiny", frames=10, repeats=1, keep=tmp_path))
     assert capsys.readouterr().out.startswith(f"Random weights, tiny: 0.01 GB of disk in {tmp_path}, up to 0.5 GB")
     written = sum(path.stat().st_size for path in tmp_path.rglob("*.safetensors"))
     assert zonos_random.needs(zonos_random.SIZES["tiny"]).disk == pytest.approx(written, rel=0.05)
@@ -72,7 +72,7 @@ def test_too_large_a_size_is_refused_before_a_weight_is_drawn(
     place = "shutil.disk_usage" if short == "disk" else "psutil.virtual_memory"
     monkeypatch.setattr(place, lambda *_: Little)
     with pytest.raises(PredtuiError, match=rf"takes .* GB of {short}.* 0.01 GB are free"):
-        zonos.result(zonos.Plan(TtsSettings(), "published", keep=tmp_path / "not" / "there"))
+        zonos.result(zonos.ZonosBench(TtsSettings(), "published", keep=tmp_path / "not" / "there"))
     assert not list(tmp_path.iterdir())
 
 

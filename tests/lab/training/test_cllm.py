@@ -29,7 +29,7 @@ from predtui.lab.training.cllm.__main__ import main  # noqa: E402
 from predtui.lab.training.cllm.card import COLUMNS, write_card  # noqa: E402
 from predtui.lab.training.cllm.config import Recipe  # noqa: E402
 from predtui.lab.training.cllm.loop import batches, grouped, in_turn, losses  # noqa: E402
-from predtui.lab.training.cllm.tune import CHECKPOINT, Plan, tune  # noqa: E402
+from predtui.lab.training.cllm.tune import CHECKPOINT, CllmTraining, tune  # noqa: E402
 from predtui.lab.training.cllm.windows import IGNORED, Reply, Windows  # noqa: E402
 from predtui.lab.training.pocket.config import Budget  # noqa: E402
 
@@ -168,9 +168,11 @@ def test_prompts_of_a_file_and_lines_that_are_none(tmp_path: Path) -> None:
 def test_tuning_ends_in_a_folder_that_says_its_own_faster_or_not(folder: Path, tmp_path: Path, full: bool) -> None:
     asked = tmp_path / "prompts.jsonl"
     asked.write_text("\n".join(json.dumps({"prompt": f"the thing {n}"}) for n in range(6)))
-    plan = Plan(str(folder), tmp_path / "out", Budget(steps=4), tmp_path / "work", asked, full, 0, 1, recipe=QUICK)
+    training = CllmTraining(
+        str(folder), tmp_path / "out", Budget(steps=4), tmp_path / "work", asked, full, 0, 1, recipe=QUICK
+    )
     log = io.StringIO()
-    tune(plan, Console(file=log))
+    tune(training, Console(file=log))
     assert "consistency" in log.getvalue()
     tuned = load(str(tmp_path / "out"), "torch", threads=1)
     assert not list((tmp_path / "out").glob("adapter*"))
@@ -186,9 +188,9 @@ def test_tuning_ends_in_a_folder_that_says_its_own_faster_or_not(folder: Path, t
 
 
 def test_a_run_goes_on_where_it_was_and_only_if_it_is_its_own(folder: Path, tmp_path: Path) -> None:
-    plan = Plan(str(folder), tmp_path / "out", Budget(steps=3), tmp_path / "work", threads=1, recipe=QUICK)
-    tune(plan, Console(file=io.StringIO()))
-    more = replace(plan, budget=Budget(steps=5), resume=True)
+    training = CllmTraining(str(folder), tmp_path / "out", Budget(steps=3), tmp_path / "work", threads=1, recipe=QUICK)
+    tune(training, Console(file=io.StringIO()))
+    more = replace(training, budget=Budget(steps=5), resume=True)
     tune(more, Console(file=io.StringIO()))
     assert json.loads((tmp_path / "out" / "training.json").read_text())["step"] == 5
     assert (tmp_path / "work" / CHECKPOINT).is_file()
@@ -203,8 +205,10 @@ def test_what_cannot_be_tuned_is_a_line(tmp_path: Path, capsys: pytest.CaptureFi
 
 @pytest.mark.skipif(not asset("pocket", "target", "config.json").is_file(), reason="the pocket model is not there")
 def test_the_pocket_is_exported_for_llama_cpp_too(tmp_path: Path) -> None:
-    plan = Plan("pocket", tmp_path / "out", Budget(steps=1), tmp_path / "work", full=True, threads=1, recipe=QUICK)
-    tune(plan, Console(file=io.StringIO()))
+    training = CllmTraining(
+        "pocket", tmp_path / "out", Budget(steps=1), tmp_path / "work", full=True, threads=1, recipe=QUICK
+    )
+    tune(training, Console(file=io.StringIO()))
     here, there = load(str(tmp_path / "out" / "model.gguf"), threads=1), load(str(tmp_path / "out"), "torch", threads=1)
     assert here.pad == there.pad is not None
     prompt = here.tokenizer.encode("<|user|>what is the capital of france<|end|><|assistant|>", special=True)

@@ -21,7 +21,7 @@ from predtui.lab.training import hush, manifest  # noqa: E402
 from predtui.lab.training.asr import from_ctranslate2  # noqa: E402
 from predtui.lab.training.asr.export import load_whisper  # noqa: E402
 from predtui.lab.training.hush_card import placed  # noqa: E402
-from predtui.lab.training.hush_train import Job, opening, train_hush  # noqa: E402
+from predtui.lab.training.hush_train import HushTraining, opening, train_hush  # noqa: E402
 from tests.asr import tiny_whisper  # noqa: E402
 
 
@@ -96,7 +96,9 @@ def test_a_word_learned_from_the_fast_form_is_found_wherever_that_model_lies(
             file.writeframes((one.samples * 32767).astype("<i2").tobytes())
     (tmp_path / "list.tsv").write_text("".join(f"{index}.wav\tsaid\n" for index in range(6)))
     shipped = tmp_path / "hush"
-    job = Job(model / "ctranslate2", str(tmp_path / "list.tsv"), 6, "written", shipped / "mine", work=tmp_path / "work")
+    job = HushTraining(
+        model / "ctranslate2", str(tmp_path / "list.tsv"), 6, "written", shipped / "mine", work=tmp_path / "work"
+    )
     train_hush(job, hush.HushOptions(epochs=1), resume=False)
     monkeypatch.setattr(whisper_files, "asset", lambda *parts: tmp_path.joinpath(*parts))
     elsewhere = tmp_path / "elsewhere"
@@ -139,7 +141,7 @@ def test_a_manifest_becomes_a_hush_word_with_a_card(model: Path, tmp_path: Path)
     lines = [f"{index}.wav\t{one.text}" for index, one in enumerate(utterances(10))]
     (tmp_path / "list.tsv").write_text("\n".join(lines) + "\n\n")
     options = hush.HushOptions(epochs=1)
-    job = Job(model, str(tmp_path / "list.tsv"), 10, command="a command", work=tmp_path / "work")
+    job = HushTraining(model, str(tmp_path / "list.tsv"), 10, command="a command", work=tmp_path / "work")
     train_hush(job, options, resume=False, ablations=True)
     word = find_hush(model / "ctranslate2")
     assert word is not None
@@ -180,4 +182,4 @@ def test_files_that_hold_no_hush_word_are_named(tmp_path: Path, model: Path) -> 
     with pytest.raises(PredtuiError, match="no hush word"):
         read_hush(model / "model.safetensors")
     with pytest.raises(PredtuiError, match="no Whisper"):
-        train_hush(Job(tmp_path, limit=5, work=tmp_path), hush.HushOptions(), resume=False)
+        train_hush(HushTraining(tmp_path, limit=5, work=tmp_path), hush.HushOptions(), resume=False)

@@ -24,7 +24,7 @@ from predtui.lab.training.pocket.tokenizer import (
     encode_message,
     load_tokenizer,
 )
-from predtui.lab.training.pocket.train import Lessons, Plan, train_pair
+from predtui.lab.training.pocket.train import Lessons, PocketTraining, train_pair
 from predtui.llm.load import load
 from predtui.llm.torch.folder import load_network
 from predtui.state.events import Message
@@ -45,7 +45,7 @@ def assets(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("assets")
     shapes = (Shape(64, 2, 4, 96, vocab=340, context=256), Shape(32, 1, 2, 48, vocab=340, context=256))
     recipe = Recipe(batch_tokens=512, pool_batches=4, warmup_steps=4)
-    plan = Plan(
+    training = PocketTraining(
         target=Budget(steps=60),
         judge=Budget(steps=2),
         draft=Budget(steps=2),
@@ -60,7 +60,7 @@ def assets(tmp_path_factory: pytest.TempPathFactory) -> Path:
         judge_layers=1,
     )
     log = io.StringIO()
-    train_pair(out, plan, LESSONS, Console(file=log))
+    train_pair(out, training, LESSONS, Console(file=log))
     assert "100 %" in log.getvalue()
     assert "tok/s" in log.getvalue()
     return out
@@ -145,9 +145,9 @@ def test_a_fresh_run_leaves_nothing_to_resume_of_an_earlier_one(tmp_path: Path) 
     stale = tmp_path / "work" / "draft" / "checkpoint.safetensors"
     stale.parent.mkdir(parents=True)
     stale.write_bytes(b"of another vocabulary")
-    plan = Plan(Budget(steps=1), Budget(steps=1), Budget(steps=1), work=tmp_path / "work")
+    training = PocketTraining(Budget(steps=1), Budget(steps=1), Budget(steps=1), work=tmp_path / "work")
     with pytest.raises(ZeroDivisionError):
-        train_pair(tmp_path / "out", plan, Lessons(*[pocket_toy.failing] * 3), Console(file=io.StringIO()))
+        train_pair(tmp_path / "out", training, Lessons(*[pocket_toy.failing] * 3), Console(file=io.StringIO()))
     assert not stale.exists()
 
 
@@ -155,9 +155,11 @@ def test_a_finished_pair_is_trained_on(assets: Path, tmp_path: Path) -> None:
     shapes = (Shape(64, 2, 4, 96, vocab=340, context=256), Shape(32, 1, 2, 48, vocab=340, context=256))
     gentle = Recipe(batch_tokens=512, pool_batches=4, warmup_steps=10**6)
     once = Budget(steps=1)
-    plan = Plan(once, once, once, threads=1, work=tmp_path / "work", start=assets, teaching=gentle, judging=gentle)
-    plan = replace(plan, shapes=shapes, judge_layers=1)
-    train_pair(tmp_path / "out", plan, replace(LESSONS, known=3), Console(file=io.StringIO()))
+    training = PocketTraining(
+        once, once, once, threads=1, work=tmp_path / "work", start=assets, teaching=gentle, judging=gentle
+    )
+    training = replace(training, shapes=shapes, judge_layers=1)
+    train_pair(tmp_path / "out", training, replace(LESSONS, known=3), Console(file=io.StringIO()))
     for name in ("target", "draft"):
         assert (tmp_path / "out" / name / "tokenizer.json").read_bytes() == (
             assets / name / "tokenizer.json"
@@ -166,7 +168,7 @@ def test_a_finished_pair_is_trained_on(assets: Path, tmp_path: Path) -> None:
         for weight, tensor in load_exported(tmp_path / "out" / name).state_dict().items():
             judging = name == "target" and ".layers.1." in weight
             assert judging or torch.allclose(tensor, before[weight], atol=1e-2), weight
-    other = replace(plan, shapes=(replace(shapes[0], hidden=32), shapes[1]), work=tmp_path / "other")
+    other = replace(training, shapes=(replace(shapes[0], hidden=32), shapes[1]), work=tmp_path / "other")
     with pytest.raises(ValueError, match="cannot be trained on"):
         train_pair(tmp_path / "out", other, LESSONS, Console(file=io.StringIO()))
 

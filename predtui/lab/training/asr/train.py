@@ -47,7 +47,7 @@ MEASURED_SEED = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class AsrTraining:
     """What to train, and where the work stands."""
 
     minutes: float
@@ -78,55 +78,55 @@ def train_asr(
     subprocess.run([*command, *(["--resume"] if resume else [])], env=environment(threads), check=True)
 
 
-def train(out: Path, plan: Plan) -> None:
-    """Corpus, tokenizer and checkpoint into ``plan.work``; the finished model, measured, into ``out``."""
-    torch.set_num_threads(plan.threads)
+def train(out: Path, training: AsrTraining) -> None:
+    """Corpus, tokenizer and checkpoint into ``training.work``; the finished model, measured, into ``out``."""
+    torch.set_num_threads(training.threads)
     console = Console()
-    record = plan.start / "training.json" if plan.start else None
+    record = training.start / "training.json" if training.start else None
     before = json.loads(record.read_text(encoding="utf-8")) if record and record.exists() else None
     console.print("corpus: speaking")
-    corpus = build(plan.work / "corpus", plan.utterances, plan.seed, plan.threads)
+    corpus = build(training.work / "corpus", training.utterances, training.seed, training.threads)
     console.print(f"corpus: {len(corpus)} utterances, {corpus.hours:.1f} h")
     shape = Shape()
-    tokenizer = vocabulary(plan, shape)
+    tokenizer = vocabulary(training, shape)
     if tokenizer.get_vocab_size() != shape.vocab:
         raise RuntimeError(f"a vocabulary of {tokenizer.get_vocab_size()} tokens, not {shape.vocab}")
-    trainee = Trainee(shape, TEXT_TOKENS, plan.seed)
-    if plan.start:
-        trainee.whisper.load_state_dict(grown(load_whisper(plan.start), shape).state_dict())
-    recipe = ONWARDS if plan.start else Recipe()
-    batches = Batches(corpus, tokenizer, shape, recipe.batch, Crops(), plan.seed)
-    if plan.start and not (plan.resume and (plan.work / CHECKPOINT).exists()):
+    trainee = Trainee(shape, TEXT_TOKENS, training.seed)
+    if training.start:
+        trainee.whisper.load_state_dict(grown(load_whisper(training.start), shape).state_dict())
+    recipe = ONWARDS if training.start else Recipe()
+    batches = Batches(corpus, tokenizer, shape, recipe.batch, Crops(), training.seed)
+    if training.start and not (training.resume and (training.work / CHECKPOINT).exists()):
         teach_head(trainee, batches)
     with bar("pocket Whisper", console, describe) as report:
-        run = Run(trainee, batches, recipe, Budget(minutes=plan.minutes), plan.work, report)
-        counters = run(plan.seed, plan.resume)
-    export(trainee.whisper, tokenizer, plan.work / EXPORTED)
-    shutil.copytree(plan.work / EXPORTED / FAST, out / FAST, dirs_exist_ok=True)
+        run = Run(trainee, batches, recipe, Budget(minutes=training.minutes), training.work, report)
+        counters = run(training.seed, training.resume)
+    export(trainee.whisper, tokenizer, training.work / EXPORTED)
+    shutil.copytree(training.work / EXPORTED / FAST, out / FAST, dirs_exist_ok=True)
     console.print("measuring")
     facts = {
-        "command": plan.command,
+        "command": training.command,
         "hours": round(corpus.hours, 1),
         "utterances": len(corpus),
-        "threads": plan.threads,
+        "threads": training.threads,
         "count": MEASURED,
         "before": before,
     }
-    write_card(out, shape, counters, facts, quality(out / FAST, MEASURED, MEASURED_SEED, plan.threads))
+    write_card(out, shape, counters, facts, quality(out / FAST, MEASURED, MEASURED_SEED, training.threads))
 
 
-def vocabulary(plan: Plan, shape: Shape) -> Tokenizer:
+def vocabulary(training: AsrTraining, shape: Shape) -> Tokenizer:
     """The run's tokenizer: that of what it goes on from, else learned from the sentences."""
     seconds = shape.window / FRAMES_A_SECOND
-    if plan.start:
-        tokenizer = Tokenizer.from_file(str(fast_form(plan.start) / "tokenizer.json"))
+    if training.start:
+        tokenizer = Tokenizer.from_file(str(fast_form(training.start) / "tokenizer.json"))
         add_timestamps(tokenizer, seconds)
         return tokenizer
-    path = plan.work / "tokenizer.json"
-    if plan.resume and path.exists() and (plan.work / CHECKPOINT).exists():
+    path = training.work / "tokenizer.json"
+    if training.resume and path.exists() and (training.work / CHECKPOINT).exists():
         return Tokenizer.from_file(str(path))
-    tokenizer = train_tokenizer(islice(sentences(plan.seed), TOKENIZER_SENTENCES), seconds)
-    save_tokenizer(tokenizer, plan.work)
+    tokenizer = train_tokenizer(islice(sentences(training.seed), TOKENIZER_SENTENCES), seconds)
+    save_tokenizer(tokenizer, training.work)
     return tokenizer
 
 
@@ -145,9 +145,11 @@ def main() -> int:
     command += f" --utterances {chosen.utterances}" if chosen.utterances != UTTERANCES else ""
     command += f" --start {chosen.start}" if chosen.start else ""
     threads = chosen.threads or os.cpu_count() or 1
-    plan = Plan(chosen.minutes, chosen.seed, threads, chosen.resume, chosen.utterances, WORK, command, chosen.start)
+    training = AsrTraining(
+        chosen.minutes, chosen.seed, threads, chosen.resume, chosen.utterances, WORK, command, chosen.start
+    )
     try:
-        train(chosen.out, plan)
+        train(chosen.out, training)
     except KeyboardInterrupt:
         return 130
     return 0

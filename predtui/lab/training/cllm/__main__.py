@@ -39,9 +39,9 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str]) -> int:
     """The exit status: 130 when interrupted, after a checkpoint; 2 for what cannot be tuned."""
     options = parser().parse_args(arguments)
-    from predtui.lab.training.cllm.tune import Plan, tune
+    from predtui.lab.training.cllm.tune import CllmTraining, tune
 
-    plan = Plan(
+    training = CllmTraining(
         model=options.model,
         out=options.out,
         budget=Budget(steps=options.steps) if options.steps is not None else Budget(minutes=options.minutes),
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str]) -> int:
     )
     console = Console()
     try:
-        tune(plan, console)
+        tune(training, console)
     except KeyboardInterrupt:
         console.print("interrupted: saved; go on with --resume")
         return 130

@@ -44,7 +44,7 @@ LORA_RANK = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class CllmTraining:
     """What to tune: the model (a folder, a name in the local cache, or ``pocket``), on what, how long. ``full``: all
     weights, in place of low-rank adapters. ``work`` holds replies and checkpoint."""
 
@@ -79,47 +79,51 @@ class News:
         )
 
 
-def tune(plan: Plan, console: Console) -> None:
-    """Tune in this process and write ``plan.out``. Ctrl-C and SIGTERM save a checkpoint and raise KeyboardInterrupt.
+def tune(training: CllmTraining, console: Console) -> None:
+    """Tune in this process and write ``training.out``. Ctrl-C and SIGTERM save a checkpoint, then KeyboardInterrupt.
 
     Raises PredtuiError for a model or prompts that cannot be read, and for a checkpoint of another run.
     """
-    source, conversations = find(plan.model), prompts.read(plan.prompts) if plan.prompts else []
-    loaded = load(plan.model, "torch", plan.threads or None)
+    source, conversations = find(training.model), prompts.read(training.prompts) if training.prompts else []
+    loaded = load(training.model, "torch", training.threads or None)
     begun = time.monotonic()
     with terminate_as_interrupt():
-        said = _replies(plan, loaded, conversations, console)
-        fresh = Counters(str(source.resolve()), plan.seed, seconds=time.monotonic() - begun)
-        network, counters = _tuned(plan, source, loaded, said, fresh, console)
-    merged = network if plan.full else network.merge_and_unload()
-    export(merged, source, plan.out, f"predtui {loaded.name} cllm")
-    facts = {"command": plan.command, "parameters": loaded.parameters, "replies": len(said), "full": plan.full}
-    facts |= {"threads": plan.threads, "recipe": asdict(plan.recipe), **asdict(replace(counters, model=loaded.name))}
-    (plan.out / "training.json").write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
-    write_card(plan.out)
-    console.print(f"{counters.step} steps on {len(said)} replies: {plan.out}")
+        said = _replies(training, loaded, conversations, console)
+        fresh = Counters(str(source.resolve()), training.seed, seconds=time.monotonic() - begun)
+        network, counters = _tuned(training, source, loaded, said, fresh, console)
+    merged = network if training.full else network.merge_and_unload()
+    export(merged, source, training.out, f"predtui {loaded.name} cllm")
+    facts = {"command": training.command, "parameters": loaded.parameters, "replies": len(said), "full": training.full}
+    facts |= {
+        "threads": training.threads,
+        "recipe": asdict(training.recipe),
+        **asdict(replace(counters, model=loaded.name)),
+    }
+    (training.out / "training.json").write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+    write_card(training.out)
+    console.print(f"{counters.step} steps on {len(said)} replies: {training.out}")
 
 
 def _replies(
-    plan: Plan, loaded: LoadedModel, conversations: list[prompts.Conversation], console: Console
+    training: CllmTraining, loaded: LoadedModel, conversations: list[prompts.Conversation], console: Console
 ) -> list[Reply]:
     """The model's own replies: those of the run that is resumed, or new ones."""
-    path = plan.work / REPLIES
-    if plan.resume and path.exists():
+    path = training.work / REPLIES
+    if training.resume and path.exists():
         return replies.saved(path)
-    (plan.work / CHECKPOINT).unlink(missing_ok=True)
+    (training.work / CHECKPOINT).unlink(missing_ok=True)
     console.print(f"collecting what {loaded.name} replies")
-    recipe, begun = plan.recipe, time.monotonic()
+    recipe, begun = training.recipe, time.monotonic()
     drawn = (
         tokens
-        for rng, conversation in prompts.endless(conversations, plan.seed)
+        for rng, conversation in prompts.endless(conversations, training.seed)
         if len(tokens := prompts.broken_off(loaded, conversation, recipe.whole, rng)) <= _room(loaded, recipe)
     )
 
     def enough(count: int) -> bool:
-        if plan.budget.minutes is None:
+        if training.budget.minutes is None:
             return count >= recipe.replies
-        return count > 0 and time.monotonic() - begun >= 60 * plan.budget.minutes * recipe.collecting
+        return count > 0 and time.monotonic() - begun >= 60 * training.budget.minutes * recipe.collecting
 
     network: Any = loaded.model.network  # type: ignore[attr-defined]
     said = replies.collect(network, drawn, loaded.tokenizer.is_end, recipe.reply_tokens, enough)
@@ -133,36 +137,36 @@ def _room(loaded: LoadedModel, recipe: Recipe) -> int:
 
 
 def _tuned(
-    plan: Plan, source: Path, loaded: LoadedModel, said: list[Reply], fresh: Counters, console: Console
+    training: CllmTraining, source: Path, loaded: LoadedModel, said: list[Reply], fresh: Counters, console: Console
 ) -> tuple[Any, Counters]:
     """The network after the last step, adapters and all, and how far it went."""
-    network, recipe = _trainable(plan, source, loaded.model.network.device.type), plan.recipe  # type: ignore[attr-defined]
+    network, recipe = _trainable(training, source, loaded.model.network.device.type), training.recipe  # type: ignore[attr-defined]
     optimizer = PocketOptimizer(network, recipe.muon_lr, recipe.adam_lr, recipe.decay)
-    path = plan.work / CHECKPOINT
+    path = training.work / CHECKPOINT
     counters = checkpoint.load(path, network, optimizer, fresh) if path.exists() else fresh
     save = partial(checkpoint.save, path, network, optimizer)
-    seed = f"{plan.seed}:{counters.step}"
+    seed = f"{training.seed}:{counters.step}"
     stream = in_turn(batches(said, recipe, seed, loaded.pad), recipe)
-    with _replay(plan, source, seed) as corpus, bar(f"cllm {loaded.name}", console, News.line) as report:
-        counters = _run(network, optimizer, plan, zip(stream, corpus, strict=False), counters, save, report)
+    with _replay(training, source, seed) as corpus, bar(f"cllm {loaded.name}", console, News.line) as report:
+        counters = _run(network, optimizer, training, zip(stream, corpus, strict=False), counters, save, report)
     return network.eval(), counters
 
 
 def _run(
     network: Any,
     optimizer: PocketOptimizer,
-    plan: Plan,
+    training: CllmTraining,
     stream: Iterator[tuple[Windows, Batch | None]],
     counters: Counters,
     save: Callable[[Counters], None],
     report: Callable[[News], None],
 ) -> Counters:
     """Steps until the budget is used up, saved now and then, at the end, and when interrupted."""
-    recipe, half = plan.recipe, has_bfloat16(network.device)
+    recipe, half = training.recipe, has_bfloat16(network.device)
     before, begun = counters, time.monotonic()
     saved = begun
     try:
-        while (share := plan.budget.progress(counters.step, counters.seconds)) < 1.0:
+        while (share := training.budget.progress(counters.step, counters.seconds)) < 1.0:
             batch, again = next(stream)
             consistency, autoregressive = losses(network, batch, half, recipe.discount)
             torch.autograd.backward(consistency + recipe.ar_weight * autoregressive)
@@ -183,34 +187,34 @@ def _run(
                 save(counters)
                 saved = now
             speed = (counters.tokens - before.tokens) / max(now - begun, 1e-9)
-            report(News(counters, plan.budget.progress(counters.step, counters.seconds), speed))
+            report(News(counters, training.budget.progress(counters.step, counters.seconds), speed))
     finally:
         save(counters)
     return counters
 
 
 @contextmanager
-def _replay(plan: Plan, source: Path, seed: str) -> Iterator[Iterator[Batch | None]]:
+def _replay(training: CllmTraining, source: Path, seed: str) -> Iterator[Iterator[Batch | None]]:
     """For a model of the pocket's make, tuned on the pocket corpus, batches of it for ever, so that what it knows is
     not forgotten; nothing for others."""
-    if plan.prompts is not None or pocket_tokenizer(source) is None:
+    if training.prompts is not None or pocket_tokenizer(source) is None:
         yield repeat(None)
         return
-    recipe = PocketRecipe(batch_tokens=plan.recipe.replay_tokens, pool_batches=16)
+    recipe = PocketRecipe(batch_tokens=training.recipe.replay_tokens, pool_batches=16)
     context = int(json.loads((source / "config.json").read_text(encoding="utf-8"))["max_position_embeddings"])
     start = Cursor(random.Random(f"cllm replay:{seed}").randrange(10**6))
-    with BatchStream(draft_lesson, source, recipe, context, plan.seed, start) as stream:
+    with BatchStream(draft_lesson, source, recipe, context, training.seed, start) as stream:
         yield (batch for batch, _ in stream)
 
 
-def _trainable(plan: Plan, source: Path, device: str) -> Any:
+def _trainable(training: CllmTraining, source: Path, device: str) -> Any:
     """The network to train, in float32: all of it, or with LoRA adapters on every linear layer, as PredGen does."""
     network = load_network(source, device, torch.float32, "eager")
-    if plan.full:
+    if training.full:
         return network.train()
     from peft import LoraConfig, get_peft_model
 
-    torch.manual_seed(plan.seed)
+    torch.manual_seed(training.seed)
     adapters = LoraConfig(r=LORA_RANK, lora_alpha=LORA_RANK, target_modules="all-linear", task_type="CAUSAL_LM")
     return get_peft_model(network, adapters).train()
 

@@ -20,7 +20,7 @@ from predtui.lab.training.corpus.grammar import resolutions, resolve
 from predtui.lab.training.corpus.intents import INTENTS
 from predtui.lab.training.corpus.intents.dialogue import AFTER_TURN, AGAIN, OF_NOTHING, AfterTurn
 from predtui.lab.training.corpus.judge import AnyIntent
-from predtui.lab.training.corpus.phrasing import NoPhraseError, draw, filled, plan, turn, written
+from predtui.lab.training.corpus.phrasing import NoPhraseError, draw, filled, split_templates, turn, written
 from predtui.lab.training.corpus.style import Style, draw_style
 from predtui.lab.training.corpus.text import cut
 from predtui.lab.training.corpus.text import words as words_of
@@ -149,7 +149,7 @@ def _conversation(pick: AnyIntent, split: Split, style: Style, rng: random.Rando
 
 
 def _has_followups(intent: Intent, split: Split) -> bool:
-    found = plan(intent.name, intent.phrases)
+    found = split_templates(intent.name, intent.phrases)
     return bool(found.held_out_followups) if split == "frames" else split == "train"
 
 
@@ -162,7 +162,7 @@ def _messages(said: list[_Said], last_prompt: str) -> tuple[Message, ...]:
 @cache
 def _sayings() -> frozenset[str]:
     """All small talk that training shows, as it is compared: these few words have an answer of their own."""
-    seen = {one.text for intent in _any_talk.intents for one in plan(intent.name, intent.phrases).seen}
+    seen = {one.text for intent in _any_talk.intents for one in split_templates(intent.name, intent.phrases).seen}
     return frozenset({*_GREETINGS, *(text.lower() for one in seen for text in resolutions(one))})
 
 
@@ -181,7 +181,7 @@ def _alone(rng: random.Random) -> Example:
         intent, wording = _HELLO, rng.choice(_GREETINGS)
     else:
         intent = _any_talk(rng)
-        wording = resolve(rng.choice(plan(intent.name, intent.phrases).seen).text, rng)
+        wording = resolve(rng.choice(split_templates(intent.name, intent.phrases).seen).text, rng)
     case = intent.draw(rng)
     return Example(
         messages=(

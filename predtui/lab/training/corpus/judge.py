@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import count
 
-from predtui.lab.training.corpus.phrasing import NoPhraseError, Turn, draw, filled, turn, written
+from predtui.lab.training.corpus.phrasing import NoPhraseError, UserTurn, draw, filled, turn, written
 from predtui.lab.training.corpus.style import draw_style
 from predtui.lab.training.corpus.text import cut, holds, sentences
 from predtui.lab.training.corpus.types import Case, Example, Intent, Split
@@ -47,7 +47,7 @@ class _Pair:
     changed: str = ""
 
 
-_Drawn = tuple[_Pair, Case, Turn]
+_Drawn = tuple[_Pair, Case, UserTurn]
 
 
 def differs_at(one: str, other: str) -> int:
@@ -82,13 +82,13 @@ def _other(intent: Intent, case: Case, rng: random.Random) -> Case | None:
     return drawn[shared.index(max(shared))] if drawn else None
 
 
-def _fitting(case: Case, asked: Turn, rng: random.Random) -> _Pair | None:
+def _fitting(case: Case, asked: UserTurn, rng: random.Random) -> _Pair | None:
     question = _cut_from(filled(asked, case), 1, rng, whole=_WHOLE)
     answer = _answer(case, 1, rng)
     return None if answer is None else _Pair(question, question == filled(asked, case), answer)
 
 
-def _fitting_early(intent: Intent, case: Case, asked: Turn, rng: random.Random) -> _Pair | None:
+def _fitting_early(intent: Intent, case: Case, asked: UserTurn, rng: random.Random) -> _Pair | None:
     """The question of ``case`` up to where it could still become the one of another case, with that one's answer."""
     other = _other(intent, case, rng)
     if other is None or not asked.template.slots <= other.slots.keys():
@@ -101,7 +101,7 @@ def _fitting_early(intent: Intent, case: Case, asked: Turn, rng: random.Random) 
     return _Pair(cut(question, rng.randint(max(1, until - 2), until)), False, answer)
 
 
-def _other_case(intent: Intent, case: Case, asked: Turn, rng: random.Random) -> _Pair | None:
+def _other_case(intent: Intent, case: Case, asked: UserTurn, rng: random.Random) -> _Pair | None:
     other = _other(intent, case, rng)
     if other is None or not asked.template.slots <= other.slots.keys():
         return None
@@ -115,7 +115,7 @@ def _other_case(intent: Intent, case: Case, asked: Turn, rng: random.Random) -> 
     return _Pair(cut_question, cut_question == question, answer, told - 1)
 
 
-def _other_slot(intent: Intent, case: Case, asked: Turn, rng: random.Random) -> _Pair | None:
+def _other_slot(intent: Intent, case: Case, asked: UserTurn, rng: random.Random) -> _Pair | None:
     """The question with one slot changed, against the answer to the unchanged one that names this slot."""
     other = _other(intent, case, rng)
     names = sorted(name for name in asked.template.slots if other and other.slots.get(name) != case.slots[name])

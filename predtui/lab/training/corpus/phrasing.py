@@ -37,7 +37,7 @@ class Template:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class TemplateSplit:
     """The templates of an intent by use. Seen ones are listed as often as their form weighs."""
 
     seen: tuple[Template, ...]
@@ -47,7 +47,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class UserTurn:
     """What a user says, before it is written down: the wording with open slots, its mark and its template."""
 
     wording: str
@@ -62,7 +62,7 @@ def _held_out(texts: list[str]) -> frozenset[str]:
 
 
 @cache
-def plan(name: str, phrases: Phrases) -> Plan:
+def split_templates(name: str, phrases: Phrases) -> TemplateSplit:
     """The templates of the intent ``name``, sorted into seen and held out."""
 
     def templates(form: Form, texts: tuple[str, ...]) -> list[Template]:
@@ -72,7 +72,7 @@ def plan(name: str, phrases: Phrases) -> Plan:
     followups = templates("followup", phrases.followup)
     hidden = _held_out([t.text for t, _ in openings])
     hidden_followups = _held_out([t.text for t in followups])
-    return Plan(
+    return TemplateSplit(
         seen=tuple(t for t, weight in openings for _ in range(weight) if t.text not in hidden),
         held_out=tuple(t for t, _ in openings if t.text in hidden),
         followups=tuple(t for t in followups if t.text not in hidden_followups),
@@ -83,7 +83,7 @@ def plan(name: str, phrases: Phrases) -> Plan:
 @cache
 def hidden_wordings(name: str, phrases: Phrases) -> frozenset[str]:
     """Everything that the held-out templates of the intent ``name`` say, in lower case."""
-    found = plan(name, phrases)
+    found = split_templates(name, phrases)
     hidden = (*found.held_out, *found.held_out_followups)
     return frozenset(wording.lower() for template in hidden for wording in resolutions(template.text))
 
@@ -107,10 +107,10 @@ def _pick(pool: tuple[Template, ...], case: Case, split: Split, rng: random.Rand
     raise NoPhraseError(split)
 
 
-def turn(intent: Intent, case: Case, split: Split, rng: random.Random, followup: bool = False) -> Turn:
+def turn(intent: Intent, case: Case, split: Split, rng: random.Random, followup: bool = False) -> UserTurn:
     """A way to ask for ``case``; what training shows is varied, but to nothing that is held out. Raises NoPhraseError
     where the split has none."""
-    found = plan(intent.name, intent.phrases)
+    found = split_templates(intent.name, intent.phrases)
     if split == "frames":
         pool = found.held_out_followups if followup else found.held_out
     else:
@@ -123,10 +123,10 @@ def turn(intent: Intent, case: Case, split: Split, rng: random.Random, followup:
         if split == "frames" or wording.lower() not in hidden_wordings(intent.name, intent.phrases):
             break
     wording, mark = frame(template.form, wording, rng)
-    return Turn(wording, mark, template)
+    return UserTurn(wording, mark, template)
 
 
-def filled(asked: Turn, case: Case) -> str:
+def filled(asked: UserTurn, case: Case) -> str:
     """The wording with the slots of ``case`` in it, in ordinary spelling and without its final mark."""
     return fill(asked.wording, case.slots)
 
@@ -137,7 +137,7 @@ def written(text: str, mark: str, case: Case, style: Style, rng: random.Random) 
     return render(text, mark, style, rng, slots)
 
 
-def draw(intent: Intent, split: Split, rng: random.Random, followup: bool = False) -> tuple[Case, Turn]:
+def draw(intent: Intent, split: Split, rng: random.Random, followup: bool = False) -> tuple[Case, UserTurn]:
     """A case of the intent and a way to ask for it. Raises NoPhraseError where the split has none."""
     for _ in range(8):
         case = intent.draw(rng)

@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.console import Console
 
 from predtui.lab.training.pocket.config import Budget
-from predtui.lab.training.pocket.train import ALLOCATOR, WORK, Lessons, Plan, environment, train_pair
+from predtui.lab.training.pocket.train import ALLOCATOR, WORK, Lessons, PocketTraining, environment, train_pair
 from predtui.models.shipped import output
 
 
@@ -44,7 +44,7 @@ def main() -> int:
         os.execve(sys.executable, command, environment(options.threads))
     from predtui.lab.training.pocket.curriculum import WHOLE_MIXTURE, draft_lesson, judge_lesson, target_lesson
 
-    plan = Plan(
+    training = PocketTraining(
         target=_budget(options.target_steps, options.target_minutes),
         judge=_budget(options.judge_steps, options.judge_minutes),
         draft=_budget(options.draft_steps, options.draft_minutes),
@@ -58,7 +58,7 @@ def main() -> int:
     )
     console = Console()
     try:
-        train_pair(options.out, plan, Lessons(target_lesson, judge_lesson, draft_lesson, WHOLE_MIXTURE), console)
+        train_pair(options.out, training, Lessons(target_lesson, judge_lesson, draft_lesson, WHOLE_MIXTURE), console)
     except KeyboardInterrupt:
         console.print("interrupted: saved; go on with --resume")
         return 130

@@ -86,7 +86,7 @@ def train_pocket(
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PocketTraining:
     """What to train: budgets of the three runs, and the options that they share."""
 
     target: Budget
@@ -119,17 +119,17 @@ class Lessons:
     """Pools of the target's stream that a model which is trained on has no need of."""
 
 
-def train_pair(out: Path, plan: Plan, lessons: Lessons, console: Console) -> None:
+def train_pair(out: Path, training: PocketTraining, lessons: Lessons, console: Console) -> None:
     """Train in this process. The vocabulary is that of the draft's examples: the whole mixture."""
-    if not (plan.resume and (plan.work / "tokenizer.json").exists()):
+    if not (training.resume and (training.work / "tokenizer.json").exists()):
         for name in FOLDERS:  # of an earlier run, with another vocabulary: a later resume must not find them
-            (plan.work / name / CHECKPOINT).unlink(missing_ok=True)
-        save_tokenizer(_vocabulary(plan, lessons, console), plan.work, plan.shapes[0].context)
-    tokenizer = load_tokenizer(plan.work)
-    target, draft = (replace(shape, vocab=tokenizer.get_vocab_size()) for shape in plan.shapes)
-    below = replace(target, layers=target.layers - plan.judge_layers)
-    start = {name: load_exported(plan.start / name) for name in ("target", "draft")} if plan.start else {}
-    if plan.start:
+            (training.work / name / CHECKPOINT).unlink(missing_ok=True)
+        save_tokenizer(_vocabulary(training, lessons, console), training.work, training.shapes[0].context)
+    tokenizer = load_tokenizer(training.work)
+    target, draft = (replace(shape, vocab=tokenizer.get_vocab_size()) for shape in training.shapes)
+    below = replace(target, layers=target.layers - training.judge_layers)
+    start = {name: load_exported(training.start / name) for name in ("target", "draft")} if training.start else {}
+    if training.start:
         start["judge"] = start["target"]
 
     def run(
@@ -141,22 +141,22 @@ def train_pair(out: Path, plan: Plan, lessons: Lessons, console: Console) -> Non
         base: PocketModel | None = None,
         teacher: PocketModel | None = None,
     ) -> tuple[PocketModel, TrainingRecord]:
-        save_tokenizer(tokenizer, plan.work / name, shape.context)
+        save_tokenizer(tokenizer, training.work / name, shape.context)
         with reporter(f"pocket {name} ({shape.parameters / 1e6:.1f}M)", console) as report:
             model, record = train(
                 shape,
                 recipe,
                 budget,
-                plan.work / name,
+                training.work / name,
                 sampler,
                 base=base,
                 start=start.get(name),
                 teacher=teacher,
-                first_pool=lessons.known if plan.start and name == "target" else 0,
-                seed=plan.seed,
-                threads=plan.threads or os.cpu_count() or 1,
-                workers=plan.workers,
-                resume=plan.resume,
+                first_pool=lessons.known if training.start and name == "target" else 0,
+                seed=training.seed,
+                threads=training.threads or os.cpu_count() or 1,
+                workers=training.workers,
+                resume=training.resume,
                 report=report,
             )
         console.print(f"{name}: {record.steps} steps, {record.tokens:,} tokens, loss {record.loss:.3f} nats")
@@ -164,22 +164,22 @@ def train_pair(out: Path, plan: Plan, lessons: Lessons, console: Console) -> Non
 
     def ship(name: str, model: PocketModel, record: TrainingRecord, **more: object) -> None:
         export(model, tokenizer, out / name, f"predtui pocket {name}")
-        facts = {"command": plan.command, "parameters": model.shape.parameters, **asdict(record), **more}
+        facts = {"command": training.command, "parameters": model.shape.parameters, **asdict(record), **more}
         (out / name / "training.json").write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
 
-    teaching = plan.teaching.slowed(GENTLER) if plan.start else plan.teaching
-    base, record = run("target", below, teaching, plan.target, lessons.target)
-    judging = run("judge", target, plan.judging, plan.judge, lessons.judge, base)
+    teaching = training.teaching.slowed(GENTLER) if training.start else training.teaching
+    base, record = run("target", below, teaching, training.target, lessons.target)
+    judging = run("judge", target, training.judging, training.judge, lessons.judge, base)
     ship("target", judging[0], record, judging=asdict(judging[1]))
-    taught = run("draft", draft, plan.drafting, plan.draft, lessons.draft, teacher=judging[0])
+    taught = run("draft", draft, training.drafting, training.draft, lessons.draft, teacher=judging[0])
     ship("draft", *taught, teacher="target")
     write_cards(out)
 
 
-def _vocabulary(plan: Plan, lessons: Lessons, console: Console) -> Tokenizer:
+def _vocabulary(training: PocketTraining, lessons: Lessons, console: Console) -> Tokenizer:
     """The tokenizer of what the run begins with, else learned from the draft's examples."""
-    if plan.start:
-        return load_tokenizer(plan.start / "target")
+    if training.start:
+        return load_tokenizer(training.start / "target")
     console.print("tokenizer: learning the vocabulary")
-    texts = corpus_texts(lambda rng: lessons.draft(rng, 0), plan.tokenizer_examples, plan.seed)
-    return train_tokenizer(texts, plan.shapes[0].vocab)
+    texts = corpus_texts(lambda rng: lessons.draft(rng, 0), training.tokenizer_examples, training.seed)
+    return train_tokenizer(texts, training.shapes[0].vocab)

@@ -11,12 +11,12 @@ from predtui.lab.training.corpus import compose, judge
 from predtui.lab.training.corpus.grammar import slot_names
 from predtui.lab.training.corpus.intents import INTENTS
 from predtui.lab.training.corpus.intents.calendar import DAYS
-from predtui.lab.training.corpus.phrasing import pair_held_out, plan
+from predtui.lab.training.corpus.phrasing import pair_held_out, split_templates
 from predtui.lab.training.corpus.text import holds, sentences, words
 from predtui.lab.training.corpus.types import Case, Example, Intent
 from predtui.predgen.prompts import judge_messages
 
-PLANS = {intent.name: plan(intent.name, intent.phrases) for intent in INTENTS}
+PLANS = {intent.name: split_templates(intent.name, intent.phrases) for intent in INTENTS}
 TEMPLATES = {
     template.name: template
     for found in PLANS.values()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from predtui.lab.training.corpus.intents.arithmetic import add, divide, multiply, subtract
 from predtui.lab.training.corpus.intents.calendar import DAYS, MONTHS, days_from, month_length, months_from
 from predtui.lab.training.corpus.intents.clock import clock, hours_from, minutes_from
-from predtui.lab.training.corpus.intents.conversion import PAIRS, Pair, convert, to_celsius, to_fahrenheit
+from predtui.lab.training.corpus.intents.conversion import PAIRS, UnitPair, convert, to_celsius, to_fahrenheit
 from predtui.lab.training.corpus.types import Case
 
 HUNDRED = st.integers(0, 100)
@@ -70,7 +70,7 @@ def test_a_carry_is_worked_and_the_rest_is_direct() -> None:
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair.source.many} to {pair.target.many}")
-def test_conversions_are_right_to_the_last_decimal_said(pair: Pair) -> None:
+def test_conversions_are_right_to_the_last_decimal_said(pair: UnitPair) -> None:
     for number in range(1, 101):
         case = convert(number, pair)
         true = number * IN_BASE_UNITS[pair.source.many] / IN_BASE_UNITS[pair.target.many]

@@ -11,13 +11,13 @@ from predtui.lab.training.corpus.compose import as_intent
 from predtui.lab.training.corpus.grammar import resolutions, slot_names
 from predtui.lab.training.corpus.intents import INTENTS
 from predtui.lab.training.corpus.intents.dialogue import AFTER_TURN
-from predtui.lab.training.corpus.phrasing import Template, hidden_wordings, plan, turn
+from predtui.lab.training.corpus.phrasing import Template, hidden_wordings, split_templates, turn
 from predtui.lab.training.corpus.types import Case, Intent, Phrases
 from predtui.lab.training.corpus.variation import vary
 
 EVERY = (*INTENTS, *map(as_intent, AFTER_TURN))
 NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
-TEMPLATES = [template for intent in EVERY for template in plan(intent.name, intent.phrases).seen]
+TEMPLATES = [template for intent in EVERY for template in split_templates(intent.name, intent.phrases).seen]
 
 
 @given(st.sampled_from(TEMPLATES), st.integers(0, 2**32))

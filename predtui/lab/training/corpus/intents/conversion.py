@@ -25,7 +25,7 @@ class Unit:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class UnitPair:
     """``factor`` targets are one source; rounded to ``decimals`` places, or exact where that is None."""
 
     source: Unit
@@ -42,15 +42,15 @@ _UNITS = {row["many"]: _unit(row) for row in rows("facts/units")}
 _CELSIUS, _FAHRENHEIT = _UNITS["degrees Celsius"], _UNITS["degrees Fahrenheit"]
 
 
-def _pairs() -> Iterator[Pair]:
+def _pairs() -> Iterator[UnitPair]:
     """The rounded ones, the same the other way round, and those that are exact."""
     table = [
         (_UNITS[row["source"]], _UNITS[row["target"]], Decimal(row["factor"]), row) for row in rows("facts/conversions")
     ]
     rounded = [one for one in table if one[3]["decimals"]]
-    yield from (Pair(a, b, factor, int(row["decimals"])) for a, b, factor, row in rounded)
-    yield from (Pair(b, a, 1 / factor, int(row["decimals_back"])) for a, b, factor, row in rounded)
-    yield from (Pair(a, b, factor) for a, b, factor, row in table if not row["decimals"])
+    yield from (UnitPair(a, b, factor, int(row["decimals"])) for a, b, factor, row in rounded)
+    yield from (UnitPair(b, a, 1 / factor, int(row["decimals_back"])) for a, b, factor, row in rounded)
+    yield from (UnitPair(a, b, factor) for a, b, factor, row in table if not row["decimals"])
 
 
 PAIRS = tuple(_pairs())
@@ -69,7 +69,7 @@ def _named(number: str, unit: Unit) -> str:
     return f"{number} {unit.one if number == '1' else unit.many}"
 
 
-def _answer(number: int, pair: Pair, worked: str, result: Decimal, about: bool) -> Case:
+def _answer(number: int, pair: UnitPair, worked: str, result: Decimal, about: bool) -> Case:
     amount = _named(str(number), pair.source)
     said = ("about " if about else "") + _named(_plain(result), pair.target)
     slots = {"n": str(number), "amount": amount, "source": pair.source.many, "target": pair.target.many}
@@ -77,7 +77,7 @@ def _answer(number: int, pair: Pair, worked: str, result: Decimal, about: bool) 
     return Case(slots, reply, key=(said.removeprefix("about "),), short=f"It is {said}.")
 
 
-def convert(number: int, pair: Pair) -> Case:
+def convert(number: int, pair: UnitPair) -> Case:
     """``number`` (1 to 100) of the source unit in the target unit."""
     tens, ones = number - number % 10, number % 10
 
@@ -142,7 +142,7 @@ def _draw_number(rng: random.Random) -> int:
     return 10 * rng.randint(1, 10) if at < 0.4 else rng.randint(1, 100)
 
 
-def _intent(pair: Pair) -> Intent:
+def _intent(pair: UnitPair) -> Intent:
     def draw(rng: random.Random) -> Case:
         return _reworded(convert(_draw_number(rng), pair), pair.source, pair.target, rng)
 

@@ -12,7 +12,7 @@ from predtui.tts.engines import ENGINES
 from predtui.tts.stage import TtsStage
 
 
-class Voice:
+class SharedSynthesizer:
     """The synthesiser of the settings on this machine."""
 
     def __init__(self, options: TtsSettings) -> None:
@@ -30,7 +30,7 @@ class Voice:
         return TtsStage(lambda: self._engine, ahead=self._options.ahead, memory_mb=self._options.memory)
 
 
-class PricedVoice:
+class SilentSynthesizer:
     """A silent synthesiser at the prices of ``profile``, without a network."""
 
     counters = None
