@@ -20,7 +20,10 @@ from predtui.errors import PredtuiError
 class Entry:
     """``name``: as settings have it; an "N" at its end stands for a number, as in "topN". ``factory``:
     "module:function". ``help``: one line for a person. ``needs``: what it cannot do without, in words of ``NEEDS``;
-    assembly refuses it where that is missing. ``lossless``: whether the reply is always plain decoding's."""
+    assembly refuses it where that is missing. ``lossless``: whether the reply is always plain decoding's.
+    ``check``: "module:function" that tells in a line what is here of what its settings name, and raises PredtuiError
+    where something is missing; for doctor. ``prepare``: "module:function" that waits, in steps, for what has to be
+    there before it is made. ``internal``: whether it is for tests and benches alone, and no setting offers it."""
 
     name: str
     factory: str
@@ -29,6 +32,9 @@ class Entry:
     lossless: bool = True
     usual: int = 0
     """What stands for N where only the idea is asked for."""
+    check: str = ""
+    prepare: str = ""
+    internal: bool = False
 
     @property
     def choice(self) -> str:
@@ -78,19 +84,60 @@ class Registry(Mapping[str, Entry]):
             if entry.number(name) is not None and not name.endswith("N"):
                 return entry
         near = difflib.get_close_matches(name, self, n=1)
-        hint = f"Did you mean {near[0]}?" if near else f"Choose one of {', '.join(self)}."
+        hint = f"Did you mean {near[0]}?" if near else f"Choose one of {', '.join(self.offered())}."
         raise PredtuiError(f"There is no {self.kind} {name!r}.", hint)
 
     def lines(self) -> list[str]:
         """Name and help of each, and whether it is lossless, in a registry of which some are not."""
         lossy = not all(entry.lossless for entry in self.values())
         marks = {True: ", lossless", False: ", lossy"} if lossy else {True: ""}
-        return [f"{entry.name}{marks[entry.lossless]}: {entry.help}" for entry in self.values()]
+        return [f"{entry.name}{marks[entry.lossless]}: {entry.help}" for entry in self.values() if not entry.internal]
 
     def factory(self, name: str) -> Callable[..., Any]:
         """What makes the one that ``name`` means. Raises PredtuiError."""
-        module, _, function = self.find(name).factory.partition(":")
-        return cast(Callable[..., Any], getattr(importlib.import_module(module), function))
+        return _imported(self.find(name).factory)
+
+    def check(self, name: str) -> Callable[..., str] | None:
+        """What checks the one that ``name`` means; None where there is nothing to check. Raises PredtuiError."""
+        entry = self.find(name)
+        return _imported(entry.check) if entry.check else None
+
+    def prepare(self, name: str) -> Callable[..., Iterator[Any]] | None:
+        """What prepares the one that ``name`` means; None where there is nothing to prepare. Raises PredtuiError."""
+        entry = self.find(name)
+        return _imported(entry.prepare) if entry.prepare else None
+
+    def offered(self) -> tuple[str, ...]:
+        """The names that settings offer."""
+        return tuple(entry.name for entry in self.values() if not entry.internal)
+
+
+def _imported(path: str) -> Callable[..., Any]:
+    """The function at "module:function"."""
+    module, _, function = path.partition(":")
+    return cast(Callable[..., Any], getattr(importlib.import_module(module), function))
+
+
+LLM_ENGINES = Registry(
+    "engine",
+    Entry(
+        "llamacpp",
+        "predtui.llm.llamacpp.engine:load",
+        "reads GGUF files",
+        check="predtui.llm.llamacpp.engine:describe",
+        prepare="predtui.llm.llamacpp.engine:prepare",
+    ),
+    Entry("torch", "predtui.llm.torch.engine:load", "reads folders", check="predtui.llm.torch.engine:describe"),
+    Entry(
+        "numpy",
+        "predtui.llm.numpy.folder:load",
+        "reads folders of small Llama networks",
+        check="predtui.llm.numpy.folder:describe",
+    ),
+    Entry("scripted", "predtui.llm.scripted:load", "has no weights, and babbles", internal=True),
+)
+"""What runs language models: of a ``llm.base.ModelRequest``, factories make a ``llm.base.LoadedModel``; checks take the
+model's name; ``prepare`` takes the request and yields pairs of a line and how far it has come."""
 
 
 VERIFIERS = Registry(

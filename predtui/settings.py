@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from predtui.registry import DECODERS, DRAFTERS, VERIFIERS, Registry
+from predtui.registry import DECODERS, DRAFTERS, LLM_ENGINES, VERIFIERS, Registry
 
 AUTO = "auto"
 """A model by this name is the best one available."""
@@ -33,7 +33,8 @@ def option(
     ``choices``: the values it may have; ``ideas``: where others stand, with a line of help each. An N at the end of one
     stands for any number from 1 on.
     """
-    metadata = {"meaning": meaning, "choices": (*choices, *(ideas or ())), "flag": flag, "least": least, "most": most}
+    values = (*choices, *(ideas.offered() if ideas else ()))
+    metadata = {"meaning": meaning, "choices": values, "flag": flag, "least": least, "most": most}
     return field(default=default, metadata={**metadata, "ideas": ideas})
 
 
@@ -47,8 +48,8 @@ class LlmSettings:
     )
     engine: str = option(
         "llamacpp",
-        "what runs it: llamacpp reads GGUF files, torch folders, numpy folders of small Llama networks",
-        ("llamacpp", "numpy", "torch"),
+        "what runs it",
+        ideas=LLM_ENGINES,
         flag="engine",
     )
     folder: str = option("", "a folder of GGUF files that F4 offers")

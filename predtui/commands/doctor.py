@@ -105,8 +105,8 @@ def _threads(settings: Settings) -> Iterator[Finding]:
     """How many a forward of llama.cpp takes, and whether its build keeps it from taking more."""
     from predtui.llm.gguf import read_header
     from predtui.llm.llamacpp import compile as build
+    from predtui.llm.llamacpp.engine import file_of
     from predtui.llm.llamacpp.threads import gives_way, llama_threads
-    from predtui.llm.load import file_of
     from predtui.llm.threads import default_threads
 
     if settings.llm.engine != "llamacpp" or not build.available():
@@ -130,8 +130,8 @@ def _repacking(settings: Settings, testing: bool) -> Iterator[Finding]:
     """Whether llama.cpp may repack the model's weights, and how that is known."""
     from predtui.llm.gguf import read_header
     from predtui.llm.llamacpp import repacking
+    from predtui.llm.llamacpp.engine import file_of
     from predtui.llm.llamacpp.threads import llama_threads
-    from predtui.llm.load import file_of
 
     if settings.llm.engine != "llamacpp":
         return
@@ -178,11 +178,11 @@ def _exactness(settings: Settings) -> Iterator[Finding]:
 
 def _llama_cpp(settings: Settings) -> Finding:
     from predtui.llm.llamacpp import compile as build
-    from predtui.llm.load import stands_in
+    from predtui.llm.llamacpp.engine import stands_in
 
     if build.available():
         return _package("llama.cpp", "llama-cpp-python", "llama_cpp", needed=True)
-    why, numpy = str(build.current() or "not installed"), stands_in(settings.llm.model, settings.llm.engine)
+    why, numpy = str(build.current() or "not installed"), stands_in(settings.llm.model)
     return Finding("llama.cpp", "missing", f"{why}{'; numpy answers' if numpy else ''}", build.REMEDY, not numpy)
 
 

@@ -178,6 +178,20 @@ class ChatTemplate(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """What an engine is asked to load. ``model``: a name that it knows, or a path. ``threads`` None: as many as suit
+    the model. ``context`` in tokens, 0: the model's own within reason. ``stale`` lets a long evaluation be abandoned
+    (Preempted). ``weights``: how llama.cpp holds them, as in ``repacking``, empty for its own choice; for other engines
+    it means nothing."""
+
+    model: str
+    threads: int | None = None
+    context: int = 0
+    stale: Stale = never
+    weights: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class LoadedModel:
     """A model ready to talk: weights, tokenizer and template belong together."""
 

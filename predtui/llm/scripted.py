@@ -14,11 +14,10 @@ import numpy as np
 from predtui.llm.base import (
     Counters,
     LoadedModel,
-    Stale,
+    ModelRequest,
     check_request,
     check_vocabulary,
     common_prefix,
-    never,
 )
 from predtui.llm.rows import Answers, ArrayRows, Logits, Rows
 from predtui.state.events import Message
@@ -122,9 +121,10 @@ class MarkedTemplate:
         return "".join([*said, _SYMBOLS[_ASSISTANT]])
 
 
-def load(path: str = "", threads: int | None = None, context: int = 0, stale: Stale = never) -> LoadedModel:
-    """A scripted model as an engine loads it; a number in ``path`` is its seed."""
-    model = ScriptedModel(seed=int(path) if path.isdigit() else 0, context=context or 1024)
+def load(request: ModelRequest) -> LoadedModel:
+    """A scripted model as an engine loads it; a number for its name is its seed."""
+    seed = int(request.model) if request.model.isdigit() else 0
+    model = ScriptedModel(seed, context=request.context or 1024)
     return LoadedModel("scripted", "scripted", "cpu", 0, model, CharacterTokenizer(), MarkedTemplate())
 
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from predtui.errors import PredtuiError
 from predtui.llm.gguf import GgufTensor, read_header
+from predtui.models.published import SMOLLM2
 
 Array = npt.NDArray[np.float32]
 
@@ -40,6 +41,14 @@ OUTER_NAMES = {
 """Weights outside the layers: the hub's name to llama.cpp's."""
 _FORMATS = {"F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 _QUERIES, _KEYS = "self_attn.q_proj.weight", "self_attn.k_proj.weight"
+
+
+def no_gguf(model: str, engine: str) -> None:
+    """Raises PredtuiError for a model that an ``engine`` of folders does not read."""
+    if model == SMOLLM2.name:
+        raise PredtuiError(
+            f"{model} is a GGUF file, which the {engine} engine does not read.", "Choose --engine llamacpp."
+        )
 
 
 def weights_file(folder: Path) -> Path:

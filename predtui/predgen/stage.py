@@ -17,10 +17,9 @@ from predtui.decoding.costs.curve import Curve
 from predtui.decoding.costs.measured import measured, observed, remembered
 from predtui.decoding.sampler import independent, sampler
 from predtui.errors import PredtuiError
-from predtui.llm.base import LoadedModel, Preempted, common_prefix, leave, never
+from predtui.llm.base import LoadedModel, ModelRequest, Preempted, common_prefix, leave, never
 from predtui.llm.halt import Halt
-from predtui.llm.llamacpp import compile as build
-from predtui.llm.load import Loader, announced, load, stands_in
+from predtui.llm.load import Loader, load, preparing
 from predtui.llm.templates import PlainTemplate
 from predtui.predgen.algorithm import Progress, Speculator
 from predtui.predgen.baseline import measure
@@ -109,11 +108,9 @@ class SpeculationStage:
         self._context = context
         context.watch(self._arrived)
         options = self._options
-        if options.engine == "llamacpp" and not stands_in(options.model, options.engine):
-            for compiling in build.until_done():
-                yield StageStatus(stage="llm", message=str(compiling), progress=compiling.fraction)
-        about_to = announced(options.model, options.engine, options.threads, options.weights)
-        yield StageStatus(stage="llm", message=about_to)
+        request = ModelRequest(options.model, options.threads or None, options.context, self._halt, options.weights)
+        for message, progress in preparing(options.engine, request):
+            yield StageStatus(stage="llm", message=message, progress=progress)
         self._plain = sampler(options.temperature, options.top_k, options.top_p, options.min_p, options.seed)
         self._sampler = self._plain if options.position_seeded else independent(self._plain)
         self._loaded = self._load(options.model, options.engine, options.threads or None, options.context, self._halt)

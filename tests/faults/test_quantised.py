@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from predtui.llm.load import file_of
+from predtui.llm.llamacpp.engine import file_of
 
 LIMIT_S = 180
 

@@ -16,7 +16,8 @@ from predtui.commands.doctor import examine
 from predtui.errors import PredtuiError
 from predtui.llm.default import language_model
 from predtui.llm.llamacpp import compile as build
-from predtui.llm.load import file_of, inspect, load
+from predtui.llm.llamacpp.engine import file_of
+from predtui.llm.load import inspect, load
 from predtui.models import published as real
 from predtui.models.published import REAL, SMOLLM2, TINY_EN, find, missing, whisper
 from predtui.models.shipped import POCKET, asset

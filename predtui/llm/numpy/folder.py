@@ -14,10 +14,10 @@ from typing import Any
 from tokenizers import Tokenizer as Fast
 
 from predtui.errors import PredtuiError
-from predtui.llm.base import ChatTemplate, LoadedModel, Stale
+from predtui.llm.base import ChatTemplate, LoadedModel, ModelRequest
 from predtui.llm.numpy.network import NumpyLlama, Shape
 from predtui.llm.templates import JinjaTemplate, PlainTemplate
-from predtui.llm.weights import read_weights, weights_file
+from predtui.llm.weights import no_gguf, read_weights, weights_file
 from predtui.models.shipped import MODELS, place
 
 _CHOOSE = "The numpy engine reads folders of Llama networks: config.json, model.safetensors or .gguf, tokenizer.json."
@@ -48,20 +48,22 @@ class FolderTokenizer:
         return token in self._ends
 
 
-def load(model: str, threads: int | None, context: int, stale: Stale) -> LoadedModel:
-    """The model of a folder, in float32 on the CPU. ``threads`` is numpy's own affair. Raises PredtuiError."""
-    folder = place(model)
+def load(request: ModelRequest) -> LoadedModel:
+    """The model of a folder, in float32 on the CPU. Threads are numpy's own affair. Raises PredtuiError."""
+    no_gguf(request.model, "numpy")
+    folder = place(request.model)
     with _told(folder):
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         shape = _shape(config)
-        network = NumpyLlama(shape, read_weights(folder, shape.heads, shape.kv_heads), context, stale)
+        network = NumpyLlama(shape, read_weights(folder, shape.heads, shape.kv_heads), request.context, request.stale)
         tokenizer, template, pad = _tokenizer(folder, config)
-    name = model if model in MODELS else folder.name
+    name = request.model if request.model in MODELS else folder.name
     return LoadedModel(name, "numpy", "cpu", network.parameters, network, tokenizer, template, pad)
 
 
 def describe(model: str) -> str:
     """A line on a model's folder, without its weights. Raises PredtuiError for one that cannot be loaded."""
+    no_gguf(model, "numpy")
     folder = place(model)
     with _told(folder):
         shape = _shape(json.loads((folder / "config.json").read_text(encoding="utf-8")))

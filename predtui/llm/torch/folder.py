@@ -19,7 +19,7 @@ from safetensors import SafetensorError, safe_open
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
 from predtui.errors import PredtuiError
-from predtui.llm.base import ChatTemplate, LoadedModel, Stale
+from predtui.llm.base import ChatTemplate, LoadedModel, ModelRequest
 from predtui.llm.gguf import read_header
 from predtui.llm.templates import JinjaTemplate, PlainTemplate
 from predtui.llm.threads import default_threads
@@ -62,19 +62,19 @@ class HuggingFaceTokenizer:
         return token in self._ends
 
 
-def load(model: str, threads: int | None, context: int, stale: Stale) -> LoadedModel:
+def load(request: ModelRequest) -> LoadedModel:
     """The model of a folder, in bfloat16 on a GPU where there is one, else in float32 on the CPU.
 
     Torch has one number of threads a process: the last load sets it. Raises PredtuiError with what to do.
     """
-    folder = find(model)
+    folder = find(request.model)
     device = "cuda" if torch.cuda.is_available() else "cpu"
     network = load_network(folder, device, torch.bfloat16 if device == "cuda" else torch.float32)
-    loaded = (TorchTreeModel if takes_trees(network) else TorchModel)(network, context, stale)
-    torch.set_num_threads(threads or default_threads(loaded.parameters))
+    loaded = (TorchTreeModel if takes_trees(network) else TorchModel)(network, request.context, request.stale)
+    torch.set_num_threads(request.threads or default_threads(loaded.parameters))
     tokenizer, template = load_tokenizer(folder, network)
     return LoadedModel(
-        name=model if model in MODELS else folder.name,
+        name=request.model if request.model in MODELS else folder.name,
         engine="torch",
         device="gpu" if device == "cuda" else device,
         parameters=loaded.parameters,

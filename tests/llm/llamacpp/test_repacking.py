@@ -18,11 +18,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from predtui.errors import PredtuiError
+from predtui.llm.base import ModelRequest
 from predtui.llm.gguf import read_header
 from predtui.llm.llamacpp import repacking
+from predtui.llm.llamacpp.engine import file_of, prepare
 from predtui.llm.llamacpp.model import LlamaCppModel
 from predtui.llm.llamacpp.selftest import difference
-from predtui.llm.load import announced, file_of, load
+from predtui.llm.load import load
 from predtui.predgen.options import SpeculationOptions
 from predtui.predgen.stage import create
 from predtui.settings import LlmSettings
@@ -185,17 +187,17 @@ def test_the_pocket_models_need_no_test(name: str, child: Any, monkeypatch: pyte
     if not file_of(name).is_file():
         pytest.skip("the pocket model is not there")
     runs = child(STORED, FASTER)
-    assert announced(name, "llamacpp", 0, "auto") == f"loading {name}"
+    assert list(prepare(ModelRequest(name))) == [(f"loading {name}", -1.0)]
     load(name, threads=1).model.close()
     assert runs() == 0
 
 
 def test_who_waits_for_the_test_is_told(child: Any, file: Path) -> None:
     child(STORED, SLOWER)
-    assert "testing" in announced(str(file), "llamacpp", 1, "auto")
+    assert "testing" in next(prepare(ModelRequest(str(file), 1)))[0]
     decide(file)
-    assert announced(str(file), "llamacpp", 1, "auto") == f"loading {file}"
-    assert announced(str(file), "llamacpp", 1, "safest") == f"loading {file}"
+    assert next(prepare(ModelRequest(str(file), 1, weights="auto"))) == (f"loading {file}", -1.0)
+    assert next(prepare(ModelRequest(str(file), 1, weights="safest"))) == (f"loading {file}", -1.0)
 
 
 # --- what is told to llama.cpp ---------------------------------------------------------------------------------------

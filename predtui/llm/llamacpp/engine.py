@@ -1,0 +1,92 @@
+"""GGUF files in llama.cpp, as an engine of the registry. While there is no llama.cpp, numpy runs the models that ship.
+
+Must not know of prompts or of how tokens are chosen. llama.cpp is imported when a model is loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from predtui.errors import PredtuiError
+from predtui.llm.base import LoadedModel, ModelRequest
+from predtui.llm.gguf import read_header
+from predtui.llm.llamacpp import compile as build
+from predtui.llm.llamacpp.repacking import AUTO, untested
+from predtui.llm.llamacpp.threads import llama_threads
+from predtui.models.published import SMOLLM2, needed
+from predtui.models.shipped import MODELS, POCKET, place
+
+
+def load(request: ModelRequest) -> LoadedModel:
+    """The model of a GGUF file. Raises PredtuiError with what to do."""
+    if not build.available():
+        return _stand_in(request)
+    import llama_cpp
+
+    from predtui.llm.llamacpp.tree import open_model
+    from predtui.llm.llamacpp.vocab import GgufTokenizer, chat_template
+
+    path = file_of(request.model)
+    network = open_model(path, request.threads, request.context, request.stale, request.weights or AUTO)
+    device = "gpu" if llama_cpp.llama_supports_gpu_offload() else "cpu"
+    try:
+        template = chat_template(network.handle, network.vocab)
+    except PredtuiError:
+        network.close()
+        raise
+    name = request.model if request.model in (*MODELS, SMOLLM2.name) else path.stem
+    tokenizer, pad = GgufTokenizer(network.vocab), llama_cpp.llama_vocab_pad(network.vocab)
+    return LoadedModel(
+        name, "llama.cpp", device, network.parameters, network, tokenizer, template, None if pad < 0 else pad
+    )
+
+
+def describe(model: str) -> str:
+    """A line on a model's file, without its weights. Raises PredtuiError for one that cannot be loaded."""
+    path = file_of(model)
+    header = read_header(path)
+    name = header.metadata.get("general.name", path.stem)
+    kind = header.metadata.get("general.architecture", "unknown")
+    return f"{name} ({kind}, {header.size / 2**20:.1f} MB), {path}"
+
+
+def prepare(request: ModelRequest) -> Iterator[tuple[str, float]]:
+    """Waits for a compile that is under way, unless numpy can run the model meanwhile; then says what loading it will
+    do. Each step is a line and how far it has come, 0..1, or -1 where that is unknown."""
+    if not stands_in(request.model):
+        for compiling in build.until_done():
+            yield str(compiling), compiling.fraction
+    yield _about_to(request), -1.0
+
+
+def stands_in(model: str) -> bool:
+    """Whether numpy can run ``model`` while there is no llama.cpp."""
+    return model in MODELS and (place(model) / "config.json").is_file()
+
+
+def file_of(model: str) -> Path:
+    """The GGUF file of a model that ships, or the path that is given, which need not exist. Raises PredtuiError for the
+    real model where it is not installed."""
+    if model == SMOLLM2.name:
+        return needed(SMOLLM2)
+    return place(model) / "model.gguf" if model in MODELS else place(model)
+
+
+def _about_to(request: ModelRequest) -> str:
+    if request.weights in ("", AUTO) and build.available():
+        with suppress(PredtuiError):
+            header = read_header(file_of(request.model))
+            if untested(header.weights, request.threads or llama_threads(header.parameters)):
+                return f"testing, once, whether this processor can run {request.model} faster"
+    return f"loading {request.model}"
+
+
+def _stand_in(request: ModelRequest) -> LoadedModel:
+    if not stands_in(request.model):
+        reason = build.current() or "llama.cpp is not installed"
+        raise PredtuiError(f"{reason}.", f"Choose {POCKET} meanwhile, or: {build.REMEDY}")
+    from predtui.llm.numpy.folder import load as load_in_numpy
+
+    return load_in_numpy(request)
