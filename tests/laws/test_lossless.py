@@ -26,6 +26,7 @@ from predtui.models.shipped import asset
 from predtui.predgen.algorithm import Progress, Speculator
 from predtui.predgen.verifiers import make_verifier
 from predtui.predgen.window import Window
+from predtui.registry import VERIFIERS
 from tests import tiny_folder, tiny_gguf
 from tests.curves import curve
 
@@ -77,11 +78,12 @@ def speculate(
     history: list[tuple[str, int | None, bool]],
     final: str,
     on: Switches = Switches(),
+    verifier_name: str = "greedy",
 ) -> tuple[Speculator, list[int], list[Progress]]:
     """Run the revisions, then the final prompt to its end. The final prompt's tokens and all its progress."""
     window = Window(loaded, "sys", REPLY_LIMIT)
     decoder: Decoder = Jacobi(loaded.model, sampler, block=4) if on.jacobi else Autoregressive(loaded.model, sampler)
-    verifier = make_verifier("greedy", loaded, sampler, None if on.more is None else curve(1.0, on.more))
+    verifier = make_verifier(verifier_name, loaded, sampler, None if on.more is None else curve(1.0, on.more))
     speculator = Speculator(loaded, decoder, verifier, REPLY_LIMIT, on.memory, on.continuations)
     for said, stale_after, flip in history:
         said = " ".join(reversed(said.split())) if flip else said
@@ -94,17 +96,44 @@ def speculate(
     return speculator, prompt, list(speculator.advance(prompt))
 
 
+@pytest.mark.parametrize("verifier", [entry.choice for entry in VERIFIERS.values() if entry.lossless])
 @given(histories, prompts, samplers, st.integers(0, 5), switches)
 @settings(max_examples=200, deadline=None)
 def test_commits_what_plain_decoding_gives(
-    history: list[tuple[str, int | None, bool]], final: str, sampler: Sampler, seed: int, on: Switches
+    verifier: str,
+    history: list[tuple[str, int | None, bool]],
+    final: str,
+    sampler: Sampler,
+    seed: int,
+    on: Switches,
 ) -> None:
     loaded = load(str(seed), engine="scripted", context=160)
-    speculator, prompt, steps = speculate(loaded, sampler, history, final, on)
+    speculator, prompt, steps = speculate(loaded, sampler, history, final, on, verifier)
     plain = plain_reply(load(str(seed), engine="scripted", context=160), prompt, sampler, REPLY_LIMIT)
     assert list(steps[-1].tokens) == list(speculator.candidate) == plain
     assert steps[-1].ended
     assert all(step.lossless for step in steps)
+
+
+@pytest.mark.parametrize("verifier", [entry.choice for entry in VERIFIERS.values()])
+@given(histories, prompts, samplers, st.integers(0, 5), switches)
+@settings(max_examples=50, deadline=None)
+def test_no_verifier_calls_a_reply_lossless_that_plain_decoding_does_not_give(
+    verifier: str,
+    history: list[tuple[str, int | None, bool]],
+    final: str,
+    sampler: Sampler,
+    seed: int,
+    on: Switches,
+) -> None:
+    loaded = load(str(seed), engine="scripted", context=160)
+    speculator, prompt, steps = speculate(loaded, sampler, history, final, on, verifier)
+    plain = plain_reply(load(str(seed), engine="scripted", context=160), prompt, sampler, REPLY_LIMIT)
+    assert steps[-1].ended
+    assert list(steps[-1].tokens) == list(speculator.candidate)
+    assert len(steps[-1].tokens) <= REPLY_LIMIT
+    if all(step.lossless for step in steps):
+        assert list(steps[-1].tokens) == plain
 
 
 @given(histories, prompts, samplers)
