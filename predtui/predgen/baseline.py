@@ -5,84 +5,98 @@ Must not know of events' delivery or of verifiers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 from predtui.clock import Clock
 from predtui.decoding.autoregressive import generate
 from predtui.decoding.base import Sampler
 from predtui.llm.base import LoadedModel, Stale, aside, common_prefix
 from predtui.llm.rows import Row, Unanswered
+from predtui.predgen.detokenizer import Detokenizer
 from predtui.predgen.window import Window
-from predtui.state.events import Baseline, Message
+from predtui.state.events import Baseline, MeasureBaseline
 from predtui.text import first_sentence
 
 
-def measure(
-    loaded: LoadedModel,
-    sampler: Sampler,
-    window: Window,
-    history: Sequence[Message],
-    user: str,
-    reply: Sequence[int],
-    reply_limit: int,
-    clock: Clock,
-    stale: Stale,
-) -> Baseline | None:
-    """Plain decoding of the reply to ``user``, from what a cascade would have in its cache: system prompt and history.
+class BaselineMeter:
+    """Plain decoding of a turn's reply, from what a cascade would have in its cache: system prompt and history."""
 
-    ``reply``: the committed tokens to compare with, as far as they go. None when stale. What the model remembers of the
-    turn it remembers afterwards too, where its engine can: the next turn goes on from it at once.
-    """
-    whole = window.tokens(history, user)
-    cached = common_prefix(whole, window.tokens(history, ""))
-    limit = min(reply_limit, loaded.model.context_size - len(whole))
-    with aside(loaded.model, [*whole, *reply], len(whole) - cached + limit + 1):
-        if stale():
-            return None
-        if cached:
-            loaded.model.forward(whole[:cached])
-        return _measured(loaded, sampler, window, history, user, reply, limit, clock, stale)
+    def __init__(self, loaded: LoadedModel, sampler: Sampler, window: Window, reply_limit: int, clock: Clock) -> None:
+        """``sampler``: that of the reply. ``reply_limit``: the most tokens of one."""
+        self._model, self._tokenizer = loaded.model, loaded.tokenizer
+        self._sampler, self._window = sampler, window
+        self._reply_limit, self._now = reply_limit, clock.now
+        self._committed: tuple[str, tuple[int, ...]] = ("", ())
+        """The last final prompt with the tokens of its reply."""
+
+    def replied(self, prompt: str, tokens: tuple[int, ...]) -> None:
+        """So far, the reply to the final ``prompt`` is ``tokens``."""
+        self._committed = prompt, tokens
+
+    def measure(self, asked: MeasureBaseline, stale: Stale) -> Iterator[Baseline]:
+        """Of the turn that is ``asked`` for; nothing once ``stale``. What the model remembers of the turn it remembers
+        afterwards too, where its engine can: the next turn goes on from it at once."""
+        prompt = self._window.tokens(asked.history, asked.prompt)
+        cached = common_prefix(prompt, self._window.tokens(asked.history, ""))
+        reply = self._reply(asked)
+        limit = min(self._reply_limit, self._model.context_size - len(prompt))
+        with aside(self._model, [*prompt, *reply], len(prompt) - cached + limit + 1):
+            if stale():
+                return
+            if cached:
+                self._model.forward(prompt[:cached])
+            plain = self._decoded(prompt, limit, stale)
+            if stale():
+                return
+            divergence = diverges(plain.tokens, reply)
+            yield Baseline(
+                ttfs_ms=plain.ttfs_ms,
+                nfetfs=plain.nfetfs,
+                first_sentence=plain.sentence,
+                identical=divergence < 0,
+                divergence=divergence,
+                logit_gap=self._gap(prompt, plain.tokens, reply, divergence),
+            )
+
+    def _reply(self, asked: MeasureBaseline) -> tuple[int, ...]:
+        """The committed tokens to compare with, as far as they go."""
+        prompt, reply = self._committed
+        if prompt == asked.prompt and self._tokenizer.decode(reply).strip().startswith(asked.reply):
+            return reply
+        return tuple(self._tokenizer.encode(asked.reply))
+
+    def _decoded(self, prompt: Sequence[int], limit: int, stale: Stale) -> _Plain:
+        """The reply to ``prompt``, timed from the end of the user's words on."""
+        start, forwards = self._now(), self._model.counters.forwards
+        text, plain = Detokenizer(self._tokenizer).text, _Plain()
+        for token in generate(self._model, prompt, self._sampler, limit, self._tokenizer.is_end, stale):
+            plain.tokens.append(token)
+            if not plain.stands:
+                ended = self._tokenizer.is_end(token) or len(plain.tokens) == limit
+                sentence = first_sentence(text(plain.tokens), ended)
+                plain.stands, plain.sentence = sentence is not None, sentence or ""
+                plain.ttfs_ms = (self._now() - start) * 1000
+                plain.nfetfs = self._model.counters.forwards - forwards
+        return plain
+
+    def _gap(self, prompt: Sequence[int], plain: Sequence[int], reply: Sequence[int], divergence: int) -> float:
+        """By how much the logit of the reply's token at ``divergence`` (-1: none) is below the highest."""
+        if divergence < 0:
+            return 0.0
+        row = self._model.forward([*prompt, *plain[:divergence]])[-1]
+        return _gap(row, reply[divergence], self._model.answers.top) if divergence < len(reply) else 0.0
 
 
-def _measured(
-    loaded: LoadedModel,
-    sampler: Sampler,
-    window: Window,
-    history: Sequence[Message],
-    user: str,
-    reply: Sequence[int],
-    limit: int,
-    clock: Clock,
-    stale: Stale,
-) -> Baseline | None:
-    """``measure``, with the cache as the cascade would have it; from the end of the user's words on."""
-    model, tokenizer = loaded.model, loaded.tokenizer
-    start, forwards = clock.now(), model.counters.forwards
-    prompt = window.tokens(history, user)
-    plain: list[int] = []
-    sentence: str | None = None
-    ttfs_ms, nfetfs = 0.0, 0
-    for token in generate(model, prompt, sampler, limit, tokenizer.is_end, stale):
-        plain.append(token)
-        if sentence is None:
-            ended = tokenizer.is_end(token) or len(plain) == limit
-            sentence = first_sentence(tokenizer.decode(plain), ended)
-            ttfs_ms, nfetfs = (clock.now() - start) * 1000, model.counters.forwards - forwards
-    if stale():
-        return None
-    divergence = diverges(plain, reply)
-    gap = 0.0
-    if divergence >= 0:
-        row = model.forward([*prompt, *plain[:divergence]])[-1]
-        gap = _gap(row, reply[divergence], model.answers.top) if divergence < len(reply) else 0.0
-    return Baseline(
-        ttfs_ms=ttfs_ms,
-        nfetfs=nfetfs,
-        first_sentence=sentence or "",
-        identical=divergence < 0,
-        divergence=divergence,
-        logit_gap=gap,
-    )
+@dataclass(slots=True)
+class _Plain:
+    """A reply by plain decoding, and what its first sentence took once it ``stands``."""
+
+    tokens: list[int] = field(default_factory=list)
+    stands: bool = False
+    sentence: str = ""
+    ttfs_ms: float = 0.0
+    nfetfs: int = 0
 
 
 def _gap(row: Row, token: int, told: int) -> float:

@@ -69,6 +69,62 @@ class Candidates:
         self._replies.clear()
 
 
+class CandidatePool:
+    """The present candidate, and those of the last few prompts: of some that have come, and of some that may come."""
+
+    def __init__(self, memory: int, continuations: int) -> None:
+        """``memory``: how many are kept for prompts that have come, the present one included; ``continuations``: and
+        for prompts that have not."""
+        self._former = Candidates(memory - (not continuations))
+        self._continuations = Candidates(continuations)
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget all."""
+        self.present: list[int] = []
+        self.lossless = True
+        self._ahead = False
+        """Whether the present one is for a prompt that has not come."""
+        self.distrust()
+
+    def distrust(self) -> None:
+        """Keep the present one alone, as that of another prompt."""
+        self._former.clear()
+        self._continuations.clear()
+        self._prompt: list[int] | None = None
+        """The one that the present candidate is the reply to."""
+
+    def known(self, limit: int) -> list[tuple[int, ...]]:
+        """The first ``limit`` tokens of all, the present one first."""
+        newest = (self.present, *self._former.newest(), *self._continuations.newest())
+        return [tuple(tokens[:limit]) for tokens in newest]
+
+    def held(self, prompt: Sequence[int]) -> tuple[int, ...]:
+        """The candidate for exactly this prompt; empty where there is none."""
+        if self._prompt == list(prompt):
+            return tuple(self.present)
+        found = self._former.get(prompt) or self._continuations.get(prompt)
+        return found.tokens if found else ()
+
+    def recall(self, prompt: Sequence[int], ahead: bool) -> bool:
+        """Take up the candidate for exactly this prompt, where there is one."""
+        if self._prompt == list(prompt):
+            self._ahead = ahead
+            return True
+        found = self._former.take(prompt) or self._continuations.take(prompt)
+        if found is not None:
+            self.replace(prompt, found.tokens, found.lossless, ahead)
+        return found is not None
+
+    def replace(self, prompt: Sequence[int], tokens: Sequence[int], lossless: bool, ahead: bool) -> None:
+        """Go on with ``tokens``, chosen for ``prompt``; what was present is kept as a former one."""
+        if self._prompt is not None:
+            former = self._continuations if self._ahead else self._former
+            former.keep(self._prompt, CandidateReply(tuple(self.present), self.lossless))
+        self.present, self.lossless = list(tokens), lossless
+        self._prompt, self._ahead = list(prompt), ahead
+
+
 class AcceptanceEstimate:
     """How likely a token of a candidate is accepted, out of the verifications before."""
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from predtui.llm.base import Tokenizer
-from predtui.predgen.algorithm import Progress
+from predtui.predgen.detokenizer import Detokenizer
+from predtui.predgen.progress import Progress
 from predtui.state.events import Candidate, Event, Outcome, ReplyCommitted, ReplyFinished, SentenceAhead, Verdict
 from predtui.text import clause_end, first_clause, first_sentence, sentence_end
 
@@ -41,7 +42,9 @@ class Revision:
         self.committed: list[str] = []
         self.sentence_tokens = 0
         """Tokens of the candidate when its first sentence stood; 0 before."""
-        self._tokenizer, self._verifier = tokenizer, verifier
+        self._is_end, self._verifier = tokenizer.is_end, verifier
+        self._text, self._kept, self._former = (Detokenizer(tokenizer).text for _ in range(3))
+        """Of the candidate, of what was kept of the former one, and of the former one."""
         self._first, self._first_end = (first_clause, clause_end) if clause else (first_sentence, sentence_end)
         self._elapsed_ms, self._forwards = elapsed_ms, forwards
         self._outcome: Outcome | None = None
@@ -51,7 +54,7 @@ class Revision:
 
     def tell(self, progress: Progress) -> Iterator[Event]:
         """What this step of the work brings; call it for each, in order."""
-        text = self._tokenizer.decode(progress.tokens)
+        text = self._text(progress.tokens)
         stands = progress.ended or self._first(text) is not None
         if self._outcome is None and (stands or not progress.verifying):
             self._outcome = self._judge(progress, text)
@@ -65,7 +68,7 @@ class Revision:
     def finish(self, progress: Progress) -> Iterator[Event]:
         """The work on this revision is over, and was not pre-empted."""
         if self._told_tokens != len(progress.tokens):
-            yield self._candidate(progress, self._tokenizer.decode(progress.tokens))
+            yield self._candidate(progress, self._text(progress.tokens))
         if self._verdict is None:
             yield self._judged(progress)
         if self.final:
@@ -74,7 +77,7 @@ class Revision:
     def reply(self, progress: Progress, interrupted: bool = False) -> ReplyFinished:
         """The reply as far as it is committed."""
         verdict = self._verdict or self._judged(progress)
-        ended = bool(progress.tokens) and self._tokenizer.is_end(progress.tokens[-1])
+        ended = bool(progress.tokens) and self._is_end(progress.tokens[-1])
         return ReplyFinished(
             prompt=self.prompt,
             text="".join(self.committed),
@@ -98,8 +101,8 @@ class Revision:
         return "partial" if progress.kept else "reject"
 
     def _sentence_of(self, candidate: Sequence[int]) -> str | None:
-        complete = bool(candidate) and self._tokenizer.is_end(candidate[-1])
-        return self._first(self._tokenizer.decode(candidate), complete)
+        complete = bool(candidate) and self._is_end(candidate[-1])
+        return self._first(self._former(candidate), complete)
 
     def _first_sentence(self, progress: Progress, text: str) -> Iterator[Event]:
         """The first sentence stands: told at once, before what only describes it."""
@@ -133,8 +136,8 @@ class Revision:
 
     def _candidate(self, progress: Progress, text: str) -> Candidate:
         self._told_tokens, self._told_ms = len(progress.tokens), self._elapsed_ms()
-        kept = self._tokenizer.decode(progress.kept)
-        rejected = self._tokenizer.decode(progress.kept + progress.rejected)
+        kept = self._kept(progress.kept)
+        rejected = self._former(progress.kept + progress.rejected)
         return Candidate(
             prompt=self.prompt,
             kept=kept,

@@ -37,8 +37,10 @@ class CandidateVerifier:
     ``costs`` say that a wide one would take longer than it may save.
     """
 
-    def __init__(self, loaded: LoadedModel, rule: Acceptance, costs: Curve | None = None) -> None:
-        """``costs``: seconds of a forward by the tokens it evaluates; None: as if many cost no more than one."""
+    def __init__(self, name: str, loaded: LoadedModel, rule: Acceptance, costs: Curve | None = None) -> None:
+        """``name``: what a person chose it by. ``costs``: seconds of a forward by the tokens it evaluates; None: as if
+        many cost no more than one."""
+        self.name = name
         self._model, self._is_end = loaded.model, loaded.tokenizer.is_end
         self._rule, self._costs = rule, costs
         self._estimate = AcceptanceEstimate()
@@ -99,4 +101,4 @@ def make_verifier(name: str, loaded: LoadedModel, sampler: Sampler, costs: Curve
     """``costs`` as ``CandidateVerifier`` has them. Raises PredtuiError for a name that is none."""
     number = VERIFIERS.find(name).number(name)
     rule: Acceptance = VERIFIERS.factory(name)(loaded, sampler, number)
-    return CandidateVerifier(loaded, rule, costs)
+    return CandidateVerifier(name, loaded, rule, costs)

@@ -23,7 +23,8 @@ from predtui.llm.llamacpp.exactness import known_exact
 from predtui.llm.load import load
 from predtui.llm.rows import ArrayRow
 from predtui.models.shipped import asset
-from predtui.predgen.algorithm import Progress, Speculator
+from predtui.predgen.algorithm import Speculator
+from predtui.predgen.progress import Progress, Prompt
 from predtui.predgen.verifiers import make_verifier
 from predtui.predgen.window import Window
 from predtui.registry import VERIFIERS
@@ -89,11 +90,11 @@ def speculate(
         said = " ".join(reversed(said.split())) if flip else said
         ends = [final[: len(said) + n] for n in range(1, 1 + on.continuations)]
         for prompt, ahead in [(said, False), *((end, True) for end in ends)]:
-            for progress in speculator.advance(window.tokens([], prompt), after(stale_after), ahead):
+            for progress in speculator.advance(Prompt(window.tokens([], prompt), after(stale_after), ahead)):
                 if len(progress.tokens) > 25:
                     break
     prompt = window.tokens([], final)
-    return speculator, prompt, list(speculator.advance(prompt))
+    return speculator, prompt, list(speculator.advance(Prompt(prompt)))
 
 
 @pytest.mark.parametrize("verifier", [entry.choice for entry in VERIFIERS.values() if entry.lossless])
@@ -149,8 +150,9 @@ def test_each_step_costs_one_forward_at_most_and_none_of_a_verification_is_for_n
     for said, stale_after, _ in [*history, (final, None, False)]:
         before = (counters.forwards, counters.tokens)
         previous = speculator.candidate
-        known = {previous, *speculator._former.newest()}
-        told = [(step, counters.forwards) for step in speculator.advance(window.tokens([], said), after(stale_after))]
+        known = {previous, *speculator._candidates.known(REPLY_LIMIT)}
+        prompt = Prompt(window.tokens([], said), after(stale_after))
+        told = [(step, counters.forwards) for step in speculator.advance(prompt)]
         steps, spent = [step for step, _ in told], [forwards for _, forwards in told]
         if steps:
             assert spent[0] - before[0] <= max(1, len(steps[0].tokens))
@@ -170,7 +172,7 @@ def test_the_same_prompt_again_costs_nothing(said: str, sampler: Sampler) -> Non
     loaded = load("4", engine="scripted")
     speculator, prompt, steps = speculate(loaded, sampler, [], said)
     before = loaded.model.counters.forwards
-    again = list(speculator.advance(prompt))
+    again = list(speculator.advance(Prompt(prompt)))
     assert loaded.model.counters.forwards == before
     assert [step.kept for step in again] == [steps[-1].tokens]
 

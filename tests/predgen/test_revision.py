@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predtui.predgen.algorithm import Progress
+from predtui.predgen.progress import Progress
 from predtui.predgen.revision import Revision
 from predtui.state.events import ReplyCommitted, SentenceAhead
 from predtui.text import first_clause, first_sentence

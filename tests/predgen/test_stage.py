@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from predtui.clock import RealClock, VirtualClock
-from predtui.decoding.assembly import Assembly, DecodingOptions
+from predtui.decoding.assembly import DecodingOptions
 from predtui.decoding.autoregressive import generate
 from predtui.decoding.duo import Duo, DuoOptions
 from predtui.decoding.sampler import Greedy
@@ -116,9 +116,9 @@ def test_opening_reads_the_system_prompt() -> None:
     messages = [event.message for event in rig.opening]  # type: ignore[attr-defined]
     assert messages[:2] == ["loading 5", "reading the system prompt"]
     assert messages[2].endswith("scripted · cpu")
-    before = rig.stage._loaded.model.counters.tokens
+    before = rig.stage._parts.loaded.model.counters.tokens
     rig.send(Transcript(tentative="a", unfinished=False))
-    first = rig.stage._loaded.model.counters
+    first = rig.stage._parts.loaded.model.counters
     assert first.tokens - before < 3 + first.forwards
 
 
@@ -181,7 +181,7 @@ def test_a_decoder_that_drafts_commits_the_same_and_tells_how_its_drafts_fare() 
     assert isinstance(plain, ReplyFinished)
     assert (reply.text, reply.tokens) == (plain.text, plain.tokens)
     assert reply.forwards < plain.forwards
-    statistics = rig.stage._decoding.decoder.statistics
+    statistics = rig.stage._parts.decoding.decoder.statistics
     last = of(Decoding, out)[-1]
     assert isinstance(last, Decoding)
     assert (last.decoder, last.acceptance_rate) == ("speculative + lookup", statistics.acceptance_rate)
@@ -195,8 +195,8 @@ def test_a_decoder_that_drafts_commits_the_same_and_tells_how_its_drafts_fare() 
 @pytest.mark.parametrize("stalls", [False, True])
 def test_a_reply_goes_on_without_a_draft_that_is_lost_and_the_screen_is_told(stalls: bool) -> None:
     rig, prompts, faulty = Rig(), ("what is", "what is the sun"), Faulty(after=1, stalls=stalls)
-    duo = Duo(rig.stage._loaded.model, faulty, Greedy(), RealClock(), DuoOptions(budget=3, patience=0.2))
-    rig.stage._decoding, rig.stage._speculator._decoder = Assembly(duo, None), duo
+    duo = Duo(rig.stage._parts.loaded.model, faulty, Greedy(), RealClock(), DuoOptions(budget=3, patience=0.2))
+    rig.stage._parts.speculator._decoder = rig.stage._parts.report._decoder = duo
     reply, plain = one(ReplyFinished, out := rig.turn(*prompts)), one(ReplyFinished, Rig().turn(*prompts))
     assert isinstance(reply, ReplyFinished)
     assert isinstance(plain, ReplyFinished)
@@ -306,10 +306,10 @@ def test_a_core_is_left_to_the_recogniser_while_it_is_at_work() -> None:
 
 def test_a_held_back_word_and_silence_cost_nothing() -> None:
     rig = Rig()
-    before = rig.stage._loaded.model.counters.forwards
+    before = rig.stage._parts.loaded.model.counters.forwards
     assert rig.send(Transcript(tentative="wha", unfinished=True)) == []
     assert rig.send(Transcript(stable="")) == []
-    assert rig.stage._loaded.model.counters.forwards == before
+    assert rig.stage._parts.loaded.model.counters.forwards == before
     (finished,) = rig.send(Transcript(stable="", final=True))
     assert isinstance(finished, ReplyFinished)
     assert (finished.text, finished.sentences) == ("", 0)
@@ -320,7 +320,7 @@ def test_a_pre_empted_revision_says_no_more_but_keeps_its_tokens() -> None:
     rig.send(TurnStarted(turn=1))
     out = rig.send(Transcript(tentative="what is the", unfinished=False), stale=stale_after(8))
     assert not of(Verdict, out)
-    assert 0 < len(rig.stage._speculator.candidate) < 8
+    assert 0 < len(rig.stage._parts.speculator.candidate) < 8
 
 
 def test_an_interrupted_reply_ends_with_what_was_committed() -> None:

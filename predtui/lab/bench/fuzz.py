@@ -28,6 +28,7 @@ from predtui.lab.commands.options import Json
 from predtui.llm.base import LoadedModel
 from predtui.llm.load import load
 from predtui.predgen.algorithm import Speculator
+from predtui.predgen.progress import Progress, Prompt
 from predtui.predgen.verifiers import make_verifier
 from predtui.predgen.window import Window
 
@@ -94,17 +95,20 @@ def _same(partials: list[str], final: str, rng: random.Random) -> bool:
     verifier = make_verifier("greedy", loaded, sampler, rng.choice([None, _curve(rng.random())]))
     speculator = Speculator(loaded, decoder, verifier, REPLY, memory=rng.randint(1, 4), continuations=rng.randint(0, 3))
     window = Window(loaded, "sys", REPLY)
+    prompts: list[Prompt] = []
     for partial in partials:
         guesses = [f"{partial} {rng.choice(_WORDS)}" for _ in range(rng.randint(0, 2))]
         for number, said in enumerate([partial, *guesses]):
             questions = iter(range(rng.randint(0, 40)))
             stale = functools.partial(_over, questions)
-            for progress in speculator.advance(window.tokens([], said), stale, ahead=number > 0):
-                if len(progress.tokens) > 25:
-                    break
+            prompts.append(Prompt(window.tokens([], said), stale, ahead=number > 0, enough=_long))
     prompt = window.tokens([], final)
-    committed = [progress.tokens for progress in speculator.advance(prompt)][-1]
-    return list(committed) == list(_plain(plain, prompt, sampler))
+    *_, last = speculator.run([*prompts, Prompt(prompt)])
+    return list(last.tokens) == list(_plain(plain, prompt, sampler))
+
+
+def _long(progress: Progress) -> bool:
+    return len(progress.tokens) > 25
 
 
 def _over(questions: Iterator[int]) -> bool:

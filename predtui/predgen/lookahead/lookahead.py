@@ -6,15 +6,17 @@ candidate is verified.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
 
 from predtui.llm.base import LoadedModel, Stale
 from predtui.predgen.algorithm import Speculator
+from predtui.predgen.detokenizer import Detokenizer
 from predtui.predgen.lookahead.completion import Completer
 from predtui.predgen.lookahead.marks import end_mark
 from predtui.predgen.lookahead.userwords import UserWords
 from predtui.predgen.lookahead.wordprior import shipped_prior
+from predtui.predgen.progress import Prompt
 from predtui.predgen.window import Window
 from predtui.state.events import Continuation, Event, Message, SentenceAhead, Transcript
 from predtui.text import first_clause, first_sentence
@@ -27,10 +29,18 @@ _SURE = 0.5
 _LETTER = 2
 """Characters by which the text grows where a word is spelled: a letter, and perhaps the space before it."""
 Steps = Generator[Event | None, None, None]
+Risk = Callable[[Sequence[int]], float]
+"""Seconds that may be lost on verifying for a prompt, which may turn out to be final meanwhile."""
 
 
-def _any(_prompt: Sequence[int]) -> float:
-    return math.inf
+@dataclass(frozen=True, slots=True)
+class _Input:
+    """What was said so far, and how long and how dearly to work on it."""
+
+    history: Sequence[Message]
+    text: str
+    stale: Stale
+    risk: Risk
 
 
 class LookAhead:
@@ -45,17 +55,15 @@ class LookAhead:
         longest: int,
         guesses: str = "both",
         clause: bool = False,
-        risk: Callable[[Sequence[int]], float] = _any,
     ) -> None:
         """``count``: how many guesses are answered. ``longest``: tokens of a reply, where its first sentence, or by
-        ``clause`` its first clause, does not end before. ``guesses``: one of ``GUESSES``. ``risk``: the
-        seconds that may be lost on verifying for a prompt, which may turn out to be final meanwhile."""
+        ``clause`` its first clause, does not end before. ``guesses``: one of ``GUESSES``."""
         self._tokenizer = loaded.tokenizer
         self._window, self._speculator = window, speculator
         self._completer = Completer(loaded, window, count)
         self._user = UserWords(shipped_prior()) if count and guesses != "model" else None
         self._guesses, self._count = guesses, count
-        self._longest, self._risk = longest, risk
+        self._longest = longest
         self._first = first_clause if clause else first_sentence
         self._text = ""
         """What was heard before."""
@@ -66,32 +74,33 @@ class LookAhead:
         """How many tokens of ``prompt`` this has left in the model's memory, at least."""
         return min(self._completer.read(prompt), self._speculator.read(prompt))
 
-    def work(self, history: Sequence[Message], heard: Transcript, stale: Stale) -> Steps:
-        """What there is to do once ``heard`` has come. Raises Preempted as the model does."""
+    def work(self, history: Sequence[Message], heard: Transcript, stale: Stale, risk: Risk) -> Steps:
+        """What there is to do once ``heard`` has come, in steps of about one forward, each with what is to be sent of
+        it. Raises Preempted as the model does."""
         self.answering = ""
-        return self._steps(history, heard, stale)
+        return self._steps(_Input(history, heard.text, stale, risk), heard.begun)
 
-    def _steps(self, history: Sequence[Message], heard: Transcript, stale: Stale) -> Steps:
-        """Steps of about one forward, each with what is to be told of it.
+    def _steps(self, known: _Input, begun: str) -> Steps:
+        """Replies to guesses, and to the words so far as if they were all.
 
         A word that comes at once, as a recogniser writes it, is likely whole, and is answered so before anything else.
         One that is being spelled is a guess like any other, at its place if the model takes it for whole, or the last.
         """
-        spelled = heard.text.startswith(self._text) and len(heard.text) - len(self._text) <= _LETTER
-        self._text = heard.text
+        spelled = known.text.startswith(self._text) and len(known.text) - len(self._text) <= _LETTER
+        self._text = known.text
         if not spelled:
-            yield from self._answer(history, heard.text, stale, speaks=True)
-        said = heard.text.removesuffix(heard.begun).rstrip()
+            yield from self._answer(known, known.text, speaks=True)
+        said = known.text.removesuffix(begun).rstrip()
         answered: set[str] = set()
-        for word in self._known(history, said, heard.begun):
-            yield from self._guess(history, f"{said} {word}".lstrip(), stale, spelled, answered)
+        for word in self._users(known.history, said, begun):
+            yield from self._guess(known, f"{said} {word}".lstrip(), spelled, answered)
         if said and self._guesses != "user" and len(answered) < self._count:
-            for word in (yield from self._completer.words(history, said, heard.begun)):
+            for word in (yield from self._completer.words(known.history, said, begun)):
                 if len(answered) < self._count:
-                    yield from self._guess(history, f"{said} {word}", stale, spelled, answered)
-        yield from self._guess(history, heard.text, stale, spelled, answered)
+                    yield from self._guess(known, f"{said} {word}", spelled, answered)
+        yield from self._guess(known, known.text, spelled, answered)
 
-    def _known(self, history: Sequence[Message], said: str, begun: str) -> list[str]:
+    def _users(self, history: Sequence[Message], said: str, begun: str) -> list[str]:
         """The words that may be meant by what is known of the user's, where that is asked; the likeliest first."""
         if self._user is None:
             return []
@@ -99,26 +108,27 @@ class LookAhead:
         least = _SURE if self._guesses == "both" else 0.0
         return [word for word, share in self._user.words(said, begun, self._count) if share >= least]
 
-    def _guess(self, history: Sequence[Message], prompt: str, stale: Stale, spelled: bool, answered: set[str]) -> Steps:
+    def _guess(self, known: _Input, prompt: str, spelled: bool, answered: set[str]) -> Steps:
         """Answer ``prompt`` with the mark that will end it, unless it is ``answered``; the first of them is spoken
         ahead where a word is spelled."""
-        prompt += end_mark(history, prompt)
+        prompt += end_mark(known.history, prompt)
         if prompt not in answered:
             first = not answered
             answered.add(prompt)
-            yield from self._answer(history, prompt, stale, speaks=spelled and first)
+            yield from self._answer(known, prompt, speaks=spelled and first)
 
-    def _answer(self, history: Sequence[Message], prompt: str, stale: Stale, speaks: bool) -> Steps:
+    def _answer(self, known: _Input, prompt: str, speaks: bool) -> Steps:
         """The first sentence of the reply to ``prompt``, to be spoken ahead where it ``speaks``."""
         self.answering = prompt
-        tokens = self._window.tokens(history, prompt)
-        sentence = self._sentence(self._speculator.held(tokens))
+        tokens = self._window.tokens(known.history, prompt)
+        text = Detokenizer(self._tokenizer).text
+        sentence = self._sentence(self._speculator.held(tokens), text)
         if sentence is None:
-            for progress in self._speculator.advance(tokens, stale, ahead=True, spare=self._risk(tokens)):
+            for progress in self._speculator.advance(Prompt(tokens, known.stale, True, known.risk(tokens))):
                 yield None
                 if progress.verifying:
                     continue
-                sentence = self._sentence(progress.tokens)
+                sentence = self._sentence(progress.tokens, text)
                 if sentence is not None or len(progress.tokens) >= self._longest:
                     break
             if sentence is not None:
@@ -126,6 +136,6 @@ class LookAhead:
         if sentence is not None and speaks:
             yield SentenceAhead(text=sentence)
 
-    def _sentence(self, reply: Sequence[int]) -> str | None:
+    def _sentence(self, reply: Sequence[int], text: Callable[[Sequence[int]], str]) -> str | None:
         ended = bool(reply) and self._tokenizer.is_end(reply[-1])
-        return self._first(self._tokenizer.decode(reply), ended)
+        return self._first(text(reply), ended)

@@ -22,6 +22,7 @@ from predtui.predgen.lookahead.gate import LookaheadGate
 from predtui.predgen.lookahead.lookahead import GUESSES
 from predtui.predgen.lookahead.marks import end_mark
 from predtui.predgen.options import SpeculationOptions
+from predtui.predgen.progress import Prompt
 from predtui.predgen.stage import SpeculationStage, create
 from predtui.predgen.verifiers import make_verifier
 from predtui.predgen.window import Window
@@ -45,9 +46,9 @@ class Rig:
     def send(self, event: Event, idle: int = 2000) -> list[Event]:
         outs = list(self.stage.handle(event))
         while self.stage.tick is not None and idle:
-            before = self.stage._loaded.model.counters.forwards
+            before = self.stage._parts.loaded.model.counters.forwards
             outs += self.stage.idle()
-            assert self.stage._loaded.model.counters.forwards - before <= 2
+            assert self.stage._parts.loaded.model.counters.forwards - before <= 2
             idle -= 1
         return outs
 
@@ -131,7 +132,7 @@ def test_words_of_the_user_cost_no_forward() -> None:
         rig.send(TurnStarted(turn=2, history=(Message("user", "what is the sun"), Message("assistant", "hot"))))
         rig.send(letters("what is the"), idle=1)
         rig.send(letters("what is the s"), idle=1)
-        answering.append(rig.stage._lookahead.answering)
+        answering.append(rig.stage._parts.lookahead.answering)
     assert answering == ["what is the sun", "what is the sun", ""]
 
 
@@ -140,7 +141,7 @@ def test_a_prompt_that_has_come_is_answered_before_any_that_has_not() -> None:
     rig.send(Transcript(tentative="what is the sun", unfinished=False), idle=3)
     outs = rig.send(letters("what is the sun m"), idle=0)
     assert outs == []
-    assert rig.stage._speculator.held(rig.stage._window.tokens((), "what is the sun"))
+    assert rig.stage._parts.speculator.held(rig.stage._parts.window.tokens((), "what is the sun"))
 
 
 def test_nothing_is_looked_ahead_for_where_that_is_off_or_the_input_is_over() -> None:
@@ -208,9 +209,9 @@ def test_candidates_for_what_has_not_come_do_not_displace_those_for_what_has() -
     loaded = load("3", engine="scripted")
     verifier = make_verifier("greedy", loaded, Greedy())
     speculator = Speculator(loaded, Autoregressive(loaded.model, Greedy()), verifier, 20, memory=2, continuations=2)
-    real = [list(speculator.advance([5, 9, token]))[-1].tokens for token in (30, 31)]
+    real = [list(speculator.advance(Prompt([5, 9, token])))[-1].tokens for token in (30, 31)]
     for token in range(32, 40):
-        list(speculator.advance([5, 9, token], ahead=True))
+        list(speculator.advance(Prompt([5, 9, token], ahead=True)))
     assert [speculator.held([5, 9, token]) for token in (30, 31)] == real
     assert [bool(speculator.held([5, 9, token])) for token in range(35, 40)] == [False, False, True, True, True]
 

@@ -1,0 +1,55 @@
+"""Looking ahead as work for idle time: begun by a partial prompt, given up for the next one.
+
+Must not know of queues, or of what is looked ahead for.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from predtui.llm.base import Preempted
+from predtui.predgen.lookahead.gate import LookaheadGate
+from predtui.predgen.lookahead.lookahead import Steps
+from predtui.state.events import Event, SentenceAhead
+
+
+class IdleWork:
+    """What is left to do while nothing waits."""
+
+    def __init__(self, enabled: bool, always: bool) -> None:
+        """``always``: whether or not it pays."""
+        self._enabled, self._always = enabled, always
+        self._gate = LookaheadGate()
+        self._steps: Steps | None = None
+        self.looked = False
+        """Whether there was such work since the last prompt."""
+
+    @property
+    def pending(self) -> bool:
+        return self._steps is not None
+
+    @property
+    def pays(self) -> bool:
+        """Whether to begin it at all."""
+        return self._enabled and (self._always or self._gate.pays)
+
+    def begin(self, steps: Steps) -> None:
+        self._steps, self.looked = steps, True
+
+    def drop(self) -> None:
+        self._steps = None
+
+    def prompted(self, saved: int) -> None:
+        """A new prompt is answered, for which ``saved`` forwards were found done."""
+        self._gate.observe(self.looked, saved)
+        self.looked = False
+
+    def step(self, ahead: str) -> Event | None:
+        """About one forward; what is to be sent of it, unless it is the sentence that is ``ahead`` already. Nothing is
+        pending once no step is left, or one was pre-empted."""
+        with suppress(Preempted):
+            for step in self._steps or ():
+                if not (isinstance(step, SentenceAhead) and step.text == ahead):
+                    return step
+        self._steps = None
+        return None

@@ -1,0 +1,47 @@
+"""When a forward under way ends at once. Must not know what is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from predtui.clock import Clock
+from predtui.llm.halt import Halt
+from predtui.state.events import Event, Interrupt, Transcript, TurnStarted
+
+
+class Preemption:
+    """Whatever is computed for another prompt than the final one, for a turn that is over, or for a reply that is no
+    longer wanted, is not waited for: ``halt`` is set while nothing that is being computed can matter any more."""
+
+    def __init__(self, clock: Clock, enabled: bool, answering_ahead: Callable[[], str | None]) -> None:
+        """``answering_ahead``: the prompt that is answered before it has come, None where none is."""
+        self.halt = Halt()
+        self.answering = ""
+        """The prompt that has come last."""
+        self._now, self._enabled, self._answering_ahead = clock.now, enabled, answering_ahead
+        self._urgent = Event()
+        """The last event that set the halt."""
+        self._came: tuple[Event, float] = Event(), 0.0
+        """The last event that came, and when."""
+
+    def arrived(self, event: Event) -> None:
+        """Called in the host's thread, while the stage may be at work."""
+        self._came = event, self._now()
+        if isinstance(event, Transcript):
+            ahead = self._answering_ahead()
+            overtakes = event.final and event.prompt != (self.answering if ahead is None else ahead)
+        else:
+            overtakes = isinstance(event, TurnStarted | Interrupt)
+        if overtakes and self._enabled:
+            self._urgent = event
+            self.halt.set()
+
+    def handled(self, event: Event) -> None:
+        """``event`` is handled now."""
+        if event.generation >= self._urgent.generation:
+            self.halt.clear()
+
+    def late(self, event: Event) -> float:
+        """Seconds since ``event`` came, where it is the last."""
+        last, came = self._came
+        return self._now() - came if event is last else 0.0

@@ -1,0 +1,136 @@
+"""One turn of the user: partial prompts in, candidates and verdicts out, then the verified reply.
+
+Must not know of queues, of how a stage is opened, or of what is done in idle time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from predtui.decoding.costs.measured import observed
+from predtui.llm.base import Stale, common_prefix, never
+from predtui.predgen.assembly import SpeculationParts
+from predtui.predgen.baseline import BaselineMeter
+from predtui.predgen.lookahead.idle import IdleWork
+from predtui.predgen.preemption import Preemption
+from predtui.predgen.progress import Progress, Prompt, unlimited
+from predtui.predgen.revision import Revision
+from predtui.state.events import Event, Message, ReplyFinished, Transcript
+from predtui.state.stage import StageContext
+
+
+class SpeculatedTurn:
+    """Speculates on what is said until it is final, and then replies to it. ``history``: the conversation before."""
+
+    def __init__(
+        self,
+        parts: SpeculationParts,
+        context: StageContext,
+        preemption: Preemption,
+        idle: IdleWork,
+        baseline: BaselineMeter,
+        history: Sequence[Message] = (),
+    ) -> None:
+        self.history = history
+        self.opening = parts.window.tokens(history, "")
+        """What stands before the user's words."""
+        self.ahead = ""
+        """The sentence last sent to be synthesised."""
+        self._parts, self._options, self._context = parts, parts.options, context
+        self._preemption, self._idle, self._baseline = preemption, idle, baseline
+        self._heard = Transcript()
+        self._unfinished: tuple[Revision, Progress] | None = None
+        """A final revision whose reply is still being generated."""
+
+    def hear(self, heard: Transcript) -> Iterator[Event]:
+        """What is said so far, or all of it; a word that is not finished changes nothing."""
+        last, self._heard = self._heard, heard
+        if heard.prompt and heard.changes(last):
+            yield from self._speculate(heard)
+        elif heard.final:
+            yield ReplyFinished(verifier=self._parts.speculator.verifier.name)
+
+    def interrupt(self) -> Iterator[Event]:
+        """A reply that was still being generated ends with what is committed of it."""
+        if self._unfinished is not None:
+            revision, progress = self._unfinished
+            self._unfinished = None
+            yield revision.reply(progress, interrupted=True)
+
+    def risk(self, prompt: Sequence[int]) -> float:
+        """Seconds that may be lost on ``prompt``, were it final now, so that its reply is no later, by more than a
+        forward, than that of one who begins to read it then."""
+        costs = self._parts.costs
+        if costs is None:
+            return math.inf
+        known = common_prefix(prompt, self.opening)
+        reader = self._parts.lookahead if self._idle.looked else self._parts.speculator
+        read = max(known, reader.read(prompt))
+        saved = costs.seconds(len(prompt) - known) - costs.seconds(len(prompt) - read)
+        return saved + costs.seconds(1)
+
+    def _speculate(self, heard: Transcript) -> Iterator[Event]:
+        """One round of Algorithm 1; after the final prompt, the whole reply. Nothing more is said once it is stale."""
+        self._preemption.answering = heard.prompt
+        revision = self._revision(heard)
+        self._unfinished = (revision, Progress((), (), (), False, True)) if heard.final else None
+        stale = self._context.stale if self._options.preempts or heard.final else never
+        progress: Progress | None = None
+        for progress in self._advance(heard, revision, stale):
+            if stale():
+                return
+            if heard.final:
+                self._unfinished = (revision, progress)
+                self._baseline.replied(heard.prompt, progress.tokens)
+            yield from revision.tell(progress)
+            yield from self._parts.report.events()
+            self.ahead = revision.ahead
+        if progress is not None and not stale():
+            self._unfinished = None
+            yield from revision.finish(progress)
+        yield from self._parts.report.events(over=True)
+
+    def _advance(self, heard: Transcript, revision: Revision, stale: Stale) -> Iterator[Progress]:
+        """Steps, whose forwards tell what forwards cost by now."""
+        speculator, costs = self._parts.speculator, self._parts.costs
+        tokens = self._parts.window.tokens(self.history, heard.prompt)
+        spare = self._spare(heard, tokens)
+        self._idle.prompted(len(speculator.held(tokens)))
+        enough = unlimited if heard.final else partial(self._enough, revision)
+        steps = speculator.advance(Prompt(tokens, stale, spare=spare, enough=enough))
+        return steps if costs is None else observed(steps, self._parts.loaded.model, self._context.clock, costs)
+
+    def _spare(self, heard: Transcript, prompt: Sequence[int]) -> float:
+        """Seconds that the verification for ``prompt`` may lose: as many as it likes, while more is to come; what
+        ``risk`` says where it seems to be all; and at the end that less what other work has delayed it by, but a
+        forward at least: what no token may be lost on verifies none."""
+        if heard.final:
+            costs = self._parts.costs
+            least = 0.0 if costs is None else costs.seconds(1)
+            return max(self.risk(prompt) - self._preemption.late(heard), least)
+        return self.risk(prompt) if heard.paused else math.inf
+
+    def _enough(self, revision: Revision, progress: Progress) -> bool:
+        """Whether the candidate need not grow before the input does."""
+        if rounds := self._options.rounds:
+            begins = not progress.kept and not progress.rejected
+            return rounds.ends(len(progress.new), begins) and self._context.stale()
+        length, sentence = len(progress.tokens), revision.sentence_tokens
+        beyond = sentence and length >= sentence + self._options.beyond_sentence
+        return bool(beyond) or length >= self._options.candidate_tokens
+
+    def _revision(self, heard: Transcript) -> Revision:
+        now, counters = self._context.clock.now, self._parts.loaded.model.counters
+        start, forwards = now(), counters.forwards
+        return Revision(
+            heard.prompt,
+            self._parts.loaded.tokenizer,
+            self._parts.speculator.verifier.name,
+            elapsed_ms=lambda: (now() - start) * 1000,
+            forwards=lambda: counters.forwards - forwards,
+            ahead=self.ahead,
+            final=heard.final,
+            clause=self._options.clause,
+        )
