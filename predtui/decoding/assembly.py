@@ -79,9 +79,10 @@ def assemble(
 ) -> Assembly:
     """``options`` as ``for_model`` gives them. Raises PredtuiError for a name that is not known, a need that is not
     met, a sampler that needs more than the target tells, or a draft that cannot be loaded. ``stale`` as in ``load``."""
-    if sampler.whole:
-        target.require("Sampling at a temperature", whole=True)
+    target.require("Sampling at a temperature", whole=sampler.whole)
     draft = _draft(options.draft, stale, loader) if "draft" in options.needs else None
+    if draft:
+        draft.require("A draft at a temperature", whole=sampler.whole)
     store = Path(options.datastore).expanduser() if options.datastore else None
     parts = Parts(target, sampler, draft, store, clock=clock or RealClock())
     return Assembly(make_decoder(options.decoder, parts, options.drafter), draft)

@@ -22,7 +22,7 @@ from predtui.decoding.duo_draft import Drafted, DraftThread, Request, draft, tok
 from predtui.decoding.parts import Parts
 from predtui.errors import PredtuiError
 from predtui.llm.base import LanguageModel, Stale, leave, never
-from predtui.llm.sequences import sequences_of
+from predtui.llm.sequences import SEQUENCES, sequences_of
 
 PATIENCE = 2.0
 """Seconds after which a reply goes on without its draft."""
@@ -167,4 +167,5 @@ def make(parts: Parts) -> Decoder:
             f"{draft.name} cannot draft for {parts.target.name}: their vocabularies differ.",
             "Choose a draft of the same family, or --decoder speculative, which bridges them.",
         )
+    draft.require("DuoDecoding", top=SEQUENCES)
     return Duo(parts.target.model, draft.model, parts.sampler, parts.clock)

@@ -25,6 +25,7 @@ from predtui.state.stage import StageContext
 from tests.llm.remote import remote
 
 PROMPT = load(engine="scripted").tokenizer.encode("what is the sun made of")
+DRAFTERS = ["lookup", "suffix", "recycling"]
 EXACT = ["ar", "jacobi", "speculative", "sps"]
 
 
@@ -36,7 +37,7 @@ def plain(seed: int, limit: int) -> list[int]:
     return list(generate(ScriptedModel(seed), PROMPT, Greedy(), limit, no_end))
 
 
-@given(st.integers(0, 30), st.integers(0, 60), st.sampled_from(EXACT), st.sampled_from(["lookup", "suffix"]))
+@given(st.integers(0, 30), st.integers(0, 60), st.sampled_from(EXACT), st.sampled_from(DRAFTERS))
 @settings(max_examples=60, deadline=None)
 def test_a_greedy_reply_is_plain_decodings(seed: int, limit: int, decoder: str, drafter: str) -> None:
     made = assemble(DecodingOptions(decoder, drafter), remote(seed), Greedy(), VirtualClock())
@@ -111,6 +112,14 @@ def test_what_needs_more_is_refused_when_it_is_put_together(options: Speculation
     with pytest.raises(PredtuiError, match=reason) as refused:
         list(stage.open(StageContext(VirtualClock(), never, logging.getLogger("test"))))
     assert "\n" not in str(refused.value)
+
+
+def test_what_needs_a_few_likely_tokens_is_refused_where_fewer_are_told() -> None:
+    options = DecodingOptions("speculative", "recycling")
+    with pytest.raises(PredtuiError, match=r"Token recycling needs the 8 likeliest tokens: .* tells the 5 likeliest"):
+        assemble(options, remote(3, told=5), Greedy())
+    made = assemble(options, remote(3, told=8), Greedy(), VirtualClock())
+    assert list(made.decoder.generate(PROMPT, 60, no_end)) == plain(3, 60)
 
 
 def test_a_sampler_that_needs_whole_rows_says_so() -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from predtui.llm.base import Counters, LoadedModel
 from predtui.llm.load import load
-from predtui.llm.rows import Answers, ArrayRow, PartialRow, RowList
+from predtui.llm.rows import Answers, PartialRow, Row, RowList
 from predtui.llm.scripted import ScriptedModel
 
 TOLD = 20
@@ -17,18 +17,18 @@ TOLD = 20
 class RemoteModel:
     """A ``GeneratingModel``. ``counters.forwards`` are requests; nothing is remembered between them."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, told: int) -> None:
         self._model = ScriptedModel(seed)
         self.counters = Counters()
         self.vocab_size, self.context_size = self._model.vocab_size, self._model.context_size
-        self.answers = Answers(whole=False, top=TOLD, logprob=False)
+        self.answers = Answers(whole=False, top=told, logprob=False)
 
     def forward(self, tokens: Sequence[int], last: int = 1) -> RowList:
         rows = self._model.forward(tokens, last)
         self.counters.forwards += 1
         self.counters.tokens += len(tokens)
         follows = [*tokens[len(tokens) - last + 1 :], None]
-        return RowList([_told(row, token) for row, token in zip(rows, follows, strict=True)])
+        return RowList([_partial(row, self.answers.top, token) for row, token in zip(rows, follows, strict=True)])
 
     def generate(self, tokens: Sequence[int], limit: int) -> Iterator[int]:
         self.counters.forwards += 1
@@ -45,10 +45,10 @@ class RemoteModel:
         self._model.close()
 
 
-def _told(row: ArrayRow, follows: int | None) -> PartialRow:
+def _partial(row: Row, told: int, follows: int | None) -> PartialRow:
     others = [] if follows is None else [(follows, row.logprob(follows))]
-    return PartialRow([(token, row.logprob(token)) for token in row.top(TOLD)], others)
+    return PartialRow([(token, row.logprob(token)) for token in row.top(told)], others)
 
 
-def remote(seed: int) -> LoadedModel:
-    return replace(load(str(seed), engine="scripted"), name="far", engine="remote", model=RemoteModel(seed))
+def remote(seed: int, told: int = TOLD) -> LoadedModel:
+    return replace(load(str(seed), engine="scripted"), name="far", engine="remote", model=RemoteModel(seed, told))

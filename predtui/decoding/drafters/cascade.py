@@ -90,4 +90,5 @@ def make(parts: Parts) -> Drafter:
             f"{draft.name} cannot be part of a cascade for {parts.target.name}: their vocabularies differ.",
             "Choose a draft of the same family, or --drafter model, which bridges them.",
         )
+    draft.require("A cascade", logprob=True)
     return Cascade(parts.needed_datastore(), draft.model, parts.sampler, draft.tokenizer.is_end)
