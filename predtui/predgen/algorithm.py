@@ -1,4 +1,4 @@
-"""Algorithm 1 of PredGen on tokens: verify the candidate against the new prompt, keep what holds, regenerate the rest.
+"""Algorithm 1 of PredGen on tokens: verify the candidate against the new prompt, keep what is accepted, generate on.
 
 The paper's names: P_i is ``prompt``, R_i ``candidate``, k_i the number of tokens ``kept``. A_i, the sound of the first
 sentence, is made by the speech stage of what the revision sends ahead. Lazy: whoever stops asking stops the work, and
@@ -53,23 +53,6 @@ class Speculator:
         kept, rejected = yield from self._verify(prompt, limit)  # k_i ← verifier(P_{i+1}, R_i)
         yield from self._predictive_generate(kept, prompt, rejected, limit)  # R_{i+1} ← predictive_generate(k_i, ...)
 
-    def _verify(self, prompt: Prompt, limit: int) -> Generator[Progress, None, tuple[int, tuple[int, ...]]]:
-        """k_i, and what was rejected of the candidate of which most was accepted. One for this very prompt needs no
-        verification: recognisers flip back and forth, and each of its tokens was chosen for it."""
-        if self._candidates.recall(prompt.tokens, prompt.ahead):
-            return len(self.candidate), ()
-        known = self._candidates.known(limit)
-        accepted, lossless, source = tuple[int, ...](), True, known[0]
-        for verification in self.verifier.verify(prompt.tokens, known, prompt.spare):
-            accepted, lossless = accepted + verification.accepted, lossless and verification.lossless
-            source = next((one for one in known if one[: len(accepted)] == accepted), known[0])
-            if verification.more:
-                yield Progress(accepted, (), source[len(accepted) :], False, lossless, True, self._generated)
-        self._candidates.replace(prompt.tokens, accepted, lossless, prompt.ahead)
-        if verification.next_token is not None and len(accepted) < limit:
-            self._choose(verification.next_token)
-        return len(accepted), source[len(accepted) :]
-
     def _predictive_generate(
         self, kept: int, prompt: Prompt, rejected: tuple[int, ...], limit: int
     ) -> Iterator[Progress]:
@@ -89,6 +72,23 @@ class Speculator:
             if prompt.enough(progress):
                 return
 
+    def _verify(self, prompt: Prompt, limit: int) -> Generator[Progress, None, tuple[int, tuple[int, ...]]]:
+        """k_i, and what was rejected of the candidate of which most was accepted. One for this very prompt needs no
+        verification: recognisers flip back and forth, and each of its tokens was chosen for it."""
+        if self._candidates.recall(prompt.tokens, prompt.ahead):
+            return len(self.candidate), ()
+        known = self._candidates.known(limit)
+        accepted, lossless, source = tuple[int, ...](), True, known[0]
+        for verification in self.verifier.verify(prompt.tokens, known, prompt.spare):
+            accepted, lossless = accepted + verification.accepted, lossless and verification.lossless
+            source = next((one for one in known if one[: len(accepted)] == accepted), known[0])
+            if verification.more:
+                yield Progress(accepted, (), source[len(accepted) :], False, lossless, True, self._generated)
+        self._candidates.replace(prompt.tokens, accepted, lossless, prompt.ahead)
+        if verification.next_token is not None and len(accepted) < limit:
+            self._choose(verification.next_token)
+        return len(accepted), source[len(accepted) :]
+
     @property
     def candidate(self) -> tuple[int, ...]:
         return tuple(self._candidates.present)
@@ -103,9 +103,9 @@ class Speculator:
         self.verifier = verifier
         self._candidates.distrust()
 
-    def held(self, prompt: Sequence[int]) -> tuple[int, ...]:
-        """The candidate that is held for exactly this prompt; empty where there is none."""
-        return self._candidates.held(prompt)
+    def candidate_for(self, prompt: Sequence[int]) -> tuple[int, ...]:
+        """The candidate for exactly this prompt; empty where there is none."""
+        return self._candidates.candidate_for(prompt)
 
     def read(self, prompt: Sequence[int]) -> int:
         """How many tokens of ``prompt`` are those of the one that was worked on last."""

@@ -67,7 +67,7 @@ class BaselineMeter:
         return tuple(self._tokenizer.encode(asked.reply))
 
     def _decoded(self, prompt: Sequence[int], limit: int, stale: Stale) -> _Plain:
-        """The reply to ``prompt``, timed from the end of the user's words on."""
+        """The reply to ``prompt``, timed from the end of the user's words."""
         start, forwards = self._now(), self._model.counters.forwards
         text, plain = Detokenizer(self._tokenizer).text, _Plain()
         for token in generate(self._model, prompt, self._sampler, limit, self._tokenizer.is_end, stale):
@@ -99,13 +99,13 @@ class _Plain:
     nfetfs: int = 0
 
 
-def _gap(row: Row, token: int, told: int) -> float:
-    """How far the logit of ``token`` is below the highest: where it is not among the ``told`` likeliest ones, no less
+def _gap(row: Row, token: int, top: int) -> float:
+    """How far the logit of ``token`` is below the highest: where it is not among the ``top`` likeliest ones, no less
     than this."""
     try:
         return row.gap(token)
     except Unanswered:
-        return row.gap(row.top(told)[-1])
+        return row.gap(row.top(top)[-1])
 
 
 def diverges(plain: Sequence[int], reply: Sequence[int]) -> int:

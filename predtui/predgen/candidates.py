@@ -21,8 +21,8 @@ MOST_NODES = 128
 _ALMOST = 0.999
 _DECAY = 0.95
 _ACCEPTED, _REJECTED = 8.0, 1.0
-"""Accepted and rejected tokens of candidates, taken for seen at the beginning: first sentences have some 15 tokens, and
-about half of them are accepted as a whole (bench predgen)."""
+"""Accepted and rejected tokens of candidates before any were seen: first sentences have some 15 tokens, and about half
+are accepted as a whole (bench predgen)."""
 _WON, _LOST = 1.0, 3.0
 """The same for former candidates, where the present one is rejected."""
 
@@ -99,7 +99,7 @@ class CandidatePool:
         newest = (self.present, *self._former.newest(), *self._continuations.newest())
         return [tuple(tokens[:limit]) for tokens in newest]
 
-    def held(self, prompt: Sequence[int]) -> tuple[int, ...]:
+    def candidate_for(self, prompt: Sequence[int]) -> tuple[int, ...]:
         """The candidate for exactly this prompt; empty where there is none."""
         if self._prompt == list(prompt):
             return tuple(self.present)

@@ -1,4 +1,4 @@
-"""Everything the "llm" stage may be told. Must not know what is done about it."""
+"""The options of the "llm" stage. Must not know what is done about them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class SpeculationOptions:
     seed: int = 0
     decoding: DecodingOptions = field(default_factory=DecodingOptions)
     system: str = ""
-    """What the model is told before the conversation; empty: what suits its size."""
+    """The system prompt; empty: what suits the model's size."""
     reply_tokens: int = 256
     candidate_tokens: int = 64
     """A candidate grows no longer while input goes on ..."""

@@ -22,7 +22,7 @@ SMALL = 1_000_000_000
 
 
 def system_prompt(parameters: int) -> str:
-    """What a model of so many parameters is told before the conversation."""
+    """The system prompt for a model of so many parameters."""
     return SHORT_PROMPT if parameters < SMALL else SYSTEM_PROMPT
 
 

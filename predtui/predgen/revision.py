@@ -1,4 +1,4 @@
-"""Turns the progress of one revision into the events that tell of it.
+"""Turns the progress of one revision into events.
 
 Must not know of models, or of how work is stopped.
 """
@@ -15,14 +15,14 @@ from predtui.text import clause_end, first_clause, first_sentence, sentence_end
 
 COALESCE_MS = 30.0
 COALESCE_TOKENS = 8
-"""A ``Candidate`` is told at most so often, whichever comes first."""
+"""A ``Candidate`` is emitted at most so often, whichever comes first."""
 
 
 class Revision:
     """One prompt, from its arrival to its first sentence and, where it is final, to the end of its reply.
 
-    ``elapsed_ms`` and ``forwards`` tell time and forwards since the arrival. ``ahead`` is the sentence last sent to be
-    synthesised. By ``clause``, the first clause of the reply is told, and spoken, as a sentence of its own.
+    ``elapsed_ms`` and ``forwards``: time and forwards since the arrival. ``ahead`` is the sentence last sent to be
+    synthesised. By ``clause``, the first clause of the reply is emitted, and spoken, as a sentence of its own.
     """
 
     def __init__(
@@ -50,9 +50,9 @@ class Revision:
         self._outcome: Outcome | None = None
         self._verdict: Verdict | None = None
         self._end = 0
-        self._told_tokens, self._told_ms = -COALESCE_TOKENS, 0.0
+        self._emitted_tokens, self._emitted_ms = -COALESCE_TOKENS, 0.0
 
-    def tell(self, progress: Progress) -> Iterator[Event]:
+    def emit(self, progress: Progress) -> Iterator[Event]:
         """What this step of the work brings; call it for each, in order."""
         text = self._text(progress.tokens)
         stands = progress.ended or self._first(text) is not None
@@ -67,7 +67,7 @@ class Revision:
 
     def finish(self, progress: Progress) -> Iterator[Event]:
         """The work on this revision is over, and was not pre-empted."""
-        if self._told_tokens != len(progress.tokens):
+        if self._emitted_tokens != len(progress.tokens):
             yield self._candidate(progress, self._text(progress.tokens))
         if self._verdict is None:
             yield self._judged(progress)
@@ -94,7 +94,7 @@ class Revision:
         )
 
     def _judge(self, progress: Progress, text: str) -> Outcome:
-        """Accept: the first sentence of a candidate held, or was recalled. Partial: some tokens did."""
+        """Accept: the first sentence of a candidate was accepted, or recalled. Partial: some tokens were."""
         sentence = self._first(text, progress.ended)
         if sentence and sentence == self._sentence_of(progress.kept + progress.rejected):
             return "accept"
@@ -105,7 +105,7 @@ class Revision:
         return self._first(self._former(candidate), complete)
 
     def _first_sentence(self, progress: Progress, text: str) -> Iterator[Event]:
-        """The first sentence stands: told at once, before what only describes it."""
+        """The first sentence is complete: it is emitted before what only describes it."""
         self.sentence_tokens = len(progress.tokens)
         sentence = self._first(text, progress.ended) or ""
         verdict = self._judged(progress)
@@ -131,11 +131,11 @@ class Revision:
         return self._verdict
 
     def _due(self, progress: Progress) -> bool:
-        waited = self._elapsed_ms() - self._told_ms >= COALESCE_MS
-        return waited or len(progress.tokens) - self._told_tokens >= COALESCE_TOKENS
+        waited = self._elapsed_ms() - self._emitted_ms >= COALESCE_MS
+        return waited or len(progress.tokens) - self._emitted_tokens >= COALESCE_TOKENS
 
     def _candidate(self, progress: Progress, text: str) -> Candidate:
-        self._told_tokens, self._told_ms = len(progress.tokens), self._elapsed_ms()
+        self._emitted_tokens, self._emitted_ms = len(progress.tokens), self._elapsed_ms()
         kept = self._kept(progress.kept)
         rejected = self._former(progress.kept + progress.rejected)
         return Candidate(

@@ -45,7 +45,7 @@ class SpeculatedTurn:
         """A final revision whose reply is still being generated."""
 
     def hear(self, heard: Transcript) -> Iterator[Event]:
-        """What is said so far, or all of it; a word that is not finished changes nothing."""
+        """What is said so far, or all of it. An unfinished word changes nothing."""
         last, self._heard = self._heard, heard
         if heard.prompt and heard.changes(last):
             yield from self._speculate(heard)
@@ -60,8 +60,8 @@ class SpeculatedTurn:
             yield revision.reply(progress, interrupted=True)
 
     def risk(self, prompt: Sequence[int]) -> float:
-        """Seconds that may be lost on ``prompt``, were it final now, so that its reply is no later, by more than a
-        forward, than that of one who begins to read it then."""
+        """Seconds that may be lost on ``prompt``, were it final now, so that its reply is at most a forward later than
+        without speculation."""
         costs = self._parts.costs
         if costs is None:
             return math.inf
@@ -84,7 +84,7 @@ class SpeculatedTurn:
             if heard.final:
                 self._unfinished = (revision, progress)
                 self._baseline.replied(heard.prompt, progress.tokens)
-            yield from revision.tell(progress)
+            yield from revision.emit(progress)
             yield from self._parts.report.events()
             self.ahead = revision.ahead
         if progress is not None and not stale():
@@ -93,19 +93,18 @@ class SpeculatedTurn:
         yield from self._parts.report.events(over=True)
 
     def _advance(self, heard: Transcript, revision: Revision, stale: Stale) -> Iterator[Progress]:
-        """Steps, whose forwards tell what forwards cost by now."""
+        """The round's steps, whose forwards are timed where costs are known."""
         speculator, costs = self._parts.speculator, self._parts.costs
         tokens = self._parts.window.tokens(self.history, heard.prompt)
         spare = self._spare(heard, tokens)
-        self._idle.prompted(len(speculator.held(tokens)))
+        self._idle.prompted(len(speculator.candidate_for(tokens)))
         enough = unlimited if heard.final else partial(self._enough, revision)
         steps = speculator.advance(Prompt(tokens, stale, spare=spare, enough=enough))
         return steps if costs is None else observed(steps, self._parts.loaded.model, self._context.clock, costs)
 
     def _spare(self, heard: Transcript, prompt: Sequence[int]) -> float:
-        """Seconds that the verification for ``prompt`` may lose: as many as it likes, while more is to come; what
-        ``risk`` says where it seems to be all; and at the end that less what other work has delayed it by, but a
-        forward at least: what no token may be lost on verifies none."""
+        """Seconds that the verification for ``prompt`` may lose: any number while more is to come; ``risk`` where the
+        user pauses; at the end ``risk`` less the delay so far, but at least a forward, or nothing would be verified."""
         if heard.final:
             costs = self._parts.costs
             least = 0.0 if costs is None else costs.seconds(1)

@@ -35,7 +35,7 @@ def grown(text: str, clause: bool, final: bool) -> list[tuple[int, str]]:
     tokens, told = (*map(ord, text), 0), []
     for count in range(1, len(tokens) + 1):
         progress = Progress((), tokens[:count], (), ended=count == len(tokens), lossless=True)
-        for event in revision.tell(progress):
+        for event in revision.emit(progress):
             if isinstance(event, ReplyCommitted | SentenceAhead):
                 told.append((count, event.text))
     return told

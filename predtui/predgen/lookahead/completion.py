@@ -39,8 +39,8 @@ def _improbability(word: _Beginning) -> float:
 
 
 class Completer:
-    """Finds words one forward at a time, so that whoever has better to do stops asking. What a forward told is kept for
-    as long as the words before stay the same, so that each further letter costs little."""
+    """Finds words one forward at a time, so that whoever has better to do stops asking. Rows are kept while the words
+    before stay the same, so that each further letter costs little."""
 
     def __init__(self, loaded: LoadedModel, window: Window, count: int) -> None:
         """``count``: how many words are wanted."""
@@ -60,42 +60,60 @@ class Completer:
     def words(self, history: Sequence[Message], said: str, begun: str) -> Generator[None, None, list[str]]:
         """Words that may follow ``said``, which is not empty, and that begin with ``begun``, which may be; the
         likeliest first. Yields after each forward. Raises Preempted as the model does."""
-        prompt = self._window.tokens(history, said)
-        prefix = prompt[: common_prefix(prompt, self._window.tokens(history, f"{said} and"))]
-        if not prefix or self._model.context_size - len(prefix) < _WIDTH * _LONGEST:
+        if not self._goes_on(history, said):
             return []
-        if prefix != self._prefix:
-            self._prefix, self._rows = prefix, {}
         growing, whole = [_Beginning((), "", 0.0)], list[_Beginning]()
         for _ in range(_LONGEST):
             yield from self._look(growing)
-            width = 1 if growing[0].tokens else _WIDTH
-            ways = [way for word in growing for way in self._likeliest(word, begun, width)]
-            whole = sorted([*whole, *(way for way in ways if way.whole)], key=_improbability)[: self._count]
-            least = whole[-1].score if len(whole) == self._count else -math.inf
-            growing = [way for way in ways if not way.whole and way.score > least]
+            growing, whole = self._grown(growing, whole, begun)
             if not growing:
                 break
         spelled = (begun + word.text[len(begun) + 1 :] for word in whole)
         return list(dict.fromkeys(word for word in spelled if word))
 
+    def _goes_on(self, history: Sequence[Message], said: str) -> bool:
+        """Cut the prompt where another word would follow ``said``; whether there is such a place, and room behind."""
+        prompt = self._window.tokens(history, said)
+        prefix = prompt[: common_prefix(prompt, self._window.tokens(history, f"{said} and"))]
+        if not prefix or self._model.context_size - len(prefix) < _WIDTH * _LONGEST:
+            return False
+        if prefix != self._prefix:
+            self._prefix, self._rows = prefix, {}
+        return True
+
+    def _grown(
+        self, growing: Sequence[_Beginning], whole: Sequence[_Beginning], begun: str
+    ) -> tuple[list[_Beginning], list[_Beginning]]:
+        """Beginnings a token longer that may still be among the likeliest, and the likeliest whole words by now."""
+        width = 1 if growing[0].tokens else _WIDTH
+        ways = [way for word in growing for way in self._likeliest(word, begun, width)]
+        best = sorted([*whole, *(way for way in ways if way.whole)], key=_improbability)[: self._count]
+        least = best[-1].score if len(best) == self._count else -math.inf
+        return [way for way in ways if not way.whole and way.score > least], best
+
     def _likeliest(self, word: _Beginning, begun: str, count: int) -> list[_Beginning]:
         """``count`` ways to go on with ``word`` that agree with what is ``begun``, the likeliest first; one is to end
         it."""
         row = self._rows[word.tokens]
-        wanted = f" {begun}".lower()
-        ended = len(word.text) >= max(2, len(wanted))
         ways: list[_Beginning] = []
         for token in row.top(_LIKELY):
-            piece, score = self._piece(token), word.score + row.logprob(token)
-            text = (word.text + piece).lower()
-            if ended and not (piece[:1].isalnum() or piece[:1] in ("'", "-")):
-                ways.append(_Beginning(word.tokens, word.text, score, whole=True))
-            elif piece and (text.startswith(wanted) or wanted.startswith(text)):
-                ways.append(_Beginning((*word.tokens, token), word.text + piece, score))
+            way = self._way(word, token, word.score + row.logprob(token), f" {begun}".lower())
+            if way is not None:
+                ways.append(way)
             if len(ways) == count:
                 break
         return ways
+
+    def _way(self, word: _Beginning, token: int, score: float, wanted: str) -> _Beginning | None:
+        """``word`` where ``token`` comes next: whole, a token longer, or None where that does not agree with what is
+        ``wanted``."""
+        piece = self._piece(token)
+        text = (word.text + piece).lower()
+        if len(word.text) >= max(2, len(wanted)) and not (piece[:1].isalnum() or piece[:1] in ("'", "-")):
+            return _Beginning(word.tokens, word.text, score, whole=True)
+        if piece and (text.startswith(wanted) or wanted.startswith(text)):
+            return _Beginning((*word.tokens, token), word.text + piece, score)
+        return None
 
     def _piece(self, token: int) -> str:
         """The text of a token within a sentence."""

@@ -10,8 +10,8 @@ _PATIENCE = 20
 
 
 class LookaheadGate:
-    """Whether looking ahead pays: what is found ready must be worth what is displaced, half a forward each time, that
-    being how long new words wait for the one under way. Tried again now and then."""
+    """Looking ahead pays where the forwards that it saves outweigh the half forward for which a new word waits on
+    average. Where it does not, it is tried again now and then."""
 
     def __init__(self) -> None:
         self._saved = 1.0

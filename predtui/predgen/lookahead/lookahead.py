@@ -66,7 +66,7 @@ class LookAhead:
         self._longest = longest
         self._first = first_clause if clause else first_sentence
         self._text = ""
-        """What was heard before."""
+        """What was said when this was last asked."""
         self.answering = ""
         """The prompt that is being answered ahead."""
 
@@ -122,7 +122,7 @@ class LookAhead:
         self.answering = prompt
         tokens = self._window.tokens(known.history, prompt)
         text = Detokenizer(self._tokenizer).text
-        sentence = self._sentence(self._speculator.held(tokens), text)
+        sentence = self._sentence(self._speculator.candidate_for(tokens), text)
         if sentence is None:
             for progress in self._speculator.advance(Prompt(tokens, known.stale, True, known.risk(tokens))):
                 yield None

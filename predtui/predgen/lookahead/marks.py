@@ -1,4 +1,4 @@
-"""Which mark the user will end a sentence with, told by how they write: nobody who types one presses Enter before it.
+"""Which mark the user will end a sentence with, judged by how they write: nobody who types one presses Enter before it.
 
 Pure; must not know of models, or of what the mark is for.
 """

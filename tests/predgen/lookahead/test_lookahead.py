@@ -141,7 +141,7 @@ def test_a_prompt_that_has_come_is_answered_before_any_that_has_not() -> None:
     rig.send(Transcript(tentative="what is the sun", unfinished=False), idle=3)
     outs = rig.send(letters("what is the sun m"), idle=0)
     assert outs == []
-    assert rig.stage._parts.speculator.held(rig.stage._parts.window.tokens((), "what is the sun"))
+    assert rig.stage._parts.speculator.candidate_for(rig.stage._parts.window.tokens((), "what is the sun"))
 
 
 def test_nothing_is_looked_ahead_for_where_that_is_off_or_the_input_is_over() -> None:
@@ -212,8 +212,14 @@ def test_candidates_for_what_has_not_come_do_not_displace_those_for_what_has() -
     real = [list(speculator.advance(Prompt([5, 9, token])))[-1].tokens for token in (30, 31)]
     for token in range(32, 40):
         list(speculator.advance(Prompt([5, 9, token], ahead=True)))
-    assert [speculator.held([5, 9, token]) for token in (30, 31)] == real
-    assert [bool(speculator.held([5, 9, token])) for token in range(35, 40)] == [False, False, True, True, True]
+    assert [speculator.candidate_for([5, 9, token]) for token in (30, 31)] == real
+    assert [bool(speculator.candidate_for([5, 9, token])) for token in range(35, 40)] == [
+        False,
+        False,
+        True,
+        True,
+        True,
+    ]
 
 
 def test_looking_ahead_stops_where_it_finds_nothing_and_is_tried_again() -> None:
