@@ -23,7 +23,8 @@ class Entry:
     assembly refuses it where that is missing. ``lossless``: whether the reply is always plain decoding's.
     ``check``: "module:function" that tells in a line what is here of what its settings name, and raises PredtuiError
     where something is missing; for doctor. ``prepare``: "module:function" that waits, in steps, for what has to be
-    there before it is made. ``internal``: whether it is for tests and benches alone, and no setting offers it."""
+    there before it is made. ``package``: the distribution without which there is none of it; for doctor.
+    ``internal``: whether it is for tests and benches alone, and no setting offers it."""
 
     name: str
     factory: str
@@ -34,6 +35,7 @@ class Entry:
     """What stands for N where only the idea is asked for."""
     check: str = ""
     prepare: str = ""
+    package: str = ""
     internal: bool = False
 
     @property
@@ -57,6 +59,7 @@ NEEDS = {
     "trees": "an engine that evaluates token trees",
     "rows": "an engine that tells whole rows of logits",
     "hidden": "an engine that tells hidden states",
+    "window": "a Whisper that hears 30 s at once",
 }
 """What an entry may need, as a person reads it."""
 
@@ -241,3 +244,37 @@ DRAFTERS = Registry(
     ),
 )
 """What speculative decoding drafts with: of ``decoding.parts.Parts``, factories make a ``decoding.base.Drafter``."""
+
+RECOGNISERS = Registry(
+    "recogniser",
+    Entry(
+        "auto",
+        "predtui.asr.auto:create",
+        "the best for asr.model; for the pocket Whisper, it or pocketsphinx, whichever hears you",
+        check="predtui.asr.auto:check",
+    ),
+    Entry("pocketsphinx", "predtui.asr.pocketsphinx:create", "CMU Sphinx, in every install", package="pocketsphinx"),
+    Entry(
+        "faster-whisper",
+        "predtui.asr.faster_whisper:create",
+        "Whisper over windows of 30 s",
+        frozenset({"window"}),
+        check="predtui.asr.faster_whisper:check",
+        package="faster-whisper",
+    ),
+    Entry(
+        "whisperflow",
+        "predtui.asr.whisperflow.load:create",
+        "Whisper made to stream: hush word, beam pruning, pipelining",
+        check="predtui.asr.whisperflow.load:check",
+    ),
+)
+"""What turns sound into words: of ``AsrSettings``, factories make an ``asr.base.Recognizer``; checks take them too."""
+
+SYNTHESISERS = Registry(
+    "synthesiser",
+    Entry("espeak", "predtui.tts.espeak:create", "eSpeak NG, in every install", check="predtui.tts.espeak:check"),
+    Entry("zonos", "predtui.tts.zonos.engine:create", "Zonos, a neural voice", check="predtui.tts.zonos.engine:check"),
+    Entry("none", "predtui.tts.mute:create", "replies are read, not heard"),
+)
+"""What turns text into sound: of ``TtsSettings``, factories make a ``tts.base.Synthesizer``; checks take them too."""

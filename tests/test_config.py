@@ -9,8 +9,7 @@ import pytest
 
 from predtui import config, settings
 from predtui.errors import PredtuiError
-from predtui.registry import DECODERS, DRAFTERS, VERIFIERS
-from predtui.tts.engines import ENGINES
+from predtui.registry import DECODERS, DRAFTERS, RECOGNISERS, SYNTHESISERS, VERIFIERS
 
 
 @pytest.fixture(autouse=True)
@@ -105,6 +104,6 @@ def test_the_names_that_settings_allow_are_those_that_are_known() -> None:
     assert known["llm.decoder"] == {"auto", *DECODERS}
     assert known["llm.drafter"] == set(DRAFTERS)
     assert known["llm.verifier"] == set(VERIFIERS)
-    assert known["tts.engine"] == set(ENGINES)
+    assert (known["asr.engine"], known["tts.engine"]) == (set(RECOGNISERS), set(SYNTHESISERS))
     assert config.load({"llm.verifier": "top12"}).llm.verifier == "top12"
     assert VERIFIERS.find("top12").number("top12") == 12

@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from predtui.asr.stage import ENGINES
+from predtui.asr.stage import recognizer
 from predtui.audio.resample import RATE, Resampler
 from predtui.lab.wer import word_error_rate
 from predtui.llm.load import load
 from predtui.models.published import EMBEDDED, SMOLLM2, TINY_EN
 from predtui.predgen.prompts import system_prompt
+from predtui.registry import RECOGNISERS
 from predtui.runtime.build import resolved
 from predtui.settings import AsrSettings, Settings
 from predtui.state.events import Message
@@ -101,10 +102,10 @@ def test_nothing_is_named_and_both_are_used(tmp_path: Path, monkeypatch: pytest.
     assert "Paris" in str(turn(tmp_path, "--text", "what is the capital of france", "--cps", "40")["reply"])
 
 
-@pytest.mark.parametrize("engine", [name for name in ENGINES if name != "pocketsphinx"])
+@pytest.mark.parametrize("engine", [name for name in RECOGNISERS if name != "pocketsphinx"])
 def test_every_engine_hears_a_voice_with_it(engine: str, voice: tuple[str, bytes]) -> None:
     said, pcm = voice
-    recogniser = ENGINES[engine](AsrSettings(engine=engine, model=TINY_EN.name))
+    recogniser = recognizer(AsrSettings(engine=engine, model=TINY_EN.name))
     recogniser.start()
     for part in (pcm[: len(pcm) // 4 * 2], pcm[len(pcm) // 4 * 2 :]):
         recogniser.feed(part, True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +98,16 @@ class WhisperRecognizer:
         cut = stable if stable > self._cut else oldest
         self._sound = self._sound[round((cut - self._cut) * RATE) :]
         self._cut = cut
+
+
+def create(options: AsrSettings) -> WhisperRecognizer:
+    """Raises PredtuiError where there is no checkpoint, or it is no Whisper model."""
+    return WhisperRecognizer(load(options))
+
+
+def check(options: AsrSettings) -> str:
+    """The folder of the checkpoint. Raises PredtuiError where there is none; fetches nothing."""
+    return str(find_checkpoint(replace(options, download=False)))
 
 
 def load(options: AsrSettings, threads: int = 2) -> Transcribe:

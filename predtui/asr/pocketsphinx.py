@@ -13,6 +13,8 @@ from typing import Any
 from predtui.asr.agreement import LocalAgreement, Word, joined
 from predtui.asr.base import Hypothesis
 from predtui.errors import PredtuiError
+from predtui.models.shipped import asset
+from predtui.settings import AsrSettings
 
 RATE = 16000
 STEP_SECONDS = 0.1
@@ -25,6 +27,11 @@ SEARCH = {"topn": 8, "lw": 8.0, "beam": 1e-60, "wbeam": 1e-40, "pbeam": 1e-60, "
 """Wider than the defaults: fewer errors, at 0.1 of real time. The flat second pass would delay the end of a turn."""
 
 _ALTERNATE = re.compile(r"\(\d+\)$")
+
+
+def create(options: AsrSettings) -> PocketsphinxRecognizer:
+    """The recogniser of the pocket domain. Raises PredtuiError where the wheel is broken."""
+    return PocketsphinxRecognizer(asset("asr", "pocket.arpa"), asset("asr", "pocket.dict"))
 
 
 class PocketsphinxRecognizer:

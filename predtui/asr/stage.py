@@ -8,7 +8,7 @@ from dataclasses import replace
 from predtui.asr.base import Hypothesis, Measured, Overtaken, Recognizer, Repeating
 from predtui.errors import PredtuiError
 from predtui.models.published import whisper
-from predtui.models.shipped import POCKET, asset
+from predtui.registry import RECOGNISERS
 from predtui.settings import AsrSettings
 from predtui.state.events import (
     AudioFrame,
@@ -138,49 +138,13 @@ class AsrStage:
                 yield StageStatus(stage="asr", state="ready", message=line)
 
 
-def _pocketsphinx(options: AsrSettings) -> Recognizer:
-    from predtui.asr.pocketsphinx import PocketsphinxRecognizer
-
-    return PocketsphinxRecognizer(asset("asr", "pocket.arpa"), asset("asr", "pocket.dict"))
-
-
-def _faster_whisper(options: AsrSettings) -> Recognizer:
-    from predtui.asr.faster_whisper import WhisperRecognizer, load
-
-    return WhisperRecognizer(load(options))
-
-
-def _whisperflow(options: AsrSettings) -> Recognizer:
-    from predtui.asr.whisperflow.engine import FlowRecognizer, load
-
-    return FlowRecognizer(*load(options))
-
-
-def _auto(options: AsrSettings) -> Recognizer:
-    """A Whisper that knows people's voices, in the engine that is the sooner to hear with it: padded to 30 s, as
-    WhisperFlow has to without a hush word, a round takes that engine longer than faster-whisper. Else two recognisers,
-    neither of which knows all voices."""
-    if options.model != POCKET:
-        from predtui.asr.whisperflow.files import find_hush, find_model
-
-        folder = find_model(options)
-        found = replace(options, model=str(folder))
-        return _faster_whisper(found) if find_hush(folder) is None else _whisperflow(found)
-    from predtui.asr.auto import AutoRecognizer
-    from predtui.asr.whisperflow.engine import FlowRecognizer, load
-
-    return AutoRecognizer(FlowRecognizer(*load(options)), _pocketsphinx(options))
-
-
-ENGINES: dict[str, Callable[[AsrSettings], Recognizer]] = {
-    "auto": _auto,
-    "pocketsphinx": _pocketsphinx,
-    "faster-whisper": _faster_whisper,
-    "whisperflow": _whisperflow,
-}
+def recognizer(options: AsrSettings) -> Recognizer:
+    """The recogniser that ``options`` name. Raises PredtuiError where it cannot be had."""
+    made: Recognizer = RECOGNISERS.factory(options.engine)(options)
+    return made
 
 
 def create(options: AsrSettings) -> AsrStage:
     """The stage "asr" with the engine that ``options`` name."""
     named = replace(options, model=whisper(options.model, options.engine))
-    return AsrStage(lambda: ENGINES[named.engine](named))
+    return AsrStage(lambda: recognizer(named))

@@ -9,9 +9,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from predtui.errors import PredtuiError
+from predtui.state.events import StageState, StageStatus
 
 Kind = Literal["input", "output"]
 NOUN: dict[Kind, str] = {"input": "microphone", "output": "loudspeaker"}
+NO_DEVICE = "none"
+"""The name of a device that is switched off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +68,19 @@ def find(kind: Kind, name: str = "") -> Device:
         raise PredtuiError(f"no {NOUN[kind]} found.", "Plug one in, or choose another in the system's sound settings.")
     if not name:
         return next((device for device in found if device.default), found[0])
-    wanted = name.casefold()
-    exact = [device for device in found if device.name.casefold() == wanted or str(device.index) == name]
-    matches = exact or [device for device in found if wanted in device.name.casefold()]
-    if len(matches) == 1 or exact:
+    matches = _matching(found, name)
+    if len(matches) == 1:
         return matches[0]
     problem = f"several {NOUN[kind]}s match {name!r}" if matches else f"no {NOUN[kind]} is called {name!r}"
     choice = ", ".join(f"{device.index} {device.name}" for device in matches or found)
     raise PredtuiError(f"{problem}.", f"Choose one of: {choice}.")
+
+
+def _matching(found: list[Device], name: str) -> list[Device]:
+    """The first device that is called exactly ``name``, else all whose name has it in it."""
+    wanted = name.casefold()
+    exact = [device for device in found if device.name.casefold() == wanted or str(device.index) == name]
+    return exact[:1] or [device for device in found if wanted in device.name.casefold()]
 
 
 def missing(kind: Kind, name: str = "") -> str:
@@ -103,3 +111,15 @@ def rescan() -> None:
         sound._initialize()
     except sound.PortAudioError as error:
         raise PredtuiError(f"the sound system does not answer: {error}.", "Is a sound server running?") from error
+
+
+def switched_off(kind: Kind) -> str:
+    """The line for a device that was chosen to be none."""
+    return (
+        f"the {NOUN[kind]} is switched off. Name one in the setting audio.{kind}, or leave that empty for the default."
+    )
+
+
+def without(kind: Kind, problem: str, state: StageState = "ready") -> StageStatus:
+    """The stage works on: without its device where there is a ``problem``, else with it."""
+    return StageStatus(state=state, message=problem, lacks=NOUN[kind] if problem else "", progress=1.0)

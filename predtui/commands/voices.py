@@ -21,29 +21,29 @@ def add(
     file: Annotated[Path, typer.Argument(help="A recording of it: 10 to 30 s of speech, a WAV or any sound file.")],
 ) -> None:
     """Make a voice of a recording. Speak with it: predtui --tts zonos --tts-speaker NAME."""
-    from predtui.tts.engines import needs_torch
+    from predtui.tts.zonos.engine import needs_torch
 
     needs_torch()
     import numpy as np
 
     from predtui.audio.sources import FileSource
     from predtui.clock import VirtualClock
-    from predtui.tts.zonos import voices as saved
+    from predtui.tts.zonos import speakers
     from predtui.tts.zonos.checkpoint import find
-    from predtui.tts.zonos.speaker import FILES, load_encoder
+    from predtui.tts.zonos.speaker_encoder import FILES, load_encoder
 
-    saved.check_name(name)
-    encoder = load_encoder(find(settings.tts.encoder, *FILES, hint=saved.ENCODER_HINT))
+    speakers.check_name(name)
+    encoder = load_encoder(find(settings.tts.encoder, *FILES, hint=speakers.ENCODER_HINT))
     source = FileSource(str(file), VirtualClock())
     source.start()
     pcm = np.frombuffer(b"".join(iter(source.read, None)), dtype="<i2")
-    path = saved.save(name, encoder.embed(pcm.astype(np.float32) / np.float32(32768)))
+    path = speakers.save(name, encoder.embed(pcm.astype(np.float32) / np.float32(32768)))
     print(f"{name} is kept in {path}. Try it: predtui --tts zonos --tts-speaker {name}")
 
 
 @voices.command("list")
 def list_() -> None:
     """The voices there are."""
-    from predtui.tts.zonos import voices as saved
+    from predtui.tts.zonos import speakers
 
-    print("\n".join(saved.names()) or "None yet: predtui voices add NAME FILE")
+    print("\n".join(speakers.names()) or "None yet: predtui voices add NAME FILE")

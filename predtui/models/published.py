@@ -17,6 +17,7 @@ from pathlib import Path
 
 from predtui.errors import PredtuiError
 from predtui.models.shipped import POCKET
+from predtui.registry import RECOGNISERS
 from predtui.settings import AUTO
 
 EMBEDDED = "PREDTUI_EMBEDDED"
@@ -99,11 +100,11 @@ def how() -> str:
 
 
 def whisper(asked: str, engine: str, embedded: bool = False) -> str:
-    """The Whisper that ``asr.model`` asks for. ``auto``: the real one where it is installed; faster-whisper takes no
-    other, since the pocket Whisper hears less than the 30 s that it feeds."""
+    """The Whisper that ``asr.model`` asks for. ``auto``: the real one where it is installed, or where ``engine`` takes
+    no other, since the pocket Whisper hears less than the 30 s that it feeds."""
     if asked != AUTO:
         return asked
-    return TINY_EN.name if engine == "faster-whisper" or preferred(TINY_EN, embedded) else POCKET
+    return TINY_EN.name if "window" in RECOGNISERS.find(engine).needs or preferred(TINY_EN, embedded) else POCKET
 
 
 def preferred(model: RealModel, embedded: bool) -> bool:

@@ -25,11 +25,11 @@ SAFEST_MODEL = Fallback(
 def stage_specs(settings: Settings) -> list[StageSpec]:
     """One spec a stage, in the order of ``STAGES``."""
     return [
-        StageSpec("mic", "predtui.audio.stages:microphone", settings.audio),
+        StageSpec("mic", "predtui.audio.mic:create", settings.audio),
         StageSpec("asr", "predtui.asr.stage:create", settings.asr),
         StageSpec("llm", "predtui.predgen.stage:from_settings", settings.llm, SAFEST_MODEL),
         StageSpec("tts", "predtui.tts.stage:create", settings.tts),
-        StageSpec("player", "predtui.audio.stages:player", settings.audio),
+        StageSpec("player", "predtui.audio.player:create", settings.audio),
     ]
 
 

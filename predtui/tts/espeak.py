@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from predtui.errors import PredtuiError
+from predtui.settings import TtsSettings
 from predtui.tts.base import BufferedSpeech, Remainder, SpeechState
 
 _SYNCHRONOUS = 2  # AUDIO_OUTPUT_SYNCHRONOUS: samples come through the callback
@@ -161,3 +162,13 @@ def _without_leading_silence(chunk: bytes) -> bytes:
     samples = np.frombuffer(chunk, dtype=np.int16)
     loud = np.flatnonzero(np.abs(samples.astype(np.int32)) > _SILENCE)
     return chunk[int(loud[0]) * 2 :] if loud.size else b""
+
+
+def create(options: TtsSettings) -> EspeakSynthesizer:
+    """Raises PredtuiError where the library or the voice is missing."""
+    return EspeakSynthesizer(options.voice, options.rate, options.pitch)
+
+
+def check(options: TtsSettings) -> str:
+    """What speaks. Raises PredtuiError as ``create`` does."""
+    return f"eSpeak NG, voice {options.voice}, {EspeakSynthesizer(options.voice).rate} Hz"

@@ -7,9 +7,11 @@ spoken, because playback never receives it. Where the engine fails, another spea
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from predtui.errors import PredtuiError
 from predtui.llm.base import Counters
+from predtui.registry import SYNTHESISERS
 from predtui.settings import TtsSettings
 from predtui.state.events import (
     Baseline,
@@ -30,11 +32,12 @@ from predtui.state.events import (
 from predtui.state.stage import StageContext
 from predtui.tts.base import NeuralSynthesizer, Synthesizer
 from predtui.tts.cache import SpeechCache, Utterance
-from predtui.tts.engines import ENGINES, espeak
 from predtui.tts.speakable import speakable
 
 CHUNKS_AHEAD = TtsSettings().ahead
 MEMORY_MB = TtsSettings().memory
+SPARE = "espeak"
+"""The engine that speaks where another fails."""
 
 
 class TtsStage:
@@ -195,7 +198,13 @@ class TtsStage:
         yield BaselineSpeech(ms=(self._context.clock.now() - start) * 1000)
 
 
+def synthesizer(options: TtsSettings) -> Synthesizer:
+    """The synthesiser that ``options`` name. Raises PredtuiError where it cannot be had."""
+    made: Synthesizer = SYNTHESISERS.factory(options.engine)(options)
+    return made
+
+
 def create(options: TtsSettings) -> TtsStage:
     """The stage of the settings; eSpeak NG stands in for any other engine."""
-    spare = (lambda: espeak(options)) if options.engine not in ("espeak", "none") else None
-    return TtsStage(lambda: ENGINES[options.engine](options), spare, options.ahead, options.memory)
+    spare = None if options.engine == SPARE else lambda: synthesizer(replace(options, engine=SPARE))
+    return TtsStage(lambda: synthesizer(options), spare, options.ahead, options.memory)

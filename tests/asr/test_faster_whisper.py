@@ -174,7 +174,7 @@ def test_nothing_is_downloaded_without_a_yes(tmp_path: Path, monkeypatch: pytest
 
 def test_a_yes_is_told_before_the_library_is_imported_that_heeds_it() -> None:
     code = (
-        "import sys; from predtui.asr import faster_whisper_engine as engine; from predtui.settings import AsrSettings;"
+        "import sys; from predtui.asr import faster_whisper as engine; from predtui.settings import AsrSettings;"
         "engine.find_checkpoint = lambda options: sys.exit('huggingface_hub' in sys.modules);"
         "engine.load(AsrSettings(model='base.en', download=True))"
     )

@@ -12,8 +12,8 @@ import pytest
 from predtui.asr.base import Hypothesis
 from predtui.asr.pocketsphinx import PocketsphinxRecognizer
 from predtui.asr.stage import create
+from predtui.audio import mic
 from predtui.audio.resample import to_pcm
-from predtui.audio.stages import microphone
 from predtui.audio.vad import Padding, Silero, VoiceActivity
 from predtui.clock import VirtualClock
 from predtui.models.shipped import asset
@@ -92,7 +92,7 @@ def test_from_a_file_to_the_final_transcript(tmp_path: Path) -> None:
     """Both stages as the application makes them, frame by frame."""
     sentence = ". ".join(["would you suggest a good garden flower"] * 3)
     said = write_wav(tmp_path / "said.wav", speech(sentence), 16000, 1, 16)
-    hearing, recognising = microphone(AudioSettings(input="none")), create(AsrSettings())
+    hearing, recognising = mic.create(AudioSettings(input="none")), create(AsrSettings())
     context = StageContext(VirtualClock(), lambda: False, logging.getLogger("test"))
     for stage in (hearing, recognising):
         list(stage.open(context))

@@ -8,8 +8,9 @@ import pytest
 
 from predtui.asr.faster_whisper import WhisperRecognizer
 from predtui.asr.faster_whisper import load as load_simple
-from predtui.asr.whisperflow.engine import FlowRecognizer, load
+from predtui.asr.whisperflow.engine import FlowRecognizer
 from predtui.asr.whisperflow.files import find_hush, find_model
+from predtui.asr.whisperflow.load import load
 from predtui.lab.training.asr.speech import Manner, speak
 from predtui.lab.wer import word_error_rate
 from predtui.settings import AsrSettings

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from predtui.audio import stages
+from predtui.audio import mic, player
+from predtui.audio.mic import MicrophoneStage
+from predtui.audio.player import PlayerStage
 from predtui.audio.sources import FileSource, Microphone
-from predtui.audio.stages import MicrophoneStage, PlayerStage, microphone, player
 from predtui.clock import VirtualClock
 from predtui.errors import PredtuiError
 from predtui.settings import AudioSettings
@@ -50,7 +51,7 @@ def test_a_file_that_is_no_sound(tmp_path: Path, content: bytes | None, message:
     path = tmp_path / "a.wav"
     if content is not None:
         path.write_bytes(content)
-    stage = microphone(AudioSettings(input="none"))
+    stage = mic.create(AudioSettings(input="none"))
     opened(stage)
     events = list(stage.handle(ev.Listen(path=str(path))))
     assert len(notices(events)) == 1
@@ -77,7 +78,7 @@ def test_an_address_is_not_fetched() -> None:
 def test_a_truncated_file_plays_with_a_notice(tmp_path: Path) -> None:
     path = write_wav(tmp_path / "a.wav", encode([tone(500, 1.0)], "s16"), 16000, 1, 16)
     path.write_bytes(path.read_bytes()[:16044])
-    stage = microphone(AudioSettings(input="none"))
+    stage = mic.create(AudioSettings(input="none"))
     opened(stage)
     events = list(stage.handle(ev.Listen(path=str(path))))
     assert notices(events) == ["a.wav is cut short: playing what is there."]
@@ -86,7 +87,7 @@ def test_a_truncated_file_plays_with_a_notice(tmp_path: Path) -> None:
 
 def test_no_library_leaves_files_and_replies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sounddevice", None)
-    hearing, speaking = microphone(AudioSettings()), player(AudioSettings())
+    hearing, speaking = mic.create(AudioSettings()), player.create(AudioSettings())
     assert "pip install sounddevice" in notices(opened(hearing))[0]
     assert "Replies are shown, not heard." in notices(opened(speaking))[0]
     path = write_wav(tmp_path / "a.wav", encode([tone(500, 0.1)], "s16"), 16000, 1, 16)
@@ -97,7 +98,7 @@ def test_no_library_leaves_files_and_replies(tmp_path: Path, monkeypatch: pytest
 
 def test_no_microphone_ends_the_turn_and_the_next_listen_tries_again(sound: FakeSound) -> None:
     rows, sound.rows = sound.rows, []
-    stage = microphone(AudioSettings())
+    stage = mic.create(AudioSettings())
     assert "no microphone found" in notices(opened(stage))[0]
     assert isinstance(list(stage.handle(ev.Listen()))[-1], ev.Endpoint)
     sound.rows = rows
@@ -109,7 +110,7 @@ def test_no_microphone_ends_the_turn_and_the_next_listen_tries_again(sound: Fake
 
 
 def test_a_pulled_microphone_keeps_what_was_said(sound: FakeSound) -> None:
-    stage = microphone(AudioSettings())
+    stage = mic.create(AudioSettings())
     opened(stage)
     events = stage.handle(ev.Listen())
     sound.streams[0].feed(bytes(640 * 15))
@@ -124,7 +125,7 @@ def test_a_pulled_microphone_keeps_what_was_said(sound: FakeSound) -> None:
 
 
 def test_a_pulled_speaker_lets_the_reply_end(sound: FakeSound) -> None:
-    stage = player(AudioSettings())
+    stage = player.create(AudioSettings())
     opened(stage)
     list(stage.handle(ev.SpeechChunk(turn=1, pcm=bytes(32000), rate=16000)))
     list(stage.handle(ev.SpeechEnd(turn=1)))
@@ -136,7 +137,7 @@ def test_a_pulled_speaker_lets_the_reply_end(sound: FakeSound) -> None:
 
 
 def test_a_speaker_pulled_between_chunks(sound: FakeSound) -> None:
-    stage = player(AudioSettings())
+    stage = player.create(AudioSettings())
     opened(stage)
     list(stage.handle(ev.SpeechChunk(turn=1, pcm=bytes(32000), rate=16000)))
     sound.streams[0].active = False
@@ -148,8 +149,8 @@ def test_without_silero_loudness_decides(monkeypatch: pytest.MonkeyPatch) -> Non
     def refuse() -> None:
         raise PredtuiError("the voice detector cannot be loaded: no such file.")
 
-    monkeypatch.setattr(stages, "Silero", refuse)
-    assert "Loudness decides instead." in notices(opened(microphone(AudioSettings(input="none"))))[0]
+    monkeypatch.setattr(mic, "Silero", refuse)
+    assert "Loudness decides instead." in notices(opened(mic.create(AudioSettings(input="none"))))[0]
 
 
 def test_a_lost_microphone_is_looked_for_again(sound: FakeSound) -> None:

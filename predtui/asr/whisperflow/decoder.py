@@ -67,12 +67,12 @@ class Decoder(Protocol):
         """How many tokens fit."""
         ...
 
-    def remember(self, states: Array) -> CrossAttention:
+    def cross_attention(self, states: Array) -> CrossAttention:
         """The encoder's ``states`` [positions, d_model] as every layer will attend to them."""
         ...
 
     def forward(
-        self, tokens: npt.NDArray[np.int64], memory: CrossAttention, cache: Cache, last: int | None = None
+        self, tokens: npt.NDArray[np.int64], cross: CrossAttention, cache: Cache, last: int | None = None
     ) -> Step:
         """One forward of ``tokens`` after those in ``cache``; logits of the ``last`` ones, or of all: those of a large
         vocabulary cost more than the layers. Raises ValueError beyond ``context``."""
@@ -99,7 +99,7 @@ class NumpyDecoder:
     def context(self) -> int:
         return len(self._positions)
 
-    def remember(self, states: Array) -> CrossAttention:
+    def cross_attention(self, states: Array) -> CrossAttention:
         keys, values = [], []
         for layer in range(self._layers):
             key, value = np.split(self._linear(f"layer_{layer}/attention/linear_1", states), 2, axis=-1)
@@ -108,7 +108,7 @@ class NumpyDecoder:
         return CrossAttention(tuple(keys), tuple(values))
 
     def forward(
-        self, tokens: npt.NDArray[np.int64], memory: CrossAttention, cache: Cache, last: int | None = None
+        self, tokens: npt.NDArray[np.int64], cross: CrossAttention, cache: Cache, last: int | None = None
     ) -> Step:
         start, end = cache.length, cache.length + tokens.shape[1]
         if end > self.context:
@@ -132,9 +132,9 @@ class NumpyDecoder:
             weights = softmax(self._scaled(query) @ key.swapaxes(2, 3) + mask)
             x = x + self._linear(f"{name}/self_attention/linear_1", _joined(weights @ value))
             query = self._split(self._linear(f"{name}/attention/linear_0", self._norm(f"{name}/attention", x)))
-            weights = softmax(self._scaled(query) @ memory.keys[layer])
+            weights = softmax(self._scaled(query) @ cross.keys[layer])
             attention += [weights[0, head] for head in self._aligning.get(layer, ())]
-            x = x + self._linear(f"{name}/attention/linear_2", _joined(weights @ memory.values[layer]))
+            x = x + self._linear(f"{name}/attention/linear_2", _joined(weights @ cross.values[layer]))
             hidden = gelu(self._linear(f"{name}/ffn/linear_0", self._norm(f"{name}/ffn", x)))
             x = x + self._linear(f"{name}/ffn/linear_1", hidden)
         judged = x[:, 0 if last is None else x.shape[1] - last :]

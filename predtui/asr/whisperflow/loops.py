@@ -9,24 +9,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from predtui.asr.whisperflow.model import TimedWord
+from predtui.asr.whisperflow.transcription import TimedWord
 
 SQUEEZED_SECONDS = 0.05
 """A word, on average, in less of which nobody says a phrase."""
 
 
-def without_loops(spoken: Sequence[TimedWord]) -> tuple[TimedWord, ...]:
-    """``spoken`` with each phrase of two words and more that follows itself once, where one of both has no time."""
-    words = list(spoken)
-    size = len(words) // 2
+def without_loops(words: Sequence[TimedWord]) -> tuple[TimedWord, ...]:
+    """``words`` with each phrase of two words and more that follows itself once, where one of both has no time."""
+    left = list(words)
+    size = len(left) // 2
     while size > 1:
-        found = next((start for start in range(len(words) - 2 * size + 1) if _loops(words, start, size)), None)
+        found = next((start for start in range(len(left) - 2 * size + 1) if _loops(left, start, size)), None)
         if found is None:
             size -= 1
             continue
-        first, second = words[found : found + size], words[found + size : found + 2 * size]
-        words[found : found + 2 * size] = first if _pace(first) >= _pace(second) else second
-    return tuple(words)
+        first, second = left[found : found + size], left[found + size : found + 2 * size]
+        left[found : found + 2 * size] = first if _pace(first) >= _pace(second) else second
+    return tuple(left)
 
 
 def _loops(words: Sequence[TimedWord], start: int, size: int) -> bool:

@@ -1,6 +1,6 @@
-"""One Whisper checkpoint, ready to hear sounds of any length: CTranslate2 encodes, a writer writes.
+"""One Whisper checkpoint, ready to hear sounds of any length: CTranslate2 encodes, a ``Decoding`` decodes.
 
-``encode`` and ``write`` are apart, so that they can run at the same time on different rounds. Must not know of streams
+``encode`` and ``decode`` are apart, so that they can run at the same time on different rounds. Must not know of streams
 or turns.
 """
 
@@ -21,10 +21,12 @@ from predtui.asr.agreement import Word
 from predtui.asr.plain import plain
 from predtui.asr.whisperflow import ct2_weights
 from predtui.asr.whisperflow.decoder import NumpyDecoder
+from predtui.asr.whisperflow.decoding import Decoding, DecodingResult, DecodingTask, PlainDecoding, PrunedDecoding
 from predtui.asr.whisperflow.mel import FRAMES_A_SECOND, Mel, Samples, log_mel, padded
-from predtui.asr.whisperflow.search import Effort, Pruning, Rules
+from predtui.asr.whisperflow.pruning import Pruning
+from predtui.asr.whisperflow.search import Rules
 from predtui.asr.whisperflow.timing import SECONDS_A_POSITION
-from predtui.asr.whisperflow.writers import PlainWriter, PrunedWriter, Task, Text, Writer
+from predtui.asr.whisperflow.transcription import TimedWord, Transcription
 from predtui.errors import PredtuiError
 
 RATE = 16_000
@@ -41,59 +43,43 @@ text. The pocket Whisper's has none: it hears worse after a text than without.""
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """A sound as the writer attends to it; ``positions`` of it are the sound itself, without what was appended."""
+    """A sound's encoder ``states`` as decoding attends to them; ``positions`` of them are the sound itself, without
+    what was appended."""
 
-    memory: Any
+    states: Any
     positions: int
     gflops: float
-
-
-@dataclass(frozen=True, slots=True)
-class TimedWord:
-    """A word with the tokens that wrote it."""
-
-    word: Word
-    tokens: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Transcription:
-    """What was written for one sound, and how sure that is. ``compression``: text length by its compressed one."""
-
-    spoken: tuple[TimedWord, ...]
-    no_speech: float
-    mean_log_probability: float
-    compression: float
-    effort: Effort
 
 
 class DecodeJob:
     """The words of one sound while they are written, a forward at a time, by one thread after another."""
 
-    def __init__(self, steps: Generator[int, None, Text], heard: Callable[[Text], Transcription]) -> None:
-        self._steps, self._heard = steps, heard
-        self._written = 0
-        self._text: Text | None = None
+    def __init__(
+        self, steps: Generator[int, None, DecodingResult], transcribed: Callable[[DecodingResult], Transcription]
+    ) -> None:
+        self._steps, self._transcribed = steps, transcribed
+        self._count = 0
+        self._found: DecodingResult | None = None
 
     def step(self) -> bool:
         """A forward; whether all is written now."""
-        if self._text is None:
+        if self._found is None:
             try:
-                self._written = next(self._steps)
+                self._count = next(self._steps)
             except StopIteration as end:
-                self._text = end.value
-        return self._text is not None
+                self._found = end.value
+        return self._found is not None
 
     def advance(self, tokens: float) -> None:
         """Forwards until so many ``tokens`` are written, or all of them."""
-        while self._written < tokens and not self.step():
+        while self._count < tokens and not self.step():
             pass
 
-    def heard(self) -> Transcription:
+    def result(self) -> Transcription:
         """The rest, and when each word was said."""
         self.advance(math.inf)
-        assert self._text is not None
-        return self._heard(self._text)
+        assert self._found is not None
+        return self._transcribed(self._found)
 
 
 class WhisperModel:
@@ -124,10 +110,10 @@ class WhisperModel:
         self.window = 2 * self._shapes["encoder/position_encodings/encodings"][0]
         self._context = self._shapes["decoder/position_encodings/encodings"][0]
         self._vocabulary: dict[str, int] = self._tokenizer.get_vocab(with_added_tokens=True)
-        self._opening = self._opening_tokens(language)
+        self._sot_sequence = self._make_sot_sequence(language)
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         self._rules = self._make_rules(config)
-        self._writer = self._make_writer(folder, config, threads)
+        self._decoding = self._make_decoding(folder, config, threads)
 
     @property
     def seconds(self) -> float:
@@ -147,9 +133,9 @@ class WhisperModel:
         view = ctranslate2.StorageView.from_array(np.ascontiguousarray(mel[None, :, : self.window]))
         states = self._encoder.encode(view, to_cpu=True)
         gflops = self.gflops(min(mel.shape[1], self.window))
-        return Encoded(self._writer.remember(states), max(1, min(states.shape[1], positions)), gflops)
+        return Encoded(self._decoding.cross_attention(states), max(1, min(states.shape[1], positions)), gflops)
 
-    def begin(
+    def decode_job(
         self, encoded: Encoded, prompt: str, reference: Sequence[int], beam: int = 5, pruning: Pruning = "forward"
     ) -> DecodeJob:
         """The words in ``encoded``, to be written. ``prompt``: the text before; ``reference``: what the round before
@@ -157,31 +143,31 @@ class WhisperModel:
         longest = LEAST_TOKENS + int(TOKENS_A_SECOND * SECONDS_A_POSITION * encoded.positions)
         rules = replace(self._rules, longest=min(longest, self._rules.longest))
         previous = self._previous(prompt)
-        task = Task(previous, self._opening, rules, encoded.positions, reference, beam, pruning)
-        return DecodeJob(self._writer.steps(task, encoded.memory), self._heard)
+        task = DecodingTask(previous, self._sot_sequence, rules, encoded.positions, reference, beam, pruning)
+        return DecodeJob(self._decoding.steps(task, encoded.states), self._transcription)
 
-    def write(
+    def decode(
         self, encoded: Encoded, prompt: str, reference: Sequence[int], beam: int = 5, pruning: Pruning = "forward"
     ) -> Transcription:
-        """All of ``begin`` at once."""
-        return self.begin(encoded, prompt, reference, beam, pruning).heard()
+        """All of ``decode_job`` at once."""
+        return self.decode_job(encoded, prompt, reference, beam, pruning).result()
 
-    def _heard(self, written: Text) -> Transcription:
-        spoken = self._words(written.tokens, written.times)
-        text = " ".join(one.word.text for one in spoken)
+    def _transcription(self, found: DecodingResult) -> Transcription:
+        words = self._words(found.tokens, found.times)
+        text = " ".join(one.word.text for one in words)
         return Transcription(
-            spoken=spoken,
-            no_speech=written.no_speech,
-            mean_log_probability=written.mean_log_probability,
+            words=words,
+            no_speech=found.no_speech,
+            mean_logprob=found.mean_logprob,
             compression=len(text) / len(zlib.compress(text.encode())) if text else 0.0,
-            effort=written.effort,
+            effort=found.effort,
         )
 
     def align(self, encoded: Encoded, text: str) -> tuple[TimedWord, ...]:
         """The words of ``text``, which is known to be said in ``encoded``, with their times (forced alignment)."""
         tokens: list[int] = self._tokenizer.encode(f" {text.strip()}", add_special_tokens=False).ids
         tokens = tokens[: self._rules.longest]
-        times = self._writer.times(self._opening, tokens, encoded.memory, encoded.positions)
+        times = self._decoding.align(self._sot_sequence, tokens, encoded.states, encoded.positions)
         return self._words(tokens, times)
 
     def gflops(self, frames: int) -> float:
@@ -195,13 +181,13 @@ class WhisperModel:
         return float(2 * (convolutions + layers * layer) / 1e9)
 
     def _previous(self, prompt: str) -> tuple[int, ...]:
-        room = max(0, min(PROMPT_TOKENS, self._context - LONGEST_TOKENS - len(self._opening) - 1))
+        room = max(0, min(PROMPT_TOKENS, self._context - LONGEST_TOKENS - len(self._sot_sequence) - 1))
         tokens: list[int] = (
             self._tokenizer.encode(f" {prompt}", add_special_tokens=False).ids if prompt and room else []
         )
         return (self._vocabulary["<|startofprev|>"], *tokens[-room:]) if tokens else ()
 
-    def _opening_tokens(self, language: str) -> tuple[int, ...]:
+    def _make_sot_sequence(self, language: str) -> tuple[int, ...]:
         """Start, with the language where the model knows several, and no timestamps."""
         names = ["<|startoftranscript|>"]
         if self._encoder.is_multilingual:
@@ -211,7 +197,7 @@ class WhisperModel:
         if unknown:
             raise PredtuiError(f"the Whisper model has no token {unknown[0]}.", "Choose another language or model.")
         silence = [name for name in ("<|nospeech|>", "<|nocaptions|>") if name in self._vocabulary]
-        self._silence = self._vocabulary[silence[0]] if silence else self._vocabulary[names[-1]]
+        self._no_speech = self._vocabulary[silence[0]] if silence else self._vocabulary[names[-1]]
         return tuple(self._vocabulary[name] for name in names)
 
     @property
@@ -220,16 +206,16 @@ class WhisperModel:
         matrices = [shape for name, shape in self._shapes.items() if name.startswith("decoder/") and len(shape) == 2]
         return sum(map(math.prod, matrices)) > CACHED_WEIGHTS
 
-    def _make_writer(self, folder: Path, config: Mapping[str, Any], threads: int) -> Writer:
+    def _make_decoding(self, folder: Path, config: Mapping[str, Any], threads: int) -> Decoding:
         if self.large and not self._on_cpu:
-            return PlainWriter(self._encoder)
+            return PlainDecoding(self._encoder)
         weights = ct2_weights.read(folder, "decoder/")
         aligning = [(layer, head) for layer, head in config.get("alignment_heads", ())]
         if self.large:
             from predtui.asr.whisperflow.onnx_decoder import OnnxDecoder
 
-            return PrunedWriter(OnnxDecoder(weights, aligning, threads), self._silence)
-        return PrunedWriter(NumpyDecoder(weights, aligning), self._silence)
+            return PrunedDecoding(OnnxDecoder(weights, aligning, threads), self._no_speech)
+        return PrunedDecoding(NumpyDecoder(weights, aligning), self._no_speech)
 
     def _make_rules(self, config: Mapping[str, Any]) -> Rules:
         end = self._vocabulary["<|endoftext|>"]

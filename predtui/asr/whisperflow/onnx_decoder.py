@@ -34,8 +34,8 @@ class OnnxDecoder:
         self._embedding, self._positions = named["embeddings/weight"], named["position_encodings/encodings"]
         heads = aligning_heads(aligning, self._layers, self._heads)
         signed = _adds_up(threads)
-        self._remembering = _session(_Graph(named, self._layers, self._heads, signed).remembering(), threads)
-        self._deciding = _session(_Graph(named, self._layers, self._heads, signed).deciding(heads), threads)
+        self._attending = _session(_Graph(named, self._layers, self._heads, signed).cross_attention(), threads)
+        self._forwarding = _session(_Graph(named, self._layers, self._heads, signed).forward(heads), threads)
         nothing = np.zeros((1, self._heads, 0, self._width // self._heads), np.float32)
         self._nothing = Cache((nothing,) * self._layers, (nothing,) * self._layers)
 
@@ -43,12 +43,12 @@ class OnnxDecoder:
     def context(self) -> int:
         return len(self._positions)
 
-    def remember(self, states: Array) -> CrossAttention:
-        found = self._remembering.run(None, {"states": states})
+    def cross_attention(self, states: Array) -> CrossAttention:
+        found = self._attending.run(None, {"states": states})
         return CrossAttention(tuple(found[: self._layers]), tuple(found[self._layers :]))
 
     def forward(
-        self, tokens: npt.NDArray[np.int64], memory: CrossAttention, cache: Cache, last: int | None = None
+        self, tokens: npt.NDArray[np.int64], cross: CrossAttention, cache: Cache, last: int | None = None
     ) -> Step:
         count = tokens.shape[1]
         start, end = cache.length, cache.length + count
@@ -62,9 +62,9 @@ class OnnxDecoder:
             "first": np.array([min(count - rows, count - 1)]),  # 8 bits are not made of nothing
         }
         for layer in range(self._layers):
-            given |= {f"memory_keys_{layer}": memory.keys[layer], f"memory_values_{layer}": memory.values[layer]}
+            given |= {f"cross_keys_{layer}": cross.keys[layer], f"cross_values_{layer}": cross.values[layer]}
             given |= {f"past_keys_{layer}": before.keys[layer], f"past_values_{layer}": before.values[layer]}
-        logits, attention, *kept = self._deciding.run(None, given)
+        logits, attention, *kept = self._forwarding.run(None, given)
         new = Cache(tuple(kept[: self._layers]), tuple(kept[self._layers :]))
         return Step(logits[:, logits.shape[1] - rows :], attention, new)
 
@@ -79,7 +79,7 @@ class _Graph:
         self._constants: dict[str, npt.NDArray[Any]] = {}
         self._names = 0
 
-    def remembering(self) -> Any:
+    def cross_attention(self) -> Any:
         """States [positions, d_model] to keys [heads, d_head, positions] and values [heads, positions, d_head]."""
         keys, values = [], []
         for layer in range(self._layers):
@@ -92,7 +92,7 @@ class _Graph:
             )
         return self._model(["states"], [*keys, *values])
 
-    def deciding(self, aligning: Mapping[int, Sequence[int]]) -> Any:
+    def forward(self, aligning: Mapping[int, Sequence[int]]) -> Any:
         """Embedded tokens [beams, tokens, d_model] to logits from the token ``first`` on, the attention of the heads
         ``aligning`` of each layer, and all keys and values so far."""
         given = ["x", "mask", "first"]
@@ -100,7 +100,7 @@ class _Graph:
         x = "x"
         for layer in range(self._layers):
             name = f"layer_{layer}"
-            given += [f"{kind}_{layer}" for kind in ("memory_keys", "memory_values", "past_keys", "past_values")]
+            given += [f"{kind}_{layer}" for kind in ("cross_keys", "cross_values", "past_keys", "past_values")]
             mixed = self._linear(f"{name}/self_attention/linear_0", self._norm(f"{name}/self_attention", x))
             query, key, value = (
                 self._split(one) for one in self._add("Split", mixed, outputs=3, axis=-1, num_outputs=3)
@@ -112,13 +112,13 @@ class _Graph:
             weights = self._one("Softmax", scores, axis=-1)
             x = self._after(x, f"{name}/self_attention/linear_1", self._joined(weights, values[-1]))
             query = self._split(self._linear(f"{name}/attention/linear_0", self._norm(f"{name}/attention", x)))
-            scores = self._one("MatMul", self._scaled(query), f"memory_keys_{layer}")
+            scores = self._one("MatMul", self._scaled(query), f"cross_keys_{layer}")
             weights = self._one("Softmax", scores, axis=-1)
             if layer in aligning:
                 one = self._one("Gather", weights, self._constant("only", np.array(0)), axis=0)
                 heads = self._constant(f"{name}/heads", np.array(aligning[layer]))
                 attention.append(self._one("Gather", one, heads, axis=0))
-            x = self._after(x, f"{name}/attention/linear_2", self._joined(weights, f"memory_values_{layer}"))
+            x = self._after(x, f"{name}/attention/linear_2", self._joined(weights, f"cross_values_{layer}"))
             hidden = self._one("Gelu", self._linear(f"{name}/ffn/linear_0", self._norm(f"{name}/ffn", x)))
             x = self._after(x, f"{name}/ffn/linear_1", hidden)
         ends = self._constant("ends", np.array([np.iinfo(np.int64).max]))

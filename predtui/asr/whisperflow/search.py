@@ -1,28 +1,24 @@
-"""Beam search over a decoder, pruned by what the round before wrote (WhisperFlow, section 4.2).
+"""Beam search over a decoder, with one beam as far as the round before is confirmed (WhisperFlow, section 4.2).
 
-While the likeliest token is the one that the reference has next, one hypothesis is enough; from the first that is not,
-the search is as wide as ever. ``step`` looks token by token, as in the paper; ``forward`` checks all of the reference
-in one forward, that of the prompt, and finds the same. Must not know of sound, words or time.
+Inference gives logits, the pruner drafts, the ranker selects; this is the loop around them. Must not know of sound,
+words, time or caches.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Generator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
-
-import numpy as np
 
 from predtui.asr.whisperflow.ct2_weights import Array
-from predtui.asr.whisperflow.decoder import Cache, CrossAttention, Decoder, Step, log_softmax
-
-Pruning = Literal["off", "step", "forward"]
+from predtui.asr.whisperflow.inference import Inference
+from predtui.asr.whisperflow.pruning import Pruning, ReferencePruner
+from predtui.asr.whisperflow.selection import BeamRanker, SuppressTokens, TokenSequence
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
     """What a search may write: up to ``end`` or ``longest`` tokens, never the ``suppressed`` ones. ``skipped``: the
-    tokens (marks, special ones) that are not compared with the reference."""
+    tokens (marks, special ones) that are not matched with the reference."""
 
     end: int
     longest: int
@@ -57,176 +53,110 @@ class Effort:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchResult:
     """The likeliest text: its tokens without the end, their mean log-probability, and what finding it took.
-
-    ``opening``: logits [rows, vocab] of the prompt's last tokens. ``attention`` [alignment heads, 1 + known, positions]
-    of the prompt's last token and of the first ``known`` tokens, which one hypothesis wrote; ``cache`` ends with them.
-    """
+    ``prompt_logits`` [rows, vocab]: of the prompt's last tokens."""
 
     tokens: tuple[int, ...]
-    mean_log_probability: float
+    mean_logprob: float
     effort: Effort
-    opening: Array = field(compare=False)
-    attention: Array = field(compare=False)
-    cache: Cache = field(compare=False)
-
-    @property
-    def known(self) -> int:
-        return int(self.attention.shape[1]) - 1
+    prompt_logits: Array = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class _Single:
-    """The only hypothesis: what was written after the prompt, its log-probability, the logits of what follows, and
-    the attention of the prompt's last token and of what was written."""
+    """The one hypothesis: what it wrote, the logits of what follows, and whether that was the end."""
 
-    tokens: list[int]
-    score: float
+    written: TokenSequence
     next_logits: Array
-    attention: Array
-    cache: Cache
+    ended: bool = False
+
+    @property
+    def length(self) -> int:
+        return len(self.written.tokens)
 
 
 class Search:
-    """Searches with ``beam`` hypotheses over one decoder."""
+    """Searches with ``beam`` hypotheses where no reference prunes them."""
 
-    def __init__(self, decoder: Decoder, rules: Rules, beam: int = 5, pruning: Pruning = "forward") -> None:
-        self._decoder, self._rules, self._beam, self._pruning = decoder, rules, beam, pruning
+    def __init__(self, rules: Rules, beam: int = 5, pruning: Pruning = "forward") -> None:
+        self._rules, self._beam, self._pruning = rules, beam, pruning
+        self._filter = SuppressTokens(rules.suppressed)
 
     def __call__(
-        self, prompt: Sequence[int], memory: CrossAttention, reference: Sequence[int] = (), rows: int = 1
-    ) -> Found:
+        self, inference: Inference, prompt: Sequence[int], reference: Sequence[int] = (), rows: int = 1
+    ) -> SearchResult:
         """All ``steps`` at once."""
-        steps = self.steps(prompt, memory, reference, rows)
+        steps = self.steps(inference, prompt, reference, rows)
         while True:
             try:
                 next(steps)
             except StopIteration as end:
-                found: Found = end.value
+                found: SearchResult = end.value
                 return found
 
     def steps(
-        self, prompt: Sequence[int], memory: CrossAttention, reference: Sequence[int] = (), rows: int = 1
-    ) -> Generator[int, None, Found]:
-        """What is written after ``prompt`` over ``memory``; yields after each forward the number of tokens so far.
-        ``reference``: the tokens that the round before wrote for about the same sound; ``rows``: see Found.opening."""
+        self, inference: Inference, prompt: Sequence[int], reference: Sequence[int] = (), rows: int = 1
+    ) -> Generator[int, None, SearchResult]:
+        """What is written after ``prompt``; yields after each forward the number of tokens so far. ``reference``: the
+        tokens that the round before wrote for about the same sound; ``rows``: see SearchResult."""
         effort = Effort()
-        known = list(reference) if self._pruning != "off" else []
-        ahead = known[: self._rules.longest] if self._pruning == "forward" else []
-        step = self._forward([[*prompt, *ahead]], memory, Cache(), effort, last=rows + len(ahead))
-        opening, follows = step.logits[0, :rows], step.logits[0, rows:]
-        start = len(prompt)
-        single = _Single([], 0.0, opening[-1], step.attention[:, start - 1 : start], step.cache.cut(start))
-        single = self._confirmed(
-            single, ahead, replace(step, logits=follows, attention=step.attention[:, start:]), effort
-        )
-        yield len(single.tokens)
-        ended = False
-        if known:
-            single, ended = yield from self._follow(single, memory, known, effort)
-        tokens, score = (single.tokens, single.score) if ended else (yield from self._widen(single, memory, effort))
-        mean = score / (len(tokens) + 1)
-        shared = _common(single.tokens, tokens)
-        attention, cache = single.attention[:, : shared + 1], single.cache.cut(start + shared)
-        return Found(tuple(tokens), mean, effort, opening, attention, cache)
+        pruner = ReferencePruner(reference if self._pruning != "off" else (), self._rules.skipped)
+        draft = pruner.opening(self._rules.longest) if self._pruning == "forward" else []
+        logits = inference.logits([[*prompt, *draft]], last=rows + len(draft))[0]
+        single = self._confirmed(_Single(TokenSequence(), logits[rows - 1]), draft, logits[rows:], effort)
+        inference.rewind(len(draft) - single.length)
+        pruner.accept(single.written.tokens)
+        yield single.length
+        if reference and self._pruning != "off":
+            single = yield from self._follow(inference, single, pruner, effort)
+        best = single.written if single.ended else (yield from self._widen(inference, single, effort))
+        effort.forwards = inference.forwards
+        return SearchResult(best.tokens, best.mean_logprob, effort, logits[:rows])
 
     def _follow(
-        self, single: _Single, memory: CrossAttention, reference: list[int], effort: Effort
-    ) -> Generator[int, None, tuple[_Single, bool]]:
-        """One hypothesis as far as the reference confirms it, and whether it ends there (section 4.2.2). What both
-        have of the ``skipped`` tokens is confirmed with the rest, what only one of them has is passed over."""
-        skipped = self._rules.skipped
-        index = len(single.tokens) or -1
-        while len(single.tokens) < self._rules.longest:
-            scores = self._scores(single.next_logits)
-            token = int(scores.argmax())
-            if token == self._rules.end:
+        self, inference: Inference, single: _Single, pruner: ReferencePruner, effort: Effort
+    ) -> Generator[int, None, _Single]:
+        """The one hypothesis as far as the reference confirms it, or to its end."""
+        while (room := self._rules.longest - single.length) > 0:
+            logprobs = self._filter.logprobs(single.next_logits)
+            best = int(logprobs.argmax())
+            if best == self._rules.end:
                 effort.add(Effort(steps=1, beams=1, pruned=1))
-                return replace(single, score=single.score + float(scores[token])), True
-            if index < 0 and token not in skipped:
-                index = reference.index(token) if token in reference else len(reference)
-            if token not in skipped:
-                while 0 <= index < len(reference) and reference[index] in skipped:
-                    index += 1
-            follows = 0 <= index < len(reference) and reference[index] == token
-            if not follows and token not in skipped:
+                total = single.written.sum_logprob + float(logprobs[best])
+                return replace(single, written=TokenSequence(single.written.tokens, total), ended=True)
+            draft = pruner.draft(best, 1 if self._pruning == "step" else room)
+            if not draft:
                 break
-            room = self._rules.longest - len(single.tokens)
-            ahead = reference[index : index + (1 if self._pruning == "step" else room)] if follows else [token]
-            written = len(single.tokens)
-            step = self._forward([ahead], memory, single.cache, effort)
-            single = self._confirmed(single, ahead, replace(step, logits=step.logits[0]), effort)
-            index += len(single.tokens) - written if follows else 0
-            yield len(single.tokens)
-        return single, False
+            known = single.length
+            single = self._confirmed(single, draft, inference.logits([draft])[0], effort)
+            inference.rewind(known + len(draft) - single.length)
+            pruner.accept(single.written.tokens[known:])
+            yield single.length
+        return single
 
-    def _confirmed(self, single: _Single, tokens: list[int], step: Step, effort: Effort) -> _Single:
-        """``single`` with those of ``tokens`` that are likeliest in their turn. ``step``: the forward over them, its
-        logits [tokens, vocab]."""
-        rows = [single.next_logits, *step.logits]
-        kept, score = 0, single.score
-        for token, scores in zip(tokens, map(self._scores, rows), strict=False):
-            if int(scores.argmax()) != token:
+    def _confirmed(self, single: _Single, draft: Sequence[int], logits: Array, effort: Effort) -> _Single:
+        """``single`` with those of ``draft`` that are likeliest in their turn. ``logits`` [drafted, vocab]: after each
+        of them."""
+        rows = [single.next_logits, *logits]
+        count, total = 0, single.written.sum_logprob
+        for token, logprobs in zip(draft, map(self._filter.logprobs, rows), strict=False):
+            if int(logprobs.argmax()) != token:
                 break
-            kept, score = kept + 1, score + float(scores[token])
-        effort.add(Effort(steps=kept, beams=kept, pruned=kept))
-        attention = np.concatenate([single.attention, step.attention[:, :kept]], axis=1)
-        cache = step.cache.cut(single.cache.length + kept)
-        return _Single([*single.tokens, *tokens[:kept]], score, rows[kept], attention, cache)
+            count, total = count + 1, total + float(logprobs[token])
+        effort.add(Effort(steps=count, beams=count, pruned=count))
+        return _Single(TokenSequence((*single.written.tokens, *draft[:count]), total), rows[count])
 
-    def _widen(
-        self, single: _Single, memory: CrossAttention, effort: Effort
-    ) -> Generator[int, None, tuple[list[int], float]]:
-        """Beam search from the only hypothesis on: the best by mean log-probability, and its sum."""
-        beams, sums = [single.tokens], np.array([single.score], np.float32)
-        logits, cache = single.next_logits[None], single.cache
-        ended: list[tuple[list[int], float]] = []
-        while len(beams[0]) < self._rules.longest:
+    def _widen(self, inference: Inference, single: _Single, effort: Effort) -> Generator[int, None, TokenSequence]:
+        """Beam search from the one hypothesis on."""
+        ranker = BeamRanker(self._beam, self._rules.end, single.written)
+        logits = single.next_logits[None]
+        for length in range(single.length + 1, self._rules.longest + 1):
             effort.add(Effort(steps=1, beams=self._beam))
-            kept: list[tuple[int, int, float]] = []
-            for beam, token, score in _best(sums[:, None] + self._scores(logits), 2 * self._beam):
-                if len(kept) == self._beam:  # an end that is less likely than all that go on is none
-                    break
-                if token == self._rules.end:
-                    ended.append((beams[beam], score))
-                else:
-                    kept.append((beam, token, score))
-            beams = [[*beams[beam], token] for beam, token, _ in kept]
-            sums = np.array([score for _, _, score in kept], np.float32)
-            if ended and max(score for _, score in ended) >= sums[0]:  # all that go on only become less likely
+            sources = ranker.update(self._filter.logprobs(logits))
+            if ranker.finished:
                 break
-            cache = cache.take([beam for beam, _, _ in kept])
-            step = self._forward([[tokens[-1]] for tokens in beams], memory, cache, effort)
-            logits, cache = step.logits[:, -1], step.cache
-            yield len(beams[0])
-        choices = ended or list(zip(beams, sums.tolist(), strict=True))
-        return max(choices, key=lambda one: one[1] / (len(one[0]) + 1))
-
-    def _forward(
-        self, tokens: list[list[int]], memory: CrossAttention, cache: Cache, effort: Effort, last: int | None = None
-    ) -> Step:
-        effort.forwards += 1
-        return self._decoder.forward(np.array(tokens), memory, cache, last)
-
-    def _scores(self, logits: Array) -> Array:
-        scores = log_softmax(logits)
-        if self._rules.suppressed:
-            scores[..., list(self._rules.suppressed)] = -np.inf
-        return scores
-
-
-def _best(scores: Array, count: int) -> list[tuple[int, int, float]]:
-    """The ``count`` highest of ``scores`` [beams, vocab] as (beam, token, score), best first."""
-    flat = scores.ravel()
-    count = min(count, flat.size)
-    places = np.argpartition(-flat, count - 1)[:count]
-    return [(*divmod(int(place), scores.shape[1]), float(flat[place])) for place in places[np.argsort(-flat[places])]]
-
-
-def _common(one: Sequence[int], other: Sequence[int]) -> int:
-    """How many tokens both begin with."""
-    return next(
-        (index for index, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]),
-        min(len(one), len(other)),
-    )
+            inference.branch(sources)
+            logits = inference.logits([[beam.tokens[-1]] for beam in ranker.beams])[:, -1]
+            yield length
+        return ranker.best()

@@ -14,9 +14,9 @@ from typing import Annotated, Any, Literal
 import numpy as np
 import typer
 
-from predtui.asr.whisperflow.engine import Tally
 from predtui.asr.whisperflow.files import find_hush, find_model
 from predtui.asr.whisperflow.model import WhisperModel
+from predtui.asr.whisperflow.rounds import Tally
 from predtui.errors import PredtuiError
 from predtui.lab.bench import asr_figures, report
 from predtui.lab.bench.asr_drive import Outcome

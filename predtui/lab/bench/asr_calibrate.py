@@ -12,7 +12,8 @@ from pathlib import Path
 
 from rich.table import Table
 
-from predtui.asr.whisperflow.engine import FlowRecognizer, load
+from predtui.asr.whisperflow.engine import FlowRecognizer
+from predtui.asr.whisperflow.load import load
 from predtui.lab.bench.asr import row
 from predtui.lab.bench.asr_drive import fed
 from predtui.lab.bench.asr_figures import thread_splits

@@ -14,9 +14,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from predtui.asr.base import Recognizer
-from predtui.asr.whisperflow.engine import SHARE, FlowOptions, FlowRecognizer, Tally, make_stream, sure
-from predtui.asr.whisperflow.model import Transcription, WhisperModel
+from predtui.asr.whisperflow.engine import SHARE, FlowRecognizer
+from predtui.asr.whisperflow.guards import believed
+from predtui.asr.whisperflow.model import WhisperModel
+from predtui.asr.whisperflow.rounds import FlowOptions, Tally, make_stream
 from predtui.asr.whisperflow.stream import RATE, Snapshot, Stream
+from predtui.asr.whisperflow.transcription import Transcription
 from predtui.lab.bench.asr_sounds import Recording
 
 FRAME = RATE // 50
@@ -109,13 +112,13 @@ class _Virtual:
         reference = self._stream.reference(snapshot)
         begun = time.process_time()
         encoded = self._model.encode(snapshot.samples, options.tail, options.padding(ended))
-        writing = self._model.begin(encoded, snapshot.prompt, reference, options.beam, options.pruning)
-        writing.advance(options.exchange)
+        job = self._model.decode_job(encoded, snapshot.prompt, reference, options.beam, options.pruning)
+        job.advance(options.exchange)
         between = time.process_time()
-        heard = writing.heard()
+        heard = job.result()
         over = time.process_time()
         self._outcome.tally.add(over - begun, encoded.gflops, heard.effort)
-        return sure(heard), between - begun, over - between
+        return believed(heard), between - begun, over - between
 
 
 def fed(recognizer: Recognizer, recording: Recording, real: bool) -> Outcome:

@@ -16,9 +16,11 @@ import numpy as np
 
 from predtui.asr.agreement import joined
 from predtui.asr.faster_whisper import STEP_SECONDS, Transcribe
-from predtui.asr.whisperflow.engine import FlowOptions, FlowRecognizer, agreeing
+from predtui.asr.whisperflow.engine import FlowRecognizer
+from predtui.asr.whisperflow.load import agreeing
 from predtui.asr.whisperflow.mel import Samples
 from predtui.asr.whisperflow.model import WhisperModel
+from predtui.asr.whisperflow.rounds import FlowOptions
 from predtui.asr.whisperflow.search import Effort
 from predtui.errors import PredtuiError
 from predtui.lab.bench.asr_drive import Outcome, fed, virtual
@@ -138,10 +140,10 @@ def offline(model: WhisperModel, beam: int, recording: Recording) -> Outcome:
     outcome, nothing, begun = Outcome(), np.zeros(0, np.float32), time.process_time()
     if len(recording.samples) and recording.seconds <= model.seconds:
         encoded = model.encode(recording.samples, nothing, model.window)
-        heard = model.write(encoded, "", (), beam, "off")
+        heard = model.decode(encoded, "", (), beam, "off")
         spent = time.process_time() - begun
         outcome.tally.add(spent, encoded.gflops, heard.effort)
-        outcome.note(" ".join(one.word.text for one in heard.spoken), recording.seconds + spent)
+        outcome.note(" ".join(one.word.text for one in heard.words), recording.seconds + spent)
     return outcome
 
 

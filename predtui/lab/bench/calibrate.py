@@ -16,7 +16,7 @@ from predtui.llm.base import LanguageModel
 from predtui.llm.load import load
 from predtui.settings import TtsSettings
 from predtui.tts.base import Synthesizer
-from predtui.tts.engines import ENGINES
+from predtui.tts.stage import synthesizer
 
 TOKENS = (1, 2, 4, 8, 16, 32, 64, 128)
 CONTEXTS = (0, 64, 256, 1024, 3072)
@@ -37,7 +37,7 @@ def measure(model: str, engine: str, threads: int, repeats: int) -> HardwareProf
         rate = prefill / forward(loaded.model, prefill, 0, repeats)
     finally:
         loaded.model.close()
-    voice = ENGINES[TtsSettings().engine](TtsSettings())
+    voice = synthesizer(TtsSettings())
     first, speech_rate = _speech(voice, repeats)
     return HardwareProfile(
         name=THIS_MACHINE,

@@ -19,7 +19,8 @@ from typing import Annotated
 import typer
 
 from predtui.asr import stage as asr
-from predtui.audio import stages as audio
+from predtui.audio import mic
+from predtui.audio.devices import NO_DEVICE
 from predtui.clock import VirtualClock
 from predtui.commands.outputs import writable
 from predtui.commands.with_settings import with_settings
@@ -51,7 +52,7 @@ class Listener:
         self._clock = VirtualClock()
         self._turn = 0
         context = StageContext(self._clock, never, logging.getLogger(__name__))
-        self._mic = audio.microphone(AudioSettings(input=audio.NO_DEVICE))
+        self._mic = mic.create(AudioSettings(input=NO_DEVICE))
         self._asr = asr.create(settings)
         for stage in (self._mic, self._asr):
             list(stage.open(context))

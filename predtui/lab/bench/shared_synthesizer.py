@@ -8,8 +8,7 @@ from predtui.lab.profiles import HardwareProfile
 from predtui.llm.base import Counters
 from predtui.settings import TtsSettings
 from predtui.tts.base import NeuralSynthesizer
-from predtui.tts.engines import ENGINES
-from predtui.tts.stage import TtsStage
+from predtui.tts.stage import TtsStage, synthesizer
 
 
 class SharedSynthesizer:
@@ -18,7 +17,7 @@ class SharedSynthesizer:
     def __init__(self, options: TtsSettings) -> None:
         """Raises PredtuiError where it cannot be loaded."""
         self._options = options
-        self._engine = ENGINES[options.engine](options)
+        self._engine = synthesizer(options)
 
     @property
     def counters(self) -> Counters | None:

@@ -73,8 +73,8 @@ def measured(
         pairs, gflops = [], 0.0
         for one in utterances:
             encoded = model.encode_mel(heard(one.samples), model.window // 2)
-            written = model.write(encoded, "", (), beam)
-            pairs.append((one.text, " ".join(spoken.word.text for spoken in written.spoken)))
+            heard_in = model.decode(encoded, "", (), beam)
+            pairs.append((one.text, " ".join(spoken.word.text for spoken in heard_in.words)))
             gflops += encoded.gflops
         rows[name] = (word_error_rate(pairs), gflops / seconds)
     return rows

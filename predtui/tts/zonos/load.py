@@ -8,7 +8,7 @@ import torch
 
 from predtui.errors import PredtuiError
 from predtui.settings import TtsSettings
-from predtui.tts.zonos import voices
+from predtui.tts.zonos import speakers
 from predtui.tts.zonos.checkpoint import WEIGHTS, find, load_model
 from predtui.tts.zonos.codec import load_codec
 from predtui.tts.zonos.graphs import GraphedSteps
@@ -50,7 +50,7 @@ def manner_of(options: TtsSettings) -> Manner:
     check_language(options.language)
     return Manner(
         language=options.language,
-        speaker=voices.load(options.speaker) if options.speaker else None,
+        speaker=speakers.load(options.speaker) if options.speaker else None,
         emotion=emotions(options.emotion),
         rate=options.rate * PHONEMES_A_WORD / 60,
         pitch_std=options.pitch_std,

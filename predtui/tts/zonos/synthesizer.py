@@ -22,9 +22,9 @@ from predtui.tts.zonos.parts import PartsState, SpeechInParts, parts
 from predtui.tts.zonos.pattern import DELAY
 from predtui.tts.zonos.phonemes import phonemes
 from predtui.tts.zonos.sampling import SamplingOptions
+from predtui.tts.zonos.speakers import Embedding
 from predtui.tts.zonos.speech import Prompt, Speech, Step, ZonosState, failure
 from predtui.tts.zonos.symbols import LANGUAGES, ids
-from predtui.tts.zonos.voices import Embedding
 
 FMAX = 22050.0
 """Highest frequency in Hz, that of 44.1 kHz sound."""

@@ -9,10 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from predtui.asr.agreement import Word
-from predtui.asr.whisperflow.engine import FlowOptions, FlowRecognizer
-from predtui.asr.whisperflow.model import TimedWord, Transcription
+from predtui.asr.whisperflow.engine import FlowRecognizer
+from predtui.asr.whisperflow.rounds import FlowOptions
 from predtui.asr.whisperflow.search import Effort
 from predtui.asr.whisperflow.stream import RATE, Stream
+from predtui.asr.whisperflow.transcription import TimedWord, Transcription
 
 FRAME = 320
 TOKENS = {f"w{index}": index for index in range(4000)}
@@ -33,7 +34,7 @@ def heard(words: list[Word]) -> Transcription:
 
 @dataclass(frozen=True)
 class Done:
-    """Stands for a Writing: all of it is written."""
+    """Stands for a DecodeJob: all of it is decoded."""
 
     words: Transcription
 
@@ -43,7 +44,7 @@ class Done:
     def advance(self, tokens) -> None:
         pass
 
-    def heard(self) -> Transcription:
+    def result(self) -> Transcription:
         return self.words
 
 
@@ -58,7 +59,7 @@ class Script:
     def encode(self, samples, tail, pad_to=0) -> Sound:
         return Sound(samples)
 
-    def begin(self, encoded, prompt, reference, beam=5, pruning="forward") -> Done:
+    def decode_job(self, encoded, prompt, reference, beam=5, pruning="forward") -> Done:
         texts = next(self._rounds, [])
         seconds = len(encoded.samples) / RATE
         width = seconds / max(1, len(texts))
@@ -73,7 +74,7 @@ class Perfect:
     def encode(self, samples, tail, pad_to=0) -> Sound:
         return Sound(samples)
 
-    def begin(self, encoded, prompt, reference, beam=5, pruning="forward") -> Done:
+    def decode_job(self, encoded, prompt, reference, beam=5, pruning="forward") -> Done:
         levels = np.rint(encoded.samples * 32768).astype(int)
         changes = [0, *(np.flatnonzero(np.diff(levels)) + 1).tolist(), len(levels)]
         words = [
@@ -145,7 +146,7 @@ def test_ten_minutes_keep_the_buffer_short_and_every_word() -> None:
     longest = 0
     for frame in frames(speech(2000)):
         recognizer.feed(frame, True)
-        longest = max(longest, len(recognizer._stream._samples))
+        longest = max(longest, len(recognizer._stream.buffer.samples))
     said = recognizer.finish().stable.split()
     expected = [f"w{index}" for index in range(1, 2001)]
     assert longest < 8 * RATE
@@ -159,7 +160,7 @@ def test_a_cut_leaves_the_words_before_the_newest(buffer: float, count: int) -> 
     for begin in range(0, len(sound), RATE // 10):
         stream.hear(sound[begin : begin + RATE // 10])
         before = stream.snapshot()
-        stream.take(before, Perfect().begin(Sound(before.samples), "", ()).heard())
+        stream.take(before, Perfect().decode_job(Sound(before.samples), "", ()).result())
         after = stream.snapshot()
         assert len(after.samples) <= buffer * RATE + RATE // 10
         if after.start > before.start:
@@ -218,8 +219,8 @@ def test_a_round_is_given_up_for_a_pause_and_for_nothing_else(more: bool) -> Non
             return False if came else super().step()
 
     class Slowly(Script):
-        def begin(self, encoded, prompt, reference, beam=5, pruning="forward") -> Done:
-            return Slow(super().begin(encoded, prompt, reference, beam, pruning).words)
+        def decode_job(self, encoded, prompt, reference, beam=5, pruning="forward") -> Done:
+            return Slow(super().decode_job(encoded, prompt, reference, beam, pruning).words)
 
     came, steps = False, list[bool]()
     recognizer = FlowRecognizer(Slowly([["w1"], ["lost"], ["w1", "w2"], ["w1", "w2", "w3"]]), FlowOptions(step=0.2))
@@ -249,9 +250,9 @@ def test_a_round_is_given_up_for_a_pause_and_for_nothing_else(more: bool) -> Non
 @pytest.mark.parametrize("pause", [False, True])
 def test_the_last_round_can_be_had_again_as_it_was(pause: bool) -> None:
     class Watched(Script):
-        def begin(self, encoded, prompt, reference, beam=5, pruning="forward") -> Done:
+        def decode_job(self, encoded, prompt, reference, beam=5, pruning="forward") -> Done:
             references.append(reference)
-            return super().begin(encoded, prompt, reference, beam, pruning)
+            return super().decode_job(encoded, prompt, reference, beam, pruning)
 
     references: list[tuple[int, ...]] = []
     recognizer = FlowRecognizer(Watched([["w1"], ["w1", "w2"], ["w1", "w2"], ["other"]]), FlowOptions(step=0.2))
@@ -280,8 +281,8 @@ def test_nothing_heard_is_nothing_said() -> None:
 
 def test_inventions_are_dropped() -> None:
     class Inventing(Perfect):
-        def begin(self, encoded, prompt, reference, beam=5, pruning="forward") -> Done:
-            spoken = super().begin(encoded, prompt, reference).words.spoken
+        def decode_job(self, encoded, prompt, reference, beam=5, pruning="forward") -> Done:
+            spoken = super().decode_job(encoded, prompt, reference).words.words
             return Done(Transcription(spoken, 0.9, -2.0, 1.0, Effort()))
 
     recognizer = FlowRecognizer(Inventing(), FlowOptions(step=0.1), now=lambda: 0.0)
@@ -291,7 +292,7 @@ def test_inventions_are_dropped() -> None:
 
 
 @pytest.mark.parametrize("pipelined", [False, True])
-def test_every_round_tells_when_it_was_encoded_and_written(pipelined: bool) -> None:
+def test_every_round_tells_when_it_was_encoded_and_decoded(pipelined: bool) -> None:
     times = iter(range(10_000))
     recognizer = FlowRecognizer(Perfect(), FlowOptions(step=0.2, pipelined=pipelined), now=lambda: float(next(times)))
     for frame in frames(speech(10)):

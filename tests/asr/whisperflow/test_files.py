@@ -11,8 +11,8 @@ pytest.importorskip("torch")
 from safetensors.numpy import save_file
 
 from predtui.asr.stage import create
-from predtui.asr.whisperflow.engine import load
 from predtui.asr.whisperflow.files import find_hush, find_model
+from predtui.asr.whisperflow.load import load
 from predtui.errors import PredtuiError
 from predtui.settings import AsrSettings
 from tests.asr import tiny_whisper

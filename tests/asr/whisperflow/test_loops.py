@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from predtui.asr.agreement import Word
 from predtui.asr.whisperflow.loops import without_loops
-from predtui.asr.whisperflow.model import TimedWord
+from predtui.asr.whisperflow.transcription import TimedWord
 
 
 def spoken(text: str, ends: list[float]) -> tuple[TimedWord, ...]:

@@ -12,6 +12,7 @@ torch = pytest.importorskip("torch")
 
 from predtui.asr.whisperflow import ct2_weights  # noqa: E402
 from predtui.asr.whisperflow.decoder import Cache, CrossAttention, NumpyDecoder  # noqa: E402
+from predtui.asr.whisperflow.inference import Inference  # noqa: E402
 from predtui.asr.whisperflow.model import WhisperModel  # noqa: E402
 from predtui.asr.whisperflow.search import Rules, Search  # noqa: E402
 from predtui.asr.whisperflow.timing import token_times, warp  # noqa: E402
@@ -22,8 +23,8 @@ END, PROMPT = 295, [296, 303]
 NOTHING = np.zeros(0, np.float32)
 
 
-def memory(decoder: NumpyDecoder, seed: int, positions: int = 40) -> CrossAttention:
-    return decoder.remember(np.random.default_rng(seed).standard_normal((positions, 32)).astype(np.float32))
+def crossed(decoder: NumpyDecoder, seed: int, positions: int = 40) -> CrossAttention:
+    return decoder.cross_attention(np.random.default_rng(seed).standard_normal((positions, 32)).astype(np.float32))
 
 
 def test_the_decoder_computes_what_torch_does(folder: Path, decoder: NumpyDecoder) -> None:
@@ -32,7 +33,7 @@ def test_the_decoder_computes_what_torch_does(folder: Path, decoder: NumpyDecode
     ids = np.array([[296, 303, 5, 100, 7, 290]])
     with torch.no_grad():
         expected = whisper.model["decoder"](torch.from_numpy(ids), torch.from_numpy(states)).numpy()
-    remembered = decoder.remember(states[0])
+    remembered = decoder.cross_attention(states[0])
     whole = decoder.forward(ids, remembered, Cache())
     assert np.abs(whole.logits - expected).max() < 0.03 * np.abs(expected).max()  # 8-bit weights
     head = decoder.forward(ids[:, :2], remembered, Cache())
@@ -45,7 +46,8 @@ def test_the_decoder_computes_what_torch_does(folder: Path, decoder: NumpyDecode
 
 def found(decoder: NumpyDecoder, seed: int, reference: list[int], beam: int, pruning: str, skipped: frozenset[int]):
     rules = Rules(END, 24, suppressed=tuple(range(END + 1, 405)), skipped=skipped)
-    return Search(decoder, rules, beam, pruning)(PROMPT, memory(decoder, seed), reference)
+    inference = Inference(decoder, crossed(decoder, seed))
+    return Search(rules, beam, pruning)(inference, PROMPT, reference)
 
 
 references = st.lists(st.integers(0, 294), max_size=20)
@@ -67,14 +69,14 @@ def likely(decoder: NumpyDecoder, seed: int, noise: list[int]) -> list[int]:
 @given(st.integers(0, 200), st.integers(0, 3))
 def test_one_beam_writes_the_likeliest_token_each_time(decoder: NumpyDecoder, seed: int, rank: int) -> None:
     """Also where the end is often the next likeliest."""
-    sound, written = memory(decoder, seed), []
+    sound, written = crossed(decoder, seed), []
     end = int(decoder.forward(np.array([PROMPT]), sound, Cache()).logits[0, -1].argsort()[-1 - rank])
     while len(written) < 24:
         token = int(decoder.forward(np.array([[*PROMPT, *written]]), sound, Cache()).logits[0, -1].argmax())
         if token == end:
             break
         written.append(token)
-    assert list(Search(decoder, Rules(end, 24), 1, "off")(PROMPT, sound).tokens) == written
+    assert list(Search(Rules(end, 24), 1, "off")(Inference(decoder, sound), PROMPT).tokens) == written
 
 
 @settings(max_examples=40, deadline=None)
@@ -85,7 +87,7 @@ def test_with_one_beam_no_reference_changes_anything(decoder: NumpyDecoder, case
     for pruning in ("step", "forward"):
         pruned = found(decoder, seed, likely(decoder, seed, noise), 1, pruning, skipped)
         assert pruned.tokens == plain.tokens
-        assert pruned.mean_log_probability == pytest.approx(plain.mean_log_probability, abs=1e-3)
+        assert pruned.mean_logprob == pytest.approx(plain.mean_logprob, abs=1e-3)
 
 
 @settings(max_examples=40, deadline=None)
@@ -103,14 +105,15 @@ def test_one_forward_finds_what_step_by_step_does(decoder: NumpyDecoder, case) -
 
 @settings(max_examples=40, deadline=None)
 @given(asked(), st.sampled_from(["off", "step", "forward"]))
-def test_what_one_hypothesis_wrote_is_attended_to_as_in_one_forward(decoder: NumpyDecoder, case, pruning: str) -> None:
+def test_what_was_written_is_attended_to_as_in_one_forward(decoder: NumpyDecoder, case, pruning: str) -> None:
     seed, noise, skipped = case
-    result = found(decoder, seed, likely(decoder, seed, noise), 5, pruning, skipped)
-    written = [*PROMPT, *result.tokens[: result.known]]
-    whole = decoder.forward(np.array([written]), memory(decoder, seed), Cache())
-    assert np.allclose(result.attention, whole.attention[:, len(PROMPT) - 1 :], atol=1e-5)
-    assert np.allclose(result.opening, whole.logits[0, len(PROMPT) - 1 : len(PROMPT)], atol=1e-3)
-    assert result.cache.length == len(written)
+    inference = Inference(decoder, crossed(decoder, seed))
+    rules = Rules(END, 24, suppressed=tuple(range(END + 1, 405)), skipped=skipped)
+    result = Search(rules, 5, pruning)(inference, PROMPT, likely(decoder, seed, noise))
+    written = [*PROMPT, *result.tokens]
+    whole = decoder.forward(np.array([written]), crossed(decoder, seed), Cache())
+    assert np.allclose(inference.attention(written), whole.attention, atol=1e-5)
+    assert np.allclose(result.prompt_logits, whole.logits[0, len(PROMPT) - 1 : len(PROMPT)], atol=1e-3)
 
 
 @settings(max_examples=40, deadline=None)
@@ -119,10 +122,10 @@ def test_writing_may_be_handed_over_at_any_token(folder: Path, case, stops: list
     seed, reference, _ = case
     model = WhisperModel(folder)
     encoded = model.encode(np.random.default_rng(seed).standard_normal(9000).astype(np.float32), NOTHING)
-    writing = model.begin(encoded, "", reference)
+    job = model.decode_job(encoded, "", reference)
     for stop in stops:
-        writing.advance(stop)
-    assert writing.heard() == model.write(encoded, "", reference)
+        job.advance(stop)
+    assert job.result() == model.decode(encoded, "", reference)
 
 
 @settings(max_examples=15, deadline=None)
@@ -164,12 +167,12 @@ def test_a_model_hears_any_length_and_words_are_in_order(folder: Path) -> None:
     for seconds in (0.01, 0.3, 1.0, 1.99, 5.0):
         sound = np.random.default_rng(3).standard_normal(int(16_000 * seconds)).astype(np.float32)
         encoded = model.encode(sound, NOTHING)
-        heard = model.write(encoded, "what is", (), beam=1)
-        times = [time for one in heard.spoken for time in (one.word.start, one.word.end)]
-        assert all(one.word.start <= one.word.end for one in heard.spoken)
+        heard = model.decode(encoded, "what is", (), beam=1)
+        times = [time for one in heard.words for time in (one.word.start, one.word.end)]
+        assert all(one.word.start <= one.word.end for one in heard.words)
         assert times[::2] == sorted(times[::2])
-        again = model.write(encoded, "what is", tuple(token for one in heard.spoken for token in one.tokens), beam=1)
-        assert not heard.spoken or again.effort.reduce_ratio > 0
+        again = model.decode(encoded, "what is", tuple(token for one in heard.words for token in one.tokens), beam=1)
+        assert not heard.words or again.effort.reduce_ratio > 0
     assert model.encode(sound[:8000], NOTHING, pad_to=200).gflops == model.gflops(200) > 2 * model.gflops(50)
 
 
@@ -191,4 +194,4 @@ def test_folders_that_are_no_model_are_named(tmp_path: Path, folder: Path) -> No
 def _multilingual(folder: Path, language: str) -> None:
     model = WhisperModel(folder)
     model._encoder = type("Several", (), {"is_multilingual": True})()
-    model._opening_tokens(language)
+    model._make_sot_sequence(language)

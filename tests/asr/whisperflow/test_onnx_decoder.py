@@ -14,9 +14,9 @@ pytest.importorskip("torch")
 
 from predtui.asr.whisperflow import ct2_weights, onnx_decoder
 from predtui.asr.whisperflow.decoder import Cache, NumpyDecoder
+from predtui.asr.whisperflow.decoding import PlainDecoding, PrunedDecoding
 from predtui.asr.whisperflow.model import WhisperModel
 from predtui.asr.whisperflow.onnx_decoder import OnnxDecoder
-from predtui.asr.whisperflow.writers import PlainWriter, PrunedWriter
 
 tokens = st.lists(st.integers(0, 303), min_size=1, max_size=12)
 
@@ -40,7 +40,7 @@ def test_it_computes_what_numpy_does(
     decoder: NumpyDecoder, quantised: OnnxDecoder, text: list[int], seed: int, positions: int
 ) -> None:
     states = np.random.default_rng(seed).standard_normal((positions, 32)).astype(np.float32)
-    expected, found = decoder.remember(states), quantised.remember(states)
+    expected, found = decoder.cross_attention(states), quantised.cross_attention(states)
     for one, other in zip((*found.keys, *found.values), (*expected.keys, *expected.values), strict=True):
         assert one.shape == other.shape
         assert near(one, other)
@@ -58,7 +58,7 @@ def test_it_computes_what_numpy_does(
 def test_tokens_after_others_are_as_if_evaluated_with_them(
     quantised: OnnxDecoder, text: list[int], seed: int, beams: int, last: int
 ) -> None:
-    memory = quantised.remember(np.random.default_rng(seed).standard_normal((40, 32)).astype(np.float32))
+    memory = quantised.cross_attention(np.random.default_rng(seed).standard_normal((40, 32)).astype(np.float32))
     head, tail = np.array([[296, 303]]), np.array([text])
     whole = quantised.forward(np.concatenate([head, tail], axis=1), memory, Cache())
     cache = quantised.forward(head, memory, Cache(), last=1).cache
@@ -71,7 +71,7 @@ def test_tokens_after_others_are_as_if_evaluated_with_them(
 
 
 def test_what_does_not_fit_is_told(quantised: OnnxDecoder) -> None:
-    memory = quantised.remember(np.zeros((40, 32), np.float32))
+    memory = quantised.cross_attention(np.zeros((40, 32), np.float32))
     with pytest.raises(ValueError, match="do not fit"):
         quantised.forward(np.zeros((1, quantised.context + 1), np.int64), memory, Cache())
 
@@ -82,12 +82,12 @@ def test_large_decoders_are_in_8_bits_on_a_cpu(folder: Path, monkeypatch: pytest
     large = WhisperModel(folder)
     assert large.large
     if on_cpu:
-        assert isinstance(large._writer, PrunedWriter)
-        assert isinstance(large._writer._decoder, OnnxDecoder)
+        assert isinstance(large._decoding, PrunedDecoding)
+        assert isinstance(large._decoding._decoder, OnnxDecoder)
     else:
         large._on_cpu = False
-        large._writer = large._make_writer(folder, {}, 1)
-        assert isinstance(large._writer, PlainWriter)
+        large._decoding = large._make_decoding(folder, {}, 1)
+        assert isinstance(large._decoding, PlainDecoding)
     encoded = large.encode(np.random.default_rng(0).standard_normal(16_000).astype(np.float32), np.zeros(0, np.float32))
-    written = large.write(encoded, "", ())
-    assert large.write(encoded, "", tuple(token for one in written.spoken for token in one.tokens)) is not None
+    written = large.decode(encoded, "", ())
+    assert large.decode(encoded, "", tuple(token for one in written.words for token in one.tokens)) is not None

@@ -16,7 +16,7 @@ from predtui.settings import TtsSettings
 from predtui.state.events import Event, Notice, ReplyCommitted, SentenceAhead, SpeechChunk, SpeechReady, Synthesis
 from predtui.state.stage import StageContext
 from predtui.tts.stage import TtsStage, create
-from predtui.tts.zonos import voices
+from predtui.tts.zonos import speakers
 from predtui.tts.zonos.load import emotions, load, manner_of
 from predtui.tts.zonos.phonemes import phonemes
 from predtui.tts.zonos.speech import Speech
@@ -116,7 +116,7 @@ def test_what_cannot_be_opened_is_told_and_espeak_speaks(
 
 
 def test_without_torch_the_remedy_is_told(options: TtsSettings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("predtui.tts.engines.importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("predtui.tts.zonos.engine.importlib.util.find_spec", lambda name: None)
     assert "needs torch and transformers" in notices(opened(options)[1])
     assert "pip install 'predtui[torch]'" in notices(opened(options)[1])
 
@@ -154,7 +154,7 @@ def test_a_slow_machine_is_told(options: TtsSettings, monkeypatch: pytest.Monkey
 
 
 def test_choices_become_what_zonos_takes(options: TtsSettings) -> None:
-    voices.save("ann", np.arange(128, dtype=np.float32))
+    speakers.save("ann", np.arange(128, dtype=np.float32))
     manner = manner_of(replace(options, rate=350, speaker="ann", emotion="happiness=3, neutral=1", pitch_std=40.0))
     assert manner.rate == pytest.approx(30.0)
     assert manner.pitch_std == 40.0
@@ -171,19 +171,19 @@ def test_an_emotion_that_makes_no_sense_is_told(text: str) -> None:
 
 
 def test_voices_are_kept_by_name(options: TtsSettings, tmp_path: Path) -> None:
-    assert voices.names() == []
-    path = voices.save("ben", np.ones(128))
-    assert voices.names() == ["ben"]
-    assert voices.load(str(path)).dtype == np.float32
+    assert speakers.names() == []
+    path = speakers.save("ben", np.ones(128))
+    assert speakers.names() == ["ben"]
+    assert speakers.load(str(path)).dtype == np.float32
     path.write_bytes(b"nonsense")
     with pytest.raises(PredtuiError, match="damaged"):
-        voices.load("ben")
+        speakers.load("ben")
     with pytest.raises(PredtuiError, match="cannot name a voice"):
-        voices.save("../ben", np.ones(128))
+        speakers.save("../ben", np.ones(128))
 
 
 @pytest.mark.parametrize("embedding", [np.ones(7), np.full(128, np.nan)])
 def test_a_voice_that_is_none_is_told(options: TtsSettings, embedding: np.ndarray) -> None:  # type: ignore[type-arg]
-    voices.save("odd", embedding)
+    speakers.save("odd", embedding)
     with pytest.raises(PredtuiError, match="holds no voice"):
-        voices.load("odd")
+        speakers.load("odd")

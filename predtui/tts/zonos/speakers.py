@@ -1,4 +1,4 @@
-"""Saved voices: a speaker embedding each, as safetensors in the user's folder. Must not know how one is computed."""
+"""Saved speakers: an embedding each, as safetensors in the user's folder. Must not know how one is computed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def folder() -> Path:
 
 
 def names() -> list[str]:
-    """The saved voices, sorted."""
+    """The saved speakers, sorted."""
     return sorted(path.stem for path in folder().glob(f"*{SUFFIX}"))
 
 

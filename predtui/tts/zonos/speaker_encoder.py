@@ -17,7 +17,7 @@ from torch.nn import functional
 
 from predtui.errors import PredtuiError
 from predtui.tts.zonos.checkpoint import fill
-from predtui.tts.zonos.voices import SIZE, Embedding
+from predtui.tts.zonos.speakers import SIZE, Embedding
 
 RATE = 16000
 """Samples a second of what it hears."""

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 
 from predtui.commands.cli import app
 from predtui.errors import PredtuiError
-from predtui.tts.zonos import speaker, voices
-from predtui.tts.zonos.speaker import RATE, SpeakerNetwork, load_encoder, log_mel, simam
+from predtui.tts.zonos import speaker_encoder, speakers
+from predtui.tts.zonos.speaker_encoder import RATE, SpeakerNetwork, load_encoder, log_mel, simam
 from tests.audio.sounds import encode, tone, write_wav
 
 PLANES, BLOCKS = 2, (1, 1, 2, 1)
@@ -27,15 +27,15 @@ def normal(*shape: int) -> torch.Tensor:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An encoder with random weights, as narrow as can be, in the published layout."""
-    monkeypatch.setattr(speaker, "PLANES", PLANES)
-    monkeypatch.setattr(speaker, "BLOCKS", BLOCKS)
+    monkeypatch.setattr(speaker_encoder, "PLANES", PLANES)
+    monkeypatch.setattr(speaker_encoder, "BLOCKS", BLOCKS)
     monkeypatch.setattr(SpeakerNetwork.__init__, "__defaults__", (PLANES, BLOCKS))
     monkeypatch.setenv("PREDTUI_CONFIG_DIR", str(tmp_path / "config"))
     torch.manual_seed(0)
     parts = SpeakerNetwork(), torch.nn.Linear(256, 128)
     folder = tmp_path / "encoder"
     folder.mkdir()
-    for part, name in zip(parts, speaker.FILES, strict=True):
+    for part, name in zip(parts, speaker_encoder.FILES, strict=True):
         save_file(part.state_dict(), folder / name)
     return folder
 
@@ -90,12 +90,12 @@ def test_a_voice_is_added_by_the_command(folder: Path, tmp_path: Path) -> None:
     told = CliRunner().invoke(app, ["voices", "add", "ann", str(wav), "--tts-encoder", str(folder)])
     assert told.exit_code == 0, told.output
     assert "--tts-speaker ann" in told.output
-    assert voices.load("ann").shape == (128,)
+    assert speakers.load("ann").shape == (128,)
     assert CliRunner().invoke(app, ["voices", "list"]).output == "ann\n"
 
 
 def test_without_the_encoder_the_command_says_what_is_missing(folder: Path, tmp_path: Path) -> None:
-    (folder / speaker.FILES[1]).unlink()
+    (folder / speaker_encoder.FILES[1]).unlink()
     (folder / "ResNet293_SimAM_ASP_base.pt").touch()
     told = CliRunner().invoke(app, ["voices", "add", "ann", "ann.wav", "--tts-encoder", str(folder)])
     assert isinstance(told.exception, PredtuiError)

@@ -1,0 +1,74 @@
+"""WhisperFlow out of the settings: which model, its hush word, and how its rounds are made. Must not know of turns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from predtui.asr.whisperflow.engine import FlowRecognizer
+from predtui.asr.whisperflow.files import find_hush, find_model
+from predtui.asr.whisperflow.model import WhisperModel
+from predtui.asr.whisperflow.rounds import FlowOptions, Model
+from predtui.asr.whisperflow.stream import RATE
+from predtui.settings import AsrSettings
+
+SETTLED_SECONDS = 0.4
+"""Rounds so soon after each other agree on half a word too: the newest one is stable so long after its end, the others
+at once."""
+AGREEING_ROUNDS = 3
+"""How many have to agree: two of them, so close to each other, agree on a phrase written twice as well."""
+HOLD_SECONDS = 3.0
+"""What a large model wrote of the newest sound it often writes otherwise once more is said, and in agreement with
+itself until then: it knows many words, and guesses."""
+LAST_SHARE = 4
+"""A large model hears a sound that has ended in a window of so small a part of the one it was trained on, or longer:
+nearly as right as in the whole of it, and much sooner."""
+
+
+def create(settings: AsrSettings) -> FlowRecognizer:
+    """Raises PredtuiError as ``load`` does."""
+    return FlowRecognizer(*load(settings))
+
+
+def check(settings: AsrSettings) -> str:
+    """The folder of the model. Raises PredtuiError where there is none; fetches nothing."""
+    return str(find_model(replace(settings, download=False)))
+
+
+def load(settings: AsrSettings) -> tuple[WhisperModel, FlowOptions]:
+    """The model that ``settings`` name and how it is used. Without a hush word of its own every sound is padded to the
+    window, which is slower and never wrong. Raises PredtuiError where there is no such model."""
+    folder = find_model(settings)
+    model = WhisperModel(folder, settings.threads, settings.language)
+    hush = find_hush(folder)
+    options = FlowOptions(
+        step=settings.step,
+        beam=settings.beam,
+        tail=np.zeros(0, np.float32) if hush is None else hush,
+        pad_to=model.window if hush is None else 0,
+        pipelined=settings.pipelined,
+        exchange=settings.exchange,
+    )
+    options = agreeing(options, model)
+    _warm(model, options)
+    return model, options
+
+
+def agreeing(options: FlowOptions, model: WhisperModel) -> FlowOptions:
+    """``options`` with what makes a word of ``model`` stable, and the window of its last round."""
+    return replace(
+        options,
+        rounds=AGREEING_ROUNDS,
+        settled=SETTLED_SECONDS,
+        hold=HOLD_SECONDS if model.large else 0.0,
+        pad_last_to=model.window // LAST_SHARE if model.large else 0,
+    )
+
+
+def _warm(model: Model, options: FlowOptions) -> None:
+    """A round over half a second of silence, in each window: the first sound takes a process up to forty times as long
+    as the next."""
+    for ended in {options.padding(ended): ended for ended in (False, True)}.values():
+        encoded = model.encode(np.zeros(RATE // 2, np.float32), options.tail, options.padding(ended))
+        model.decode_job(encoded, "", (), options.beam, options.pruning).result()

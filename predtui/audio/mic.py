@@ -1,0 +1,152 @@
+"""The stage "mic": sound in, voice activity, end of turn. Must not know of words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from predtui.audio.devices import NO_DEVICE, switched_off, without
+from predtui.audio.resample import FRAME, RATE
+from predtui.audio.sources import FileSource, Microphone, NullSource, Source
+from predtui.audio.vad import Endpointer, Energy, Padding, Silero, VoiceActivity
+from predtui.clock import Clock
+from predtui.errors import PredtuiError
+from predtui.settings import AudioSettings
+from predtui.state.events import (
+    AudioFrame,
+    Endpoint,
+    Event,
+    Interrupt,
+    Listen,
+    LookForDevice,
+    Notice,
+    SpeechActivity,
+)
+from predtui.state.stage import StageContext
+
+PAUSE_SECONDS = 0.064
+"""Quiet after speech that counts as a pause. Speech that goes on has such gaps too, about one in two seconds: the round
+that a pause brings in the recogniser is then one like others."""
+
+
+class MicrophoneStage:
+    """Listen → AudioFrame until an Endpoint or Interrupt makes it stale, silence ends a hands-free turn, or the file
+    does. Frames of a turn have contiguous positions. A failing device ends the turn, so that what was said is kept; the
+    next Listen tries again.
+    """
+
+    accepts: tuple[type[Event], ...] = (Listen, Endpoint, Interrupt, LookForDevice)
+    tick: float | None = None
+
+    def __init__(self, silence_ms: int, make_live: Callable[[Clock], Source], off: str = "") -> None:
+        """``off``: says so where it was chosen to hear nothing live."""
+        self._silence_ms = silence_ms
+        self._make_live = make_live
+        self._off = off
+
+    def open(self, context: StageContext) -> Iterator[Event]:
+        """A missing microphone is a notice, not a failure: files and typing work without one."""
+        self._context = context
+        self._live = self._make_live(context.clock)
+        try:
+            self._activity = VoiceActivity(Silero())
+        except PredtuiError as error:
+            self._activity = VoiceActivity(Energy())
+            yield Notice(text=f"{error} Loudness decides instead.", severity="warning")
+        if missing := self._missing():
+            yield without("input", missing, "starting")
+            if not self._off:
+                yield Notice(text=f"{missing} Typing and sound files work.", severity="warning")
+
+    def handle(self, event: Event) -> Iterator[Event]:
+        if isinstance(event, LookForDevice):
+            yield without("input", self._missing())
+        if not isinstance(event, Listen):
+            return  # its arrival has made the Listen before it stale, which is all it is for
+        source = FileSource(event.path, self._context.clock) if event.path else self._live
+        try:
+            source.start()
+            yield from self._listen(source, event.hands_free)
+        except PredtuiError as error:
+            if source is self._live:
+                yield without("input", str(error))
+            yield Notice(text=str(error), severity="error")
+            yield Endpoint(reason="end of file")
+        finally:
+            source.stop()
+            if source is not self._live:
+                source.close()
+
+    def idle(self) -> Iterator[Event]:
+        return iter(())
+
+    def close(self) -> None:
+        self._live.close()
+
+    def _missing(self) -> str:
+        """Why there is no microphone; "" where there is, and it is open now."""
+        try:
+            self._live.open()
+        except PredtuiError as error:
+            return str(error)
+        return self._off
+
+    def _listen(self, source: Source, hands_free: bool) -> Iterator[Event]:
+        self._activity.reset()
+        turn, warned = Listening(self._activity, self._silence_ms), ""
+        while not self._context.stale():
+            pcm = source.read()
+            if source.warning != warned:
+                warned = source.warning
+                yield Notice(text=warned, severity="warning")
+            if pcm is None:
+                yield from turn.flush()
+                yield Endpoint(reason="end of file")
+                return
+            if pcm:
+                yield from turn.push(pcm)
+                if turn.silent and hands_free:
+                    yield Endpoint(reason="silence")
+                    return
+
+
+class Listening:
+    """The sound of one turn as AudioFrames with contiguous positions, and SpeechActivity where speech and pauses
+    begin."""
+
+    def __init__(self, activity: VoiceActivity, silence_ms: int) -> None:
+        self._activity = activity
+        self._padding, self._endpointer = Padding(), Endpointer(silence_ms)
+        self._position, self._quiet, self._active = 0, 0.0, False
+        self.silent = False
+        """Whether so much silence has followed speech that a hands-free turn is over."""
+
+    def push(self, pcm: bytes) -> Iterator[Event]:
+        """One frame more."""
+        voiced = self._activity.push(pcm)
+        speaking = self._activity.speaking
+        decided = self._padding.push(pcm, voiced)
+        self._quiet = 0.0 if speaking else self._quiet + FRAME / RATE
+        was, self._active = self._active, voiced or (self._active and self._quiet < PAUSE_SECONDS)
+        if self._active != was:
+            yield SpeechActivity(active=self._active)
+        yield from self._frames(decided)
+        self.silent = self._endpointer.push(speaking)
+
+    def flush(self) -> Iterator[Event]:
+        """The frames that were held back, at the end of the sound."""
+        yield from self._frames(self._padding.flush())
+
+    def _frames(self, decided: list[tuple[bytes, bool]]) -> Iterator[Event]:
+        for frame, voiced in decided:
+            yield AudioFrame(pcm=frame, rate=RATE, position=self._position, voiced=voiced)
+            self._position += FRAME
+
+
+def create(options: AudioSettings) -> MicrophoneStage:
+    """The stage "mic". ``options.input`` "none" is a microphone that hears nothing."""
+
+    def make(clock: Clock) -> Source:
+        return NullSource(clock) if options.input == NO_DEVICE else Microphone(options.input)
+
+    off = switched_off("input") if options.input == NO_DEVICE else ""
+    return MicrophoneStage(options.silence_ms, make, off)
