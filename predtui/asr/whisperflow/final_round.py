@@ -36,5 +36,7 @@ class FinalRound:
 
     def knows(self, snapshot: Snapshot) -> bool:
         """Whether ``outcome`` is what the last round over ``snapshot`` would hear."""
-        known = self.outcome and self.outcome.round.snapshot
-        return known is not None and (known.start, known.end) == (snapshot.start, snapshot.end)
+        if self.outcome is None:
+            return False
+        known = self.outcome.round.snapshot
+        return (known.start, known.end) == (snapshot.start, snapshot.end)
