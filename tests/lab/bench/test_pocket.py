@@ -19,20 +19,19 @@ from predtui.state.events import Message
 
 pytest.importorskip("torch")
 sys.path.append(str(Path(__file__).parents[1] / "training"))
-import pocket_toy
-
 from predtui.lab.training.pocket.card import write_cards
 from predtui.lab.training.pocket.config import Budget, Recipe, Shape
 from predtui.lab.training.pocket.train import Lessons, PocketTraining, train_pair
+from tests.lab.training.pocket import toy
 
 
 def _heldout(split: Split, n: int, seed: int) -> list[Example]:
-    drawn = (pocket_toy.sample(random.Random(f"{split} {seed} {number}")) for number in range(n))
+    drawn = (toy.sample(random.Random(f"{split} {seed} {number}")) for number in range(n))
     return [replace(example, split=split) for example in drawn if example.kind == "reply"]
 
 
 def _judgements(n: int, seed: int) -> list[Example]:
-    drawn = (pocket_toy.sample(random.Random(f"{seed} {number}")) for number in range(8 * n))
+    drawn = (toy.sample(random.Random(f"{seed} {number}")) for number in range(8 * n))
     return [replace(example, split="slots") for example in drawn if example.kind == "judge"][:n]
 
 
@@ -79,7 +78,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
         judge_layers=1,
         shapes=shapes,
     )
-    train_pair(out, plan, Lessons(*[pocket_toy.sample] * 3), Console(file=io.StringIO()))
+    train_pair(out, plan, Lessons(*[toy.sample] * 3), Console(file=io.StringIO()))
     return out
 
 

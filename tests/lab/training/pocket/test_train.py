@@ -8,7 +8,6 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
-import pocket_toy
 import pytest
 import torch
 
@@ -26,6 +25,7 @@ from predtui.lab.training.pocket.tokenizer import (
     save_tokenizer,
     train_tokenizer,
 )
+from tests.lab.training.pocket import toy
 
 RECIPE = Recipe(batch_tokens=256, pool_batches=4, warmup_steps=4)
 
@@ -34,7 +34,7 @@ RECIPE = Recipe(batch_tokens=256, pool_batches=4, warmup_steps=4)
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a tokenizer learned from the toy corpus."""
     path = tmp_path_factory.mktemp("pocket")
-    save_tokenizer(train_tokenizer(corpus_texts(pocket_toy.sample, 300, 0), 330), path, 128)
+    save_tokenizer(train_tokenizer(corpus_texts(toy.sample, 300, 0), 330), path, 128)
     return path
 
 
@@ -50,13 +50,13 @@ def run(folder: Path, work: Path, steps: int, stop_at: int | None = None, resume
             raise KeyboardInterrupt
 
     budget = Budget(steps=steps)
-    return train(small(folder), RECIPE, budget, work, pocket_toy.sample, threads=1, resume=resume, report=report)[0]
+    return train(small(folder), RECIPE, budget, work, toy.sample, threads=1, resume=resume, report=report)[0]
 
 
 def test_a_teacher_is_followed_where_it_says_something_else_than_the_corpus(folder: Path, tmp_path: Path) -> None:
     """What is learned of it is what it would say: the token that it holds for the likeliest after those of a reply."""
     teacher = PocketModel(small(folder), seed=5)
-    examples = [encode(load_tokenizer(folder), pocket_toy.sample(random.Random(n)), 1.0) for n in range(20)]
+    examples = [encode(load_tokenizer(folder), toy.sample(random.Random(n)), 1.0) for n in range(20)]
     learned = [
         (torch.tensor([e.ids]), torch.tensor([i - 1 for i, w in enumerate(e.weights) if w == 1])) for e in examples
     ]
@@ -69,9 +69,7 @@ def test_a_teacher_is_followed_where_it_says_something_else_than_the_corpus(fold
     def taught(name: str, by: PocketModel | None) -> float:
         save_tokenizer(load_tokenizer(folder), tmp_path / name, 128)
         options = {"teacher": by, "threads": 1}
-        return agreement(
-            train(small(folder), RECIPE, Budget(steps=60), tmp_path / name, pocket_toy.sample, **options)[0]
-        )
+        return agreement(train(small(folder), RECIPE, Budget(steps=60), tmp_path / name, toy.sample, **options)[0])
 
     assert taught("alone", None) < 0.3
     assert taught("taught", teacher) > 0.8
@@ -98,14 +96,14 @@ def test_a_finished_run_is_returned_and_another_seed_refused(folder: Path, tmp_p
     again = run(folder, tmp_path, steps=2, stop_at=1, resume=True)
     assert torch.equal(first.model.embed_tokens.weight, again.model.embed_tokens.weight)
     with pytest.raises(ValueError, match="another run"):
-        train(small(folder), RECIPE, Budget(steps=2), tmp_path, pocket_toy.sample, seed=1, resume=True)
+        train(small(folder), RECIPE, Budget(steps=2), tmp_path, toy.sample, seed=1, resume=True)
 
 
 def test_the_toy_corpus_is_learned(folder: Path, tmp_path: Path) -> None:
     save_tokenizer(load_tokenizer(folder), tmp_path, 128)
     seen: list[Progress] = []
     budget = Budget(steps=150)
-    train(small(folder), RECIPE, budget, tmp_path, pocket_toy.sample, threads=1, report=seen.append)
+    train(small(folder), RECIPE, budget, tmp_path, toy.sample, threads=1, report=seen.append)
     assert seen[0].loss > 4.0
     assert seen[-1].loss < 0.7
     assert seen[-1].judge_accuracy is not None
@@ -117,8 +115,8 @@ def test_a_taught_model_still_knows_the_token_that_stands_there(folder: Path, tm
         work = tmp_path / str(recall_weight)
         save_tokenizer(load_tokenizer(folder), work, 128)
         recipe = replace(RECIPE, recall_weight=recall_weight)
-        model, _ = train(small(folder), recipe, Budget(steps=100), work, pocket_toy.sample, threads=1)
-        with BatchStream(pocket_toy.sample, folder, RECIPE, 128, 9, Cursor()) as stream:
+        model, _ = train(small(folder), recipe, Budget(steps=100), work, toy.sample, threads=1)
+        with BatchStream(toy.sample, folder, RECIPE, 128, 9, Cursor()) as stream:
             batch, _ = next(iter(stream))
         places = torch.as_tensor(batch.positions)
         with torch.no_grad():
@@ -131,10 +129,10 @@ def test_a_taught_model_still_knows_the_token_that_stands_there(folder: Path, tm
 
 def test_batches_do_not_depend_on_workers_and_can_be_taken_up_anywhere(folder: Path) -> None:
     def batches(start: Cursor, count: int, workers: int) -> list[bytes]:
-        with BatchStream(pocket_toy.sample, folder, RECIPE, 128, 7, start, workers) as stream:
+        with BatchStream(toy.sample, folder, RECIPE, 128, 7, start, workers) as stream:
             return [batch.ids.tobytes() for batch, _ in islice(stream, count)]
 
-    with BatchStream(pocket_toy.sample, folder, RECIPE, 128, 7, Cursor()) as stream:
+    with BatchStream(toy.sample, folder, RECIPE, 128, 7, Cursor()) as stream:
         taken = list(islice(stream, 12))
     expected = [batch.ids.tobytes() for batch, _ in taken]
     assert batches(Cursor(), 12, workers=2) == expected
@@ -151,7 +149,7 @@ def test_layers_on_top_start_as_the_identity_and_alone_are_trained(folder: Path,
     assert torch.equal(taller(ids, positions), base(ids, positions))
     save_tokenizer(load_tokenizer(folder), tmp_path / "top", 128)
     trained, _ = train(
-        shape, replace(RECIPE, muon_lr=0.0), Budget(steps=4), tmp_path / "top", pocket_toy.sample, base=base, threads=1
+        shape, replace(RECIPE, muon_lr=0.0), Budget(steps=4), tmp_path / "top", toy.sample, base=base, threads=1
     )
     for name, tensor in trained.state_dict().items():
         kept = name in base.state_dict() and torch.equal(tensor, base.state_dict()[name])
@@ -166,11 +164,11 @@ def test_the_first_layer_on_top_learns_how_unlikely_each_token_was(folder: Path,
         work = tmp_path / str(surprise_weight)
         save_tokenizer(load_tokenizer(folder), work, 128)
         recipe = replace(RECIPE, muon_lr=0.0, surprise_weight=surprise_weight)
-        model, _ = train(shape, recipe, Budget(steps=60), work, pocket_toy.sample, base=base, threads=1)
+        model, _ = train(shape, recipe, Budget(steps=60), work, toy.sample, base=base, threads=1)
         optimizer = PocketOptimizer(model, 0.0, 1e-3)
         judging = Run(model, optimizer, recipe, Budget(steps=1), work / "unused", lambda progress: None)
         assert judging.standing == base.shape.layers
-        with torch.no_grad(), BatchStream(pocket_toy.sample, folder, RECIPE, 128, 9, Cursor()) as stream:
+        with torch.no_grad(), BatchStream(toy.sample, folder, RECIPE, 128, 9, Cursor()) as stream:
             batches = [batch for batch, _ in islice(stream, 4)]
             return sum(judging.surprised(model.model.states(torch.as_tensor(b.ids)), b).item() for b in batches)
 
@@ -195,7 +193,7 @@ def test_new_layers_speak_as_loud_as_what_they_are_added_to(folder: Path) -> Non
 
 def test_a_broken_sampler_says_so(folder: Path) -> None:
     with (
-        BatchStream(pocket_toy.failing, folder, RECIPE, 128, 0, Cursor()) as stream,
+        BatchStream(toy.failing, folder, RECIPE, 128, 0, Cursor()) as stream,
         pytest.raises(RuntimeError, match="broken on purpose"),
     ):
         next(iter(stream))
@@ -204,7 +202,7 @@ def test_a_broken_sampler_says_so(folder: Path) -> None:
 def test_replies_are_learned_judgements_weigh_more_and_what_is_said_less(folder: Path) -> None:
     tokenizer = load_tokenizer(folder)
     rng = random.Random(3)
-    examples = [pocket_toy.sample(rng) for _ in range(200)]
+    examples = [toy.sample(rng) for _ in range(200)]
     for example in examples:
         row = encode(tokenizer, example, 6.0)
         replies = [m.content for m in example.messages if m.role == "assistant"]
@@ -223,7 +221,7 @@ def test_replies_are_learned_judgements_weigh_more_and_what_is_said_less(folder:
 
 
 def test_targets_are_the_next_tokens(folder: Path) -> None:
-    with BatchStream(pocket_toy.sample, folder, RECIPE, 128, 1, Cursor()) as stream:
+    with BatchStream(toy.sample, folder, RECIPE, 128, 1, Cursor()) as stream:
         batch, _ = next(iter(stream))
     assert np.array_equal(batch.ids.reshape(-1)[batch.positions + 1], batch.targets)
     assert (batch.weights[batch.labels] == RECIPE.judge_weight).all()

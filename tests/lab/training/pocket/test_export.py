@@ -8,7 +8,6 @@ import random
 from dataclasses import replace
 from pathlib import Path
 
-import pocket_toy
 import pytest
 import torch
 from rich.console import Console
@@ -28,8 +27,9 @@ from predtui.lab.training.pocket.train import Lessons, PocketTraining, train_pai
 from predtui.llm.load import load
 from predtui.llm.torch.folder import load_network
 from predtui.state.events import Message
+from tests.lab.training.pocket import toy
 
-LESSONS = Lessons(*[pocket_toy.sample] * 3)
+LESSONS = Lessons(*[toy.sample] * 3)
 STOP = SPECIAL_TOKENS.index(END)
 TEXTS = (
     "what is 12 plus 345, and 3.50 minus 0?",
@@ -69,7 +69,7 @@ def assets(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def prompts(folder: Path, count: int) -> list[list[int]]:
     tokenizer, rng = load_tokenizer(folder), random.Random(5)
     mark = SPECIAL_TOKENS.index(ASSISTANT)
-    chats = [pocket_toy.sample(rng).messages[:-1] for _ in range(count)]
+    chats = [toy.sample(rng).messages[:-1] for _ in range(count)]
     return [[*(token for message in chat for token in encode_message(tokenizer, message)), mark] for chat in chats]
 
 
@@ -147,7 +147,7 @@ def test_a_fresh_run_leaves_nothing_to_resume_of_an_earlier_one(tmp_path: Path) 
     stale.write_bytes(b"of another vocabulary")
     training = PocketTraining(Budget(steps=1), Budget(steps=1), Budget(steps=1), work=tmp_path / "work")
     with pytest.raises(ZeroDivisionError):
-        train_pair(tmp_path / "out", training, Lessons(*[pocket_toy.failing] * 3), Console(file=io.StringIO()))
+        train_pair(tmp_path / "out", training, Lessons(*[toy.failing] * 3), Console(file=io.StringIO()))
     assert not stale.exists()
 
 
