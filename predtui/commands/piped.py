@@ -16,7 +16,7 @@ from itertools import chain
 from predtui.commands.turn import Inbox, events, example, until_ready
 from predtui.errors import PredtuiError
 from predtui.runtime.build import make_pipeline
-from predtui.runtime.bus import Pipeline
+from predtui.runtime.pipeline import Pipeline
 from predtui.runtime.typing import Typed
 from predtui.settings import Settings
 from predtui.state import events as ev

@@ -12,7 +12,7 @@ from pathlib import Path
 from predtui.clock import RealClock
 from predtui.commands.printers import JsonPrinter, LinePrinter
 from predtui.runtime.build import make_pipeline
-from predtui.runtime.bus import Pipeline
+from predtui.runtime.pipeline import Pipeline
 from predtui.runtime.typing import Typed
 from predtui.settings import Settings
 from predtui.state import events as ev

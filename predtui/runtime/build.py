@@ -10,7 +10,9 @@ from pathlib import Path
 from predtui.llm.default import language_model
 from predtui.llm.llamacpp.compile import RECOMPILE
 from predtui.models.published import whisper
-from predtui.runtime.bus import IDLE_S, STAGES, Pipeline
+from predtui.runtime.baseline import IDLE_S
+from predtui.runtime.pipeline import Pipeline
+from predtui.runtime.stages import STAGES
 from predtui.settings import Settings, safest_model, state_folder
 from predtui.state.stage import Fallback, StageSpec
 

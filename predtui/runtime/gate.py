@@ -1,66 +1,179 @@
-"""Which events enter a turn, and under which generation. Pure; must not know how events travel.
+"""The turn gate: what a person types or says opens a turn, becomes its input, ends it, or waits for its reply.
 
-A turn's revision grows with every event that overtakes the work before it: a transcript that changes the prompt, the
-end of the input, an interruption.
+Must not know the screen, nor what any stage does inside.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import replace
+from functools import partial
+from typing import Literal
 
+from predtui.runtime.bus import Bus
+from predtui.runtime.stages import Stages
+from predtui.runtime.typing import Rhythm, Typed, paused, read, same
 from predtui.state import events as ev
-from predtui.state.turn import Turn
 
-_ALWAYS = (ev.StageStatus, ev.Work, ev.Usage, ev.Notice)
-_INPUT = (ev.AudioFrame, ev.SpeechActivity)
-_GUESSES = (ev.Candidate, ev.Decoding, ev.Continuation, ev.Verdict, ev.SentenceAhead, ev.SpeechReady)
+RECOGNISER_PATIENCE_S = 10.0
+"""How long the last words of an utterance are waited for."""
 
 
-def admit(turn: Turn, event: ev.Event) -> ev.Event | None:
-    """``event`` as it enters ``turn``, or None for what comes too late or out of place."""
-    if isinstance(event, _ALWAYS):
-        return event if event.turn else _stamped(event, turn.revision, turn)
-    if event.turn != turn.number:
-        return None
-    if isinstance(event, ev.Transcript):
-        return _transcript(turn, event)
-    if isinstance(event, ev.Endpoint):
-        return _stamped(event, turn.revision + 1, turn) if turn.phase == "listening" else None
-    if isinstance(event, ev.Interrupt):
-        return _stamped(event, turn.revision + 1, turn) if turn.busy else None
-    if isinstance(event, _INPUT):
-        return event if turn.phase == "listening" else None
-    return event if _belongs(turn, event) else None
+class Backlog:
+    """Typed lines that wait until the reply before them has been heard, in order of typing. Of the line that is still
+    being edited only its last state is kept."""
+
+    def __init__(self) -> None:
+        self._lines: deque[Typed] = deque()
+
+    def __bool__(self) -> bool:
+        return bool(self._lines)
+
+    def put(self, typed: Typed) -> None:
+        """The state after a key, or the end, of the newest line."""
+        if self._lines and not self._lines[-1].final:
+            self._lines.pop()
+        self._lines.append(typed)
+
+    def take(self) -> Typed:
+        """The oldest line. Raises IndexError where nothing waits."""
+        return self._lines.popleft()
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Of the lines that wait to be answered."""
+        return tuple(line.text.strip() for line in self._lines if line.final)
 
 
-def _transcript(turn: Turn, event: ev.Transcript) -> ev.Event | None:
-    """Spoken words that were stable stay so, also when a recogniser hears the utterance again after a restart."""
-    if turn.phase not in ("typing", "listening", "recognising"):
-        return None
-    if turn.source != "typed" and not event.final and not event.stable.startswith(turn.transcript.stable):
-        return None
-    return _stamped(event, turn.revision + event.changes(turn.transcript), turn)
+class TurnGate:
+    """For the dispatcher's thread alone. ``react`` follows every event."""
 
+    def __init__(self, bus: Bus, stages: Stages, hands_free: bool, pause_s: float) -> None:
+        """``pause_s``: after so long without a change, or longer where keys come slowly, the input is speculated on as
+        if it ended there; 0: never."""
+        self._bus, self._stages = bus, stages
+        self._hands_free = hands_free
+        self._pause_s, self._rhythm = pause_s, Rhythm(pause_s)
+        self._backlog = Backlog()
+        self._edited = ""
+        """The text of the line being edited."""
 
-def _belongs(turn: Turn, event: ev.Event) -> bool:
-    """Whether a stage's product fits the state of the turn: guesses until the reply is over, commits once and in
-    order and for the final prompt only, sound of committed sentences only."""
-    if isinstance(event, _GUESSES):
-        return turn.phase != "done"
-    if isinstance(event, ev.ReplyCommitted):
-        return _final(turn, event) and event.index == len(turn.sentences)
-    if isinstance(event, ev.ReplyFinished):
-        return _final(turn, event) and turn.reply is None
-    if isinstance(event, ev.SpeechChunk):
-        return turn.phase == "replying" and event.index < len(turn.sentences)
-    if isinstance(event, ev.SpeechEnd):
-        return turn.phase == "replying"
-    return True
+    def type(self, typed: Typed) -> None:
+        """The line as it stands after a key. The first text opens a turn, silencing a reply that is being heard; behind
+        a reply that is still awaited, the line waits."""
+        state, edited = self._bus.state, typed.final or typed.text != self._edited
+        self._edited = "" if typed.final else typed.text
+        if not edited and state.phase != "typing":
+            return
+        awaited = state.phase in ("recognising", "replying") and not state.audible
+        if not awaited and not self._backlog:
+            self._take(typed)
+            return
+        self._backlog.put(typed)
+        self._tell_waiting()
+        if state.audible and typed.text.strip():
+            self.silence(typed.time)
 
+    def talk(self, on: bool, time: float) -> None:
+        """The key to talk was pressed, or let go."""
+        if on and self._bus.state.phase != "listening":
+            self.listen("voice", "", time)
+        elif not on and self._bus.state.phase == "listening":
+            self._bus.publish(ev.Endpoint(reason="key"), time, bump=1)
 
-def _final(turn: Turn, event: ev.Event) -> bool:
-    return turn.phase == "replying" and turn.transcript.final and event.revision >= turn.transcript.revision
+    def listen(self, source: Literal["voice", "file"], path: str, time: float) -> None:
+        """Open a spoken turn, where there is what hears it."""
+        missing = [name for name in ("mic", "asr") if not self._stages.usable(name)]
+        if missing:
+            self._bus.notify(f"Cannot listen: {' and '.join(missing)} not available. Type instead.", "warning")
+            return
+        if source == "voice" and (mic := self._bus.state.stages.get("mic")) and mic.lacks:
+            self._bus.notify(f"Cannot listen: {mic.message} Then try again, or type.", "error")
+            self._bus.publish(ev.LookForDevice())
+            return
+        self._open_turn(source, time)
+        self._bus.publish(ev.Listen(path=path, hands_free=self._hands_free and not path), time)
 
+    def silence(self, time: float) -> None:
+        """End listening, and the reply. Typed text stays open."""
+        if self._bus.state.phase in ("listening", "recognising", "replying"):
+            self._bus.publish(ev.Interrupt(reason="silenced"), time, bump=1)
 
-def _stamped(event: ev.Event, revision: int, turn: Turn) -> ev.Event:
-    return replace(event, turn=turn.number, revision=revision)
+    def react(self, event: ev.Event) -> None:
+        after = self._bus.dispatcher.after
+        match event:
+            case ev.Endpoint():
+                after(RECOGNISER_PATIENCE_S, partial(self._give_up_listening, event.turn, "gave no answer"))
+            case ev.Transcript(final=True):
+                self._input_ended(event)
+            case ev.Transcript(unfinished=True) if self._pause_s:
+                typed = self._bus.state.source == "typed"
+                pause = self._rhythm.pause(event.time) if typed else self._pause_s
+                after(pause, partial(self._anticipate, event))
+            case ev.ReplyFinished(prompt=prompt, text=text) if prompt and not text.strip():
+                self._bus.notify("The model has nothing to say to that. Put it in other words.", "warning")
+            case ev.StageStatus(stage="asr", state="failed"):
+                self._give_up_listening(self._bus.state.number, "has failed")
+            case ev.StageStatus(stage="llm", state="failed") if not self._stages.returns("llm"):
+                self._end_reply()
+        if self._backlog and not self._bus.state.busy:
+            self._bus.dispatcher.post(self._next_line)
+
+    def _take(self, typed: Typed) -> None:
+        """Let the line be the turn's input."""
+        if self._bus.state.phase != "typing":
+            if not typed.text.strip():
+                return
+            self._open_turn("typed", typed.time)
+        event = read(typed)
+        if not same(event, self._bus.state.transcript):
+            self._bus.dispatch(replace(event, turn=self._bus.state.number))
+
+    def _next_line(self) -> None:
+        """What waits is answered in order; a line that is still being edited goes on as the next turn."""
+        while self._backlog and not self._bus.state.busy:
+            typed = self._backlog.take()
+            self._tell_waiting()
+            self._take(replace(typed, time=self._bus.clock.now()))
+
+    def _tell_waiting(self) -> None:
+        if self._backlog.texts != self._bus.state.waiting:
+            self._bus.publish(ev.LinesWaiting(texts=self._backlog.texts))
+
+    def _open_turn(self, source: Literal["typed", "voice", "file"], time: float) -> None:
+        state = self._bus.state
+        if state.busy:
+            if state.transcript.final and not state.sentences:
+                self._bus.notify(f"Not answered, since you spoke: {state.prompt}", "warning")
+            self._bus.publish(ev.Interrupt(reason=f"new {source} turn"), time, bump=1)
+        history, number = self._bus.state.history, self._bus.state.number + 1
+        self._bus.enter(ev.TurnStarted(turn=number, time=time, source=source, history=history))
+
+    def _anticipate(self, heard: ev.Transcript) -> None:
+        """Nothing has come since: it may be all that will."""
+        if self._bus.state.transcript is heard and (whole := paused(heard)) is not None:
+            self._bus.dispatch(whole)
+
+    def _input_ended(self, event: ev.Transcript) -> None:
+        if not event.text and self._bus.state.source != "typed":
+            self._bus.notify("Heard nothing.", "information")
+        elif event.text and not self._stages.answers("llm"):
+            why = "No reply: the language model is not available. See its status, or choose another."
+            self._bus.notify(why, "error")
+            self._end_reply()
+
+    def _end_reply(self) -> None:
+        """No more of the reply will come."""
+        state = self._bus.state
+        if state.phase == "replying" and state.reply is None:
+            self._bus.publish(ev.ReplyFinished(text=state.reply_text, reason="interrupted"))
+
+    def _give_up_listening(self, turn: int, why: str) -> None:
+        """The recogniser will not say more: what it has said so far is the prompt."""
+        state = self._bus.state
+        if state.number != turn or state.phase not in ("listening", "recognising"):
+            return
+        if state.phase == "listening":
+            self._bus.publish(ev.Endpoint(), bump=1)
+        self._bus.notify(f"The recogniser {why}; the words so far are taken.", "warning")
+        self._bus.publish(ev.Transcript(stable=state.transcript.text, unfinished=False, final=True), bump=1)

@@ -13,7 +13,7 @@ from predtui.models.offer import Offer
 from predtui.models.published import EMBEDDED, SMOLLM2, needed
 from predtui.models.shipped import MODELS, model_folder, themes_folder
 from predtui.runtime.build import make_pipeline
-from predtui.runtime.bus import Pipeline
+from predtui.runtime.pipeline import Pipeline
 from predtui.runtime.standin import StandIn
 from predtui.settings import Settings, user_folder
 from predtui.state.session import Recorder, Replay

@@ -17,7 +17,7 @@ from predtui.clock import RealClock
 from predtui.runtime.hosts.process import ProcessHost
 from predtui.state import events as ev
 from predtui.state.stage import StageSpec
-from tests.runtime.test_stage import PATIENCE_S, Collector
+from tests.runtime.hosts.collector import PATIENCE_S, Collector
 
 Made = tuple[ProcessHost, Collector]
 

@@ -14,7 +14,7 @@ from predtui.runtime.typing import Typed
 from predtui.state import events as ev
 from predtui.state.stage import StageContext, StageSpec
 from tests.cast import Pace, cast
-from tests.runtime.test_bus import Rig
+from tests.runtime.harness import Harness
 from tests.toys import Toy
 
 NAMES = ("mic", "asr", "llm", "tts", "player")
@@ -31,19 +31,19 @@ ACTIONS = st.one_of(
 )
 
 
-def act(rig: Rig, what: str, which: str) -> None:
-    pipeline = rig.pipeline
+def act(harness: Harness, what: str, which: str) -> None:
+    pipeline = harness.pipeline
     if what in ("type", "enter"):
         pipeline.type_line(Typed(which, final=what == "enter"))
     elif what == "kill":
-        rig.kill(which)
+        harness.kill(which)
     elif what == "work":
         for _ in range(5):
-            rig.hosts[which].step()
+            harness.hosts[which].step()
     elif what == "arrive":
-        rig.arrive(which)
+        harness.arrive(which)
     elif what == "wait":
-        rig.clock.advance(0.3)
+        harness.clock.advance(0.3)
     else:
         {"talk": lambda: pipeline.talk(True), "release": lambda: pipeline.talk(False), "silence": pipeline.silence}[
             what
@@ -54,15 +54,15 @@ def act(rig: Rig, what: str, which: str) -> None:
 @given(st.lists(ACTIONS, max_size=80))
 @settings(max_examples=150, deadline=None)
 def test_only_replies_to_final_prompts_are_committed_and_spoken(actions: list[tuple[str, str]]) -> None:
-    rig = Rig(cast(Pace(words=("x", "y"))), lagging=True)
+    harness = Harness(cast(Pace(words=("x", "y"))), lagging=True)
     for what, which in actions:
-        act(rig, what, which)
-    rig.settle()
-    rig.wait(30.0)
+        act(harness, what, which)
+    harness.settle()
+    harness.wait(30.0)
     final: dict[int, ev.Transcript] = {}
     closed: set[int] = set()
     indices: dict[int, int] = {}
-    for event in rig.events:
+    for event in harness.events:
         if isinstance(event, ev.Transcript) and event.final:
             assert event.turn not in final
             final[event.turn] = event
@@ -76,24 +76,24 @@ def test_only_replies_to_final_prompts_are_committed_and_spoken(actions: list[tu
             indices[event.turn] = event.index + 1
             if event.index == 0:
                 assert event.text == f"You said {final[event.turn].prompt}."
-    for exchange in rig.turn.conversation:
+    for exchange in harness.turn.conversation:
         expected = f"You said {exchange.user}. Over."
         assert (
             exchange.assistant == expected
             or (exchange.interrupted and expected.startswith(exchange.assistant))
-            or (rig.turn.stages["llm"].state == "failed")
+            or (harness.turn.stages["llm"].state == "failed")
         )
 
 
 @given(st.lists(ACTIONS, max_size=60))
 @settings(max_examples=100, deadline=None)
 def test_generations_only_grow(actions: list[tuple[str, str]]) -> None:
-    rig = Rig(cast(Pace(words=("x", "y"))), lagging=True)
+    harness = Harness(cast(Pace(words=("x", "y"))), lagging=True)
     for what, which in actions:
-        act(rig, what, which)
-    rig.settle()
+        act(harness, what, which)
+    harness.settle()
     commands = (ev.TurnStarted, ev.Transcript, ev.Endpoint, ev.Interrupt)
-    generations = [event.generation for event in rig.events if isinstance(event, commands)]
+    generations = [event.generation for event in harness.events if isinstance(event, commands)]
     assert generations == sorted(generations)
 
 

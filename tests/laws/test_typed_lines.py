@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from predtui.runtime.typing import Typed
 from predtui.state import events as ev
 from tests.cast import Pace, cast
-from tests.runtime.test_bus import Rig
+from tests.runtime.harness import Harness
 
 NAMES = ("mic", "asr", "llm", "tts", "player")
 ACTIONS = st.one_of(
@@ -41,9 +41,9 @@ class Line:
         return Typed(self.text, self.cursor)
 
 
-def act(rig: Rig, line: Line, what: str, which: str) -> str:
+def act(harness: Harness, line: Line, what: str, which: str) -> str:
     """Returns the prompt that was ended, where one was."""
-    pipeline = rig.pipeline
+    pipeline = harness.pipeline
     match what:
         case "key" | "left" | "backspace" | "enter":
             typed = line.press(which or what)
@@ -53,15 +53,15 @@ def act(rig: Rig, line: Line, what: str, which: str) -> str:
                 return typed.text if typed.final else ""
         case "work":
             for _ in range(5):
-                rig.hosts[which].step()
+                harness.hosts[which].step()
         case "kill":
-            rig.kill(which)
+            harness.kill(which)
         case "arrive":
-            rig.arrive(which)
+            harness.arrive(which)
         case "wait":
-            rig.clock.advance(0.3)
+            harness.clock.advance(0.3)
         case "settle":
-            rig.settle()
+            harness.settle()
         case "replace":
             pipeline.replace_stage("llm", Pace())
         case _:
@@ -75,21 +75,21 @@ def act(rig: Rig, line: Line, what: str, which: str) -> str:
 @given(st.lists(ACTIONS, max_size=60))
 @settings(max_examples=150, deadline=None)
 def test_the_prompts_that_come_out_are_those_that_went_in(actions: list[tuple[str, str]]) -> None:
-    rig = Rig(cast(Pace(words=("x", "y"))), lagging=True, pause_s=0.06)
+    harness = Harness(cast(Pace(words=("x", "y"))), lagging=True, pause_s=0.06)
     line, ended = Line(), []
     for what, which in actions:
-        if prompt := act(rig, line, what, which):
+        if prompt := act(harness, line, what, which):
             ended.append(" ".join(prompt.split()))
-    rig.pipeline.talk(False)
+    harness.pipeline.talk(False)
     for _ in range(len(ended) + 2):
-        rig.settle()
-        rig.wait(15.0)
-    typed = {e.turn for e in rig.events if isinstance(e, ev.TurnStarted) and e.source == "typed"}
-    finals = [e for e in rig.events if isinstance(e, ev.Transcript) and e.final and e.turn in typed]
+        harness.settle()
+        harness.wait(15.0)
+    typed = {e.turn for e in harness.events if isinstance(e, ev.TurnStarted) and e.source == "typed"}
+    finals = [e for e in harness.events if isinstance(e, ev.Transcript) and e.final and e.turn in typed]
     assert [e.prompt for e in finals] == ended
-    assert not rig.turn.waiting
-    silenced = {e.turn for e in rig.events if isinstance(e, ev.Interrupt)}
-    replied = {e.turn for e in rig.events if isinstance(e, ev.ReplyFinished)}
+    assert not harness.turn.waiting
+    silenced = {e.turn for e in harness.events if isinstance(e, ev.Interrupt)}
+    replied = {e.turn for e in harness.events if isinstance(e, ev.ReplyFinished)}
     assert {e.turn for e in finals} <= silenced | replied
     if line.text.strip():
-        assert rig.turn.transcript.text == " ".join(line.text.split()) or rig.turn.source == "voice"
+        assert harness.turn.transcript.text == " ".join(line.text.split()) or harness.turn.source == "voice"

@@ -24,8 +24,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from predtui.clock import RealClock
-from predtui.runtime.bus import Pipeline
 from predtui.runtime.hosts import process
+from predtui.runtime.pipeline import Pipeline
 from predtui.runtime.sound import SoundStore
 from predtui.state import events as ev
 from predtui.state.session import Recorder, read

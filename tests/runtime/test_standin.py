@@ -11,7 +11,7 @@ from predtui.runtime.standin import StandIn
 from predtui.state import events as ev
 from predtui.state.turn import Turn
 from tests.cast import Pace, cast
-from tests.runtime.test_bus import Rig
+from tests.runtime.harness import Harness
 
 
 class Stage:
@@ -64,29 +64,29 @@ def test_a_stage_that_is_still_starting_is_waited_for() -> None:
 
 @pytest.mark.parametrize("typed", ["", "hello there"])
 def test_a_stage_is_renewed_between_turns_and_nothing_is_lost(typed: str) -> None:
-    rig = Rig(cast(Pace()))
-    before = rig.hosts["llm"]
-    rig.type(typed)
-    rig.pipeline.renew_stage("llm")
-    rig.settle()
-    assert (rig.hosts["llm"] is before) is bool(typed)
-    rig.type(f"{typed} and you", final=True)
+    harness = Harness(cast(Pace()))
+    before = harness.hosts["llm"]
+    harness.type(typed)
+    harness.pipeline.renew_stage("llm")
+    harness.settle()
+    assert (harness.hosts["llm"] is before) is bool(typed)
+    harness.type(f"{typed} and you", final=True)
     for _ in range(20):
-        rig.wait(1.0)
-    assert rig.hosts["llm"] is not before
-    assert f"{typed} and you".strip() in rig.turn.reply_text
-    rig.type("again", final=True)
+        harness.wait(1.0)
+    assert harness.hosts["llm"] is not before
+    assert f"{typed} and you".strip() in harness.turn.reply_text
+    harness.type("again", final=True)
     for _ in range(20):
-        rig.wait(1.0)
-    assert "again" in rig.turn.reply_text
+        harness.wait(1.0)
+    assert "again" in harness.turn.reply_text
 
 
 def test_what_is_said_of_a_stage_is_said_while_it_is_ready() -> None:
-    rig = Rig(cast(Pace()))
-    rig.pipeline.describe_stage("llm", "43 %")
-    rig.settle()
-    assert rig.turn.stages["llm"].message == "43 %"
-    rig.kill("llm")
-    rig.pipeline.describe_stage("llm", "44 %")
-    rig.pipeline.pump()
-    assert rig.turn.stages["llm"].state == "restarting"
+    harness = Harness(cast(Pace()))
+    harness.pipeline.describe_stage("llm", "43 %")
+    harness.settle()
+    assert harness.turn.stages["llm"].message == "43 %"
+    harness.kill("llm")
+    harness.pipeline.describe_stage("llm", "44 %")
+    harness.pipeline.pump()
+    assert harness.turn.stages["llm"].state == "restarting"

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from predtui.clock import VirtualClock
 from predtui.runtime.build import stage_specs
-from predtui.runtime.bus import Pipeline
+from predtui.runtime.pipeline import Pipeline
 from predtui.runtime.supervisor import DELAYS_S, Supervisor, given_up
 from predtui.runtime.typing import Typed
 from predtui.settings import LlmSettings, Settings

@@ -24,7 +24,7 @@ from predtui.lab.bench.report import command, console, machine
 from predtui.lab.bench.watch import Gather, Watch
 from predtui.lab.commands.options import Json
 from predtui.models.shipped import themes_folder
-from predtui.runtime.bus import Pipeline
+from predtui.runtime.pipeline import Pipeline
 from predtui.runtime.typing import Typed
 from predtui.settings import Settings
 from predtui.state.events import Event, Transcript

@@ -27,7 +27,7 @@ from typing import TextIO
 
 from predtui.errors import PredtuiError
 from predtui.runtime.build import make_pipeline
-from predtui.runtime.bus import STAGES
+from predtui.runtime.stages import STAGES
 from predtui.settings import Settings
 from predtui.state.codec import from_json
 from predtui.state.events import Event, StageStatus, Usage

@@ -32,7 +32,7 @@ from predtui.lab.commands.options import Json, MaxTokens, Prompts, Seed, Togethe
 from predtui.lab.training.corpus import compose
 from predtui.predgen.options import SpeculationOptions
 from predtui.runtime.build import make_pipeline, resolved
-from predtui.runtime.bus import STAGES
+from predtui.runtime.stages import STAGES
 from predtui.settings import Settings
 from predtui.state.events import Event
 from predtui.state.stage import StageSpec

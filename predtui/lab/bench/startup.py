@@ -28,7 +28,7 @@ from predtui.lab.bench.report import command, console, machine
 from predtui.lab.bench.watch import Watch
 from predtui.lab.commands.options import Json
 from predtui.runtime.build import make_pipeline, resolved
-from predtui.runtime.bus import STAGES
+from predtui.runtime.stages import STAGES
 from predtui.settings import Settings
 from predtui.state.events import Event, StageStatus
 

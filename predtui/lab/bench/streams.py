@@ -16,9 +16,8 @@ from typing import Any
 
 from predtui.errors import PredtuiError
 from predtui.models.shipped import asset
-from predtui.runtime.gate import admit
-from predtui.runtime.rhythm import Rhythm
-from predtui.runtime.typing import Typed, paused, read
+from predtui.runtime.bus import admit
+from predtui.runtime.typing import Rhythm, Typed, paused, read
 from predtui.state.events import Event, Message, Transcript, TurnStarted
 from predtui.state.turn import Turn, reduce
 

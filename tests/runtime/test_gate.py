@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predtui.runtime.backlog import Backlog
+from predtui.runtime.gate import Backlog
 from predtui.runtime.typing import Typed
 
 

@@ -1,0 +1,125 @@
+"""The parts of the runtime put together: bus, turn gate, stages, baseline, monitor; and the commands a person has.
+
+A command is a job for the dispatcher, on whose thread all parts work. Must not know the screen, nor any stage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from predtui.clock import Clock, RealClock
+from predtui.runtime.baseline import IDLE_S, BaselineSchedule
+from predtui.runtime.bus import Bus, Listener
+from predtui.runtime.gate import TurnGate
+from predtui.runtime.hosts.base import HostFactory
+from predtui.runtime.hosts.process import process_host
+from predtui.runtime.monitor import Monitor
+from predtui.runtime.stages import Stages
+from predtui.runtime.typing import Typed
+from predtui.state import events as ev
+from predtui.state.stage import StageSpec
+from predtui.state.turn import Turn
+from predtui.text import printable
+
+
+class Pipeline:
+    """Runs turns. Commands return at once and may come from any thread; listeners are called on the dispatcher's."""
+
+    def __init__(
+        self,
+        specs: Sequence[StageSpec],
+        clock: Clock | None = None,
+        log_path: Path | None = None,
+        make_host: HostFactory | None = None,
+        *,
+        measure_baseline: bool = True,
+        hands_free: bool = False,
+        pause_s: float = 0.0,
+        monitored: bool = True,
+        background: bool = True,
+        idle_s: float = IDLE_S,
+    ) -> None:
+        """``make_host`` defaults to a process a stage. Without ``background`` there is no thread: call ``pump``.
+        ``pause_s`` as the turn gate takes it, ``idle_s`` as the schedule of the baseline does."""
+        self._clock: Clock = clock or RealClock()
+        self._background = background
+        self._bus = Bus(self._clock)
+        self._stages = Stages(self._bus, specs, make_host or process_host(self._clock, log_path), log_path)
+        self._gate = TurnGate(self._bus, self._stages, hands_free, pause_s)
+        schedules = [BaselineSchedule(self._bus, idle_s).react] if measure_baseline else []
+        self._bus.connect(self._stages.deliver, self._gate.react, *schedules, self._stages.react)
+        self._monitor = Monitor(self.publish, self.pids) if monitored and background else None
+
+    @property
+    def state(self) -> Turn:
+        """After the last event the listeners were told."""
+        return self._bus.state
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Call ``listener`` with every event from now on; the returned function ends that."""
+        return self._bus.subscribe(listener)
+
+    def pids(self) -> dict[str, int | None]:
+        """The process of each stage; None while it has none."""
+        return self._stages.pids()
+
+    def start(self) -> None:
+        """Returns at once; StageStatus events tell as stages come up."""
+        self._stages.start()
+        if self._background:
+            self._bus.dispatcher.start()
+        if self._monitor:
+            self._monitor.start()
+
+    def stop(self) -> None:
+        """Ends every stage, by force after a second or two. Harmless twice."""
+        if self._monitor:
+            self._monitor.stop()
+        self._bus.dispatcher.stop()
+        self._stages.stop()
+
+    def pump(self) -> None:
+        """Dispatch all that waits or is due, on this thread. Only without ``background``."""
+        self._bus.dispatcher.pump()
+
+    def publish(self, event: ev.Event) -> None:
+        """Put an event on the bus: a notice, usage, or a replayed event."""
+        self._bus.dispatcher.post(partial(self._bus.dispatch, event))
+
+    def type_line(self, typed: Typed) -> None:
+        """The input line as it stands after a key, at ``typed.time``, or now. The first text opens a turn, silencing a
+        reply that is being heard; behind a reply that is still awaited, the line waits."""
+        typed = replace(typed, text=printable(typed.text), time=typed.time or self._clock.now())
+        self._bus.dispatcher.post(partial(self._gate.type, typed))
+
+    def talk(self, on: bool) -> None:
+        """Open the microphone for a new turn, silencing a reply; or end what is being said."""
+        self._bus.dispatcher.post(partial(self._gate.talk, on, self._clock.now()))
+
+    def listen_file(self, path: Path | str) -> None:
+        """A new turn out of a sound file, played in real time."""
+        self._bus.dispatcher.post(partial(self._gate.listen, "file", str(path), self._clock.now()))
+
+    def silence(self) -> None:
+        """Stop listening, and whatever is being said or prepared as a reply. Typed text stays open."""
+        self._bus.dispatcher.post(partial(self._gate.silence, self._clock.now()))
+
+    def configure(self, verifier: str = "") -> None:
+        """Treat the next prompts otherwise."""
+        self._bus.dispatcher.post(lambda: self._bus.publish(ev.Configure(verifier=verifier)))
+
+    def replace_stage(self, name: str, options: Any) -> None:
+        """Run stage ``name`` with other options; where it cannot open with them, the former ones come back."""
+        self._bus.dispatcher.post(partial(self._stages.replace, name, options))
+
+    def renew_stage(self, name: str) -> None:
+        """Run stage ``name`` anew with the options it has, as soon as no turn is under way."""
+        self._bus.dispatcher.post(partial(self._stages.renew, name))
+
+    def describe_stage(self, name: str, message: str) -> None:
+        """What is said of stage ``name`` while it is ready."""
+        self._bus.dispatcher.post(partial(self._stages.describe, name, message))
