@@ -97,22 +97,34 @@ def _decode(hint: Any, value: Any) -> Any:
     """``value`` as the type ``hint`` says. Raises TypeError."""
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin is Literal:
-        if value not in arguments:
-            raise TypeError(f"{value!r} is none of {', '.join(map(repr, arguments))}")
-        return value
+        return _one_of(arguments, value)
     if origin in (types.UnionType, typing.Union):
         return None if value is None else _decode(arguments[0], value)
     if origin is tuple:
-        if not isinstance(value, list):
-            raise TypeError(f"{value!r} is not a list")
-        kinds = arguments[:1] * len(value) if arguments[-1] is Ellipsis else arguments
-        return tuple(_decode(kind, item) for kind, item in zip(kinds, value, strict=False))
+        return _tuple(arguments, value)
     if dataclasses.is_dataclass(hint) and isinstance(hint, type):
-        if not isinstance(value, dict):
-            raise TypeError(f"{value!r} is not an object")
-        return hint(**value)
+        return _dataclass(hint, value)
     if hint is float and type(value) is int:
         return float(value)
     if type(value) is not hint:
         raise TypeError(f"{value!r} is not {hint.__name__}")
     return value
+
+
+def _one_of(choices: tuple[Any, ...], value: Any) -> Any:
+    if value not in choices:
+        raise TypeError(f"{value!r} is none of {', '.join(map(repr, choices))}")
+    return value
+
+
+def _tuple(kinds: tuple[Any, ...], value: Any) -> tuple[Any, ...]:
+    if not isinstance(value, list):
+        raise TypeError(f"{value!r} is not a list")
+    each = kinds[:1] * len(value) if kinds[-1] is Ellipsis else kinds
+    return tuple(_decode(kind, item) for kind, item in zip(each, value, strict=False))
+
+
+def _dataclass(kind: type[Any], value: Any) -> Any:
+    if not isinstance(value, dict):
+        raise TypeError(f"{value!r} is not an object")
+    return kind(**value)

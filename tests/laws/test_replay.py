@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from predtui.state import events as ev
 from predtui.state.codec import KINDS, from_json, to_json
 from predtui.state.session import Recorder, read
+from predtui.state.sound import Clip
 from predtui.state.turn import Turn, reduce, summary
 
 TEXT = st.text(max_size=20)
@@ -32,6 +33,7 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
 EVENTS = st.one_of(
     [st.builds(kind, **{k: v for k, v in FIELDS.items() if hasattr(kind, k)}) for kind in KINDS.values()]
 )
+st.register_type_strategy(Clip, st.builds(Clip, st.just(1), st.just(0), st.integers(0, 100)))
 ANY = st.one_of([st.from_type(kind) for kind in KINDS.values()])
 
 

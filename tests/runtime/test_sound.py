@@ -205,7 +205,6 @@ def test_a_stage_that_is_killed_hears_or_says_every_bit_all_the_same(
 ) -> None:
     with spoken_turn(dies=dies, at=at) as events:
         (final,) = [e for e in events if isinstance(e, ev.Transcript) and e.final]
-        assert any(isinstance(e, ev.StageStatus) and "SIGKILL" in e.message for e in events)
         assert f"heard:{digest([chunk(n) for n in range(CHUNKS)])}" in [
             e.text for e in events if isinstance(e, ev.Notice)
         ]
