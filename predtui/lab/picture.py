@@ -16,7 +16,7 @@ from textual.pilot import Pilot
 
 from predtui.models.shipped import POCKET, themes_folder
 from predtui.runtime.build import make_pipeline
-from predtui.runtime.bus import STAGES
+from predtui.runtime.stages import STAGES
 from predtui.settings import Settings
 from predtui.state.turn import Turn
 from predtui.tui.app import PredtuiApp
