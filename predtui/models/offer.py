@@ -1,4 +1,4 @@
-"""Whether the real models are offered to the one who has opened the app: once ever. Fetches nothing by itself."""
+"""Whether to offer the real models to whoever opened the app: once ever. Fetches nothing by itself."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from predtui.models.published import megabytes, missing
 from predtui.settings import AUTO, Settings, state_folder
 
 REMEMBERED = "real-models-offered"
-"""File in the state folder that is there once they have been."""
+"""File in the state folder, made when the offer is."""
 
 
 class Offer:
-    """What these settings leave to the real models. ``stages``: those that take them over as soon as they are there."""
+    """The real models that these settings would use. ``stages``: those that switch to them once they are fetched."""
 
     def __init__(self, settings: Settings) -> None:
         asked = {"llm": settings.llm.model, "asr": settings.asr.model}
@@ -22,12 +22,12 @@ class Offer:
 
     @property
     def megabytes(self) -> int:
-        """What there is to fetch; 0 where nothing is missing."""
+        """Size of the download, in MB of 10^6 bytes; 0 where nothing is missing."""
         return megabytes(missing())
 
-    def made(self) -> bool:
-        """Whether to offer them now, which is remembered: not where nothing would use them, where there is no pip to
-        get them by, nor where nothing can be remembered."""
+    def claim(self) -> bool:
+        """Whether to make the offer now; true once ever. False where no stage would use the models, where there is no
+        pip to fetch them with, and where it cannot be remembered that they were offered."""
         if not self.stages or not missing() or importlib.util.find_spec("pip") is None:
             return False
         path = self._path()

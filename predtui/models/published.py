@@ -1,5 +1,5 @@
-"""The real models: small published ones, each in a wheel of the package index. Which they are, where they lie once they
-are installed, and which Whisper the setting ``auto`` means with and without them.
+"""The real models: small published ones, each in a wheel of the package index. Which they are, where they are once
+installed, and which Whisper the setting ``auto`` means with and without them.
 
 Their packages are looked up and never imported: one of them imports a program of its own. Must not know how models are
 fetched or run.
@@ -26,8 +26,8 @@ EMBEDDED = "PREDTUI_EMBEDDED"
 
 @dataclass(frozen=True, slots=True)
 class RealModel:
-    """A model in a wheel. ``name``: as settings have it; ``file``: within the package ``module``, or a folder there;
-    ``size``, ``sha256``: of the wheel."""
+    """A model in a wheel. ``name``: as in the settings; ``file``: a file or folder within the package ``module``;
+    ``size`` in bytes and ``sha256`` of the wheel."""
 
     name: str
     distribution: str
@@ -76,7 +76,7 @@ def find(model: RealModel) -> Path | None:
 
 
 def needed(model: RealModel) -> Path:
-    """Its file or folder. Raises PredtuiError, with how to get it, where it is not installed."""
+    """Its file or folder. Raises PredtuiError, with the command that fetches it, where it is not installed."""
     path = find(model)
     if path is None:
         raise PredtuiError(f"The model {model.name} is not installed.", f"Get it ({megabytes([model])} MB): {how()}")
@@ -89,12 +89,12 @@ def missing() -> tuple[RealModel, ...]:
 
 
 def megabytes(models: Iterable[RealModel] = REAL) -> int:
-    """What there is to fetch for them, in MB of 10^6 bytes, as pip counts."""
+    """Size of their download, in MB of 10^6 bytes, as pip counts."""
     return round(sum(model.size for model in models) / 1e6)
 
 
 def how() -> str:
-    """The command that gets them: make's, in the environment that make has made."""
+    """The command that fetches them: make's, in the environment that make created."""
     made = Path(__file__).resolve().parents[2] / ".venv"
     return "make real" if Path(sys.prefix).resolve() == made else "predtui real"
 
@@ -108,5 +108,5 @@ def whisper(asked: str, engine: str, embedded: bool = False) -> str:
 
 
 def preferred(model: RealModel, embedded: bool) -> bool:
-    """Whether ``auto`` means ``model``: it is installed, and not ruled out by ``embedded`` or ``EMBEDDED``."""
+    """Whether ``auto`` means ``model``: installed, and not ruled out by ``embedded`` or ``EMBEDDED``."""
     return not embedded and not os.environ.get(EMBEDDED) and find(model) is not None

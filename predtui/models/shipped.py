@@ -1,4 +1,4 @@
-"""Where the shipped files are: in the wheel, or at the root of a checkout. Knows nothing of their content."""
+"""Where the shipped files are: in the wheel, or at the root of a checkout. Must not know what is in them."""
 
 from __future__ import annotations
 
@@ -23,8 +23,7 @@ def asset(*parts: str) -> Path:
 
 
 def output(*parts: str) -> Path:
-    """Where a command writes that asset, which is where it is read; relative where the command is run in the checkout,
-    since cards quote it."""
+    """Where a command writes that asset: where it is read. Relative inside the checkout, since cards quote it."""
     path = asset(*parts)
     with contextlib.suppress(OSError, ValueError):  # no folder to be in, or another one
         return path.relative_to(Path.cwd())
@@ -37,7 +36,7 @@ def model_folder(name: str) -> Path:
 
 
 def place(model: str) -> Path:
-    """The folder of a model that ships, or the path that is given, which need not exist."""
+    """The folder of a shipped model, or the given path, which need not exist."""
     return model_folder(model) if model in MODELS else Path(model).expanduser()
 
 

@@ -177,15 +177,15 @@ async def test_a_model_that_is_chosen_meanwhile_stays(make_app: MakeApp) -> None
 
 def test_nothing_is_offered_that_nobody_would_use(monkeypatch: pytest.MonkeyPatch) -> None:
     named = Settings(LlmSettings(model="x.gguf"), AsrSettings(model="pocket"))
-    assert not Offer(named).made()
+    assert not Offer(named).claim()
     hide(monkeypatch, "pip")
-    assert not Offer(Settings()).made()
+    assert not Offer(Settings()).claim()
 
 
 def test_nothing_is_offered_where_it_could_not_be_remembered(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("PREDTUI_STATE_DIR", str(tmp_path / "file"))
-    assert not Offer(Settings()).made()
+    assert not Offer(Settings()).claim()
 
 
 def test_nothing_is_offered_where_they_are(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -196,7 +196,7 @@ def test_nothing_is_offered_where_they_are(monkeypatch: pytest.MonkeyPatch, tmp_
         (tmp_path / model.module / "__init__.py").touch()
     monkeypatch.syspath_prepend(str(tmp_path))
     assert Offer(Settings()).megabytes == 0
-    assert not Offer(Settings()).made()
+    assert not Offer(Settings()).claim()
 
 
 async def test_a_recording_has_no_offer(make_app: MakeApp) -> None:

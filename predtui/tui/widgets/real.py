@@ -90,7 +90,7 @@ class RealBar(Drawn[tuple[State, str]]):
 
     def _begin(self) -> None:
         """Once the first frame has been drawn."""
-        if self._offer is not None and self._offer.made():
+        if self._offer is not None and self._offer.claim():
             self._show("offering", str(self._offer.megabytes))
 
     def _run(self) -> None:
