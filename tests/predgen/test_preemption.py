@@ -1,0 +1,51 @@
+"""What ends a forward under way: the end of the input, but for the prompt that is being answered, and a turn's end."""
+
+from __future__ import annotations
+
+import pytest
+
+from predtui.clock import VirtualClock
+from predtui.predgen.preemption import Preemption
+from predtui.state.events import Configure, Event, Interrupt, Transcript, TurnStarted
+
+
+@pytest.mark.parametrize(
+    ("event", "ahead", "ends"),
+    [
+        (Transcript(stable="what is", final=True), None, True),
+        (Transcript(stable="what", final=True), None, False),
+        (Transcript(stable="what", final=True), "what is", True),
+        (Transcript(stable="what is", final=True), "what is", False),
+        (Transcript(tentative="what is"), None, False),
+        (TurnStarted(), None, True),
+        (Interrupt(), None, True),
+        (Configure(verifier="greedy"), None, False),
+    ],
+)
+def test_what_can_no_longer_matter_is_not_waited_for(event: Event, ahead: str | None, ends: bool) -> None:
+    for enabled in (True, False):
+        preemption = Preemption(VirtualClock(), enabled, lambda: ahead)
+        preemption.answering = "what"
+        preemption.arrived(event)
+        assert preemption.halt() == (ends and enabled)
+
+
+def test_work_goes_on_once_what_ended_it_is_handled() -> None:
+    preemption = Preemption(VirtualClock(), True, lambda: None)
+    urgent = Transcript(turn=1, revision=5, stable="what is", final=True)
+    preemption.arrived(urgent)
+    preemption.handled(Transcript(turn=1, revision=4, tentative="what"))
+    assert preemption.halt()
+    preemption.handled(urgent)
+    assert not preemption.halt()
+
+
+def test_how_late_it_is_counts_for_the_last_event_alone() -> None:
+    clock = VirtualClock()
+    preemption = Preemption(clock, True, lambda: None)
+    first, last = Transcript(tentative="what"), Transcript(tentative="what is")
+    preemption.arrived(first)
+    clock.sleep(0.25)
+    assert preemption.late(first) == 0.25
+    preemption.arrived(last)
+    assert (preemption.late(first), preemption.late(last)) == (0.0, 0.0)
