@@ -16,8 +16,9 @@ from predtui.runtime.pipeline import Pipeline
 from predtui.runtime.typing import Typed
 from predtui.settings import Settings
 from predtui.state import events as ev
+from predtui.state.reducer import reduce
 from predtui.state.session import Recorder, play
-from predtui.state.turn import Turn, reduce
+from predtui.state.turn import Turn
 
 EXAMPLE = "what is the capital of france"
 AT_ONCE_S = 0.3

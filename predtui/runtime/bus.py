@@ -1,5 +1,5 @@
 """The bus: every event passes it on one thread. It is admitted and stamped, kept for restarts (journal.py), delivered
-to the stages, folded into the Turn, told to the listeners, and reacted to.
+to the stages and folded into the Turn; the listeners are notified, and it is reacted to.
 
 A turn's revision grows with every event that overtakes the work before it: a transcript that changes the prompt, the
 end of the input, an interruption. Must not know the screen, nor any stage.
@@ -16,7 +16,8 @@ from predtui.clock import Clock
 from predtui.runtime.dispatcher import Dispatcher, guarded
 from predtui.runtime.journal import Journal
 from predtui.state import events as ev
-from predtui.state.turn import Turn, reduce
+from predtui.state.reducer import reduce
+from predtui.state.turn import Turn
 
 Listener = Callable[[ev.Event], None]
 Deliver = Callable[[ev.Event, str], None]
@@ -39,12 +40,12 @@ class Bus:
         self._reactions: tuple[Listener, ...] = ()
 
     def connect(self, deliver: Deliver, *reactions: Listener) -> None:
-        """``deliver`` takes each event to the stages; ``reactions`` follow it in order, once all have been told."""
+        """``deliver`` takes each event to the stages; ``reactions`` follow it in order, once all have been notified."""
         self._deliver, self._reactions = deliver, reactions
 
     @property
     def state(self) -> Turn:
-        """After the last event that the listeners were told."""
+        """After the last event that the listeners were notified of."""
         return self._state
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:

@@ -56,7 +56,7 @@ class Pipeline:
 
     @property
     def state(self) -> Turn:
-        """After the last event the listeners were told."""
+        """After the last event that the listeners were notified of."""
         return self._bus.state
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
@@ -68,7 +68,7 @@ class Pipeline:
         return self._stages.pids()
 
     def start(self) -> None:
-        """Returns at once; StageStatus events tell as stages come up."""
+        """Returns at once; StageStatus events come as stages come up."""
         self._stages.start()
         if self._background:
             self._bus.dispatcher.start()

@@ -1,4 +1,4 @@
-"""Tells how far llama.cpp's compile is while numpy stands in for it, and hands the model over when it is there.
+"""Reports how far llama.cpp's compile is while numpy stands in for it, and hands the model over when it is there.
 
 Must not know the screen, nor what the stage does inside.
 """

@@ -56,12 +56,12 @@ class Supervisor:
 
 
 def falls_back(spec: StageSpec, cause: str) -> str:
-    """What is told of a stage that is started in its safest way after ``cause``."""
+    """The notice for a stage that is started in its safest way after ``cause``."""
     return f"{cause} It is started again {spec.fallback.words}." if spec.fallback else cause
 
 
 def given_up(spec: StageSpec, death: StageStatus, log: Path | None) -> str:
-    """What is told of a stage that died too often, at last as ``death`` says: what was tried, and what to try."""
+    """The message for a stage that died too often, at last as ``death`` says: what was tried, and what to try."""
     tried = f"Given up after {len(DELAYS_S)} restarts"
     if spec.fallback and spec == spec.safest():
         tried += f", the last {spec.fallback.words}"

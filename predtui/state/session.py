@@ -20,7 +20,8 @@ from predtui.errors import PredtuiError
 from predtui.settings import state_folder
 from predtui.state import events as ev
 from predtui.state.codec import from_json, inline_sound, to_json
-from predtui.state.turn import Turn, reduce
+from predtui.state.reducer import reduce
+from predtui.state.turn import Turn
 
 __all__ = ["Recorder", "Replay", "find_session", "new_session_folder", "play", "read", "to_json"]
 

@@ -1,24 +1,19 @@
-"""Everything the screen may draw: one immutable ``Turn``, and the pure reducer that folds events into it.
+"""Everything the screen may draw: one immutable ``Turn``. Events are folded into it by reducer.py.
 
-Reads no clock and does no input or output, so folding a recording gives what was seen live. Must not know any stage or
-widget. Times are seconds of the run's clock, durations and latencies milliseconds; None stands for "not (yet) known".
+Must not know any stage or widget. Times are seconds of the run's clock, durations and latencies milliseconds; None
+stands for "not (yet) known".
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from predtui.state import events as ev
 
 Phase = Literal["idle", "typing", "listening", "recognising", "replying", "done"]
 """idle: nothing yet; recognising: the user has finished, the final words are awaited; done: nothing more will come."""
-
-MAX_VERDICTS = 50
-MAX_CONTINUATIONS = 50
-MAX_NOTICES = 50
-MAX_SPANS = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,19 +231,6 @@ def join(sentences: tuple[str, ...]) -> str:
     return text
 
 
-def reduce(turn: Turn, event: ev.Event) -> Turn:
-    """The turn after ``event``. Events of an older turn change nothing but stages, usage, notices and the timeline."""
-    fold = _FOLDS.get(type(event))
-    if fold is None:
-        return turn
-    if event.turn < turn.number and type(event) not in _TIMELESS:
-        return turn
-    turn = fold(turn, event)
-    if event.turn == turn.number and event.revision > turn.revision:
-        turn = replace(turn, revision=event.revision)
-    return turn
-
-
 def summary(turn: Turn) -> dict[str, Any]:
     """The figures of the current turn, ready for JSON."""
     return {
@@ -292,135 +274,3 @@ def _drafts(decoding: ev.Decoding | None) -> dict[str, Any] | None:
 
 def _ms(start: float | None, end: float | None) -> float | None:
     return None if start is None or end is None else (end - start) * 1000.0
-
-
-# --- one fold an event type -----------------------------------------------------------------------------------------
-
-
-def _turn_started(turn: Turn, event: ev.TurnStarted) -> Turn:
-    return Turn(
-        number=event.turn,
-        phase="typing" if event.source == "typed" else "listening",
-        source=event.source,
-        started=event.time,
-        past=turn.conversation,
-        request=event.history,
-        verifier=turn.verifier,
-        decoding=turn.decoding,
-        synthesis=turn.synthesis and replace(turn.synthesis, ready=0, released=0),
-        lanes=turn.lanes,
-        stages=turn.stages,
-        usage=turn.usage,
-        notices=turn.notices,
-        waiting=turn.waiting,
-    )
-
-
-def _transcript(turn: Turn, event: ev.Transcript) -> Turn:
-    if not event.final:
-        return replace(turn, transcript=event)
-    phase: Phase = "replying" if event.text else "done"
-    return replace(turn, transcript=event, phase=phase, marks=replace(turn.marks, final=event.time))
-
-
-def _endpoint(turn: Turn, event: ev.Endpoint) -> Turn:
-    if turn.phase != "listening":
-        return turn
-    marks = replace(turn.marks, endpoint=event.time)
-    return replace(turn, phase="recognising", speech_active=False, marks=marks)
-
-
-def _interrupt(turn: Turn, event: ev.Interrupt) -> Turn:
-    if not turn.busy:
-        return turn
-    return replace(turn, phase="done", interrupted=turn.transcript.final, speech_active=False)
-
-
-def _verdict(turn: Turn, event: ev.Verdict) -> Turn:
-    return replace(turn, verdicts=(*turn.verdicts, event)[-MAX_VERDICTS:])
-
-
-def _reply_committed(turn: Turn, event: ev.ReplyCommitted) -> Turn:
-    if event.index != len(turn.sentences):
-        return turn
-    marks = turn.marks if turn.marks.committed is not None else replace(turn.marks, committed=event.time)
-    return replace(turn, sentences=(*turn.sentences, event.text), marks=marks)
-
-
-def _reply_finished(turn: Turn, event: ev.ReplyFinished) -> Turn:
-    over = turn.playback in ("finished", "stopped") or turn.voiceless or not event.text
-    return replace(turn, reply=event, phase="done" if over else turn.phase)
-
-
-def _stage_status(turn: Turn, event: ev.StageStatus) -> Turn:
-    turn = replace(turn, stages={**turn.stages, event.stage: event})
-    return replace(turn, phase="done") if turn.phase == "replying" and turn.reply and turn.voiceless else turn
-
-
-def _speech_chunk(turn: Turn, event: ev.SpeechChunk) -> Turn:
-    if turn.marks.chunk is not None:
-        return turn
-    return replace(turn, marks=replace(turn.marks, chunk=event.time))
-
-
-def _playback(turn: Turn, event: ev.Playback) -> Turn:
-    marks, over = turn.marks, event.state in ("finished", "stopped")
-    if event.state == "started" and marks.audible is None:
-        marks = replace(marks, audible=event.time)
-    lanes = turn.lanes
-    if event.state != "started" and marks.audible is not None and turn.audible:
-        start = lanes["audio"][-1].end if _extends(lanes.get("audio", ()), marks.audible) else marks.audible
-        lanes = _with_span(lanes, "audio", Span(start, event.time, "playing"))
-    return replace(
-        turn,
-        marks=marks,
-        lanes=lanes,
-        playback=event.state,
-        spoken=max(turn.spoken, event.index),
-        played_s=max(turn.played_s, event.seconds),
-        phase="done" if over and turn.reply else turn.phase,
-    )
-
-
-def _extends(spans: tuple[Span, ...], since: float) -> bool:
-    return bool(spans) and spans[-1].start >= since
-
-
-def _work(turn: Turn, event: ev.Work) -> Turn:
-    return replace(turn, lanes=_with_span(turn.lanes, event.stage, Span(event.start, event.end, event.label)))
-
-
-def _with_span(lanes: Mapping[str, tuple[Span, ...]], lane: str, span: Span) -> Mapping[str, tuple[Span, ...]]:
-    spans = lanes.get(lane, ())
-    if spans and spans[-1].label == span.label and 0.0 <= span.start - spans[-1].end < 0.002:
-        spans, span = spans[:-1], Span(spans[-1].start, span.end, span.label)
-    return {**lanes, lane: (*spans, span)[-MAX_SPANS:]}
-
-
-_FOLDS: dict[type[ev.Event], Callable[[Turn, Any], Turn]] = {
-    ev.TurnStarted: _turn_started,
-    ev.Transcript: _transcript,
-    ev.Endpoint: _endpoint,
-    ev.Interrupt: _interrupt,
-    ev.Verdict: _verdict,
-    ev.ReplyCommitted: _reply_committed,
-    ev.ReplyFinished: _reply_finished,
-    ev.SpeechChunk: _speech_chunk,
-    ev.Playback: _playback,
-    ev.Work: _work,
-    ev.Configure: lambda turn, event: replace(turn, verifier=event.verifier or turn.verifier),
-    ev.SpeechActivity: lambda turn, event: replace(turn, speech_active=event.active),
-    ev.Candidate: lambda turn, event: replace(turn, candidate=event),
-    ev.Continuation: lambda turn, event: replace(turn, continuations=(*turn.continuations, event)[-MAX_CONTINUATIONS:]),
-    ev.Decoding: lambda turn, event: replace(turn, decoding=event),
-    ev.SpeechReady: lambda turn, event: replace(turn, ahead=event),
-    ev.Synthesis: lambda turn, event: replace(turn, synthesis=event),
-    ev.Baseline: lambda turn, event: replace(turn, baseline=event),
-    ev.BaselineSpeech: lambda turn, event: replace(turn, baseline_speech_ms=event.ms),
-    ev.BaselineRecognition: lambda turn, event: replace(turn, baseline_recognition=event),
-    ev.StageStatus: _stage_status,
-    ev.LinesWaiting: lambda turn, event: replace(turn, waiting=event.texts),
-    ev.Usage: lambda turn, event: replace(turn, usage=event),
-    ev.Notice: lambda turn, event: replace(turn, notices=(*turn.notices, event)[-MAX_NOTICES:]),
-}
-_TIMELESS = (ev.Work, ev.StageStatus, ev.Usage, ev.Notice, ev.Configure, ev.LinesWaiting)

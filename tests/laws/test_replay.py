@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from predtui.state import events as ev
 from predtui.state.codec import KINDS, from_json, to_json
+from predtui.state.reducer import reduce
 from predtui.state.session import Recorder, read
 from predtui.state.sound import Clip
-from predtui.state.turn import Turn, reduce, summary
+from predtui.state.turn import Turn, summary
 
 TEXT = st.text(max_size=20)
 TIMES = st.floats(0, 1e6)

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from predtui.clock import VirtualClock
 from predtui.runtime.bus import Bus, admit
 from predtui.state import events as ev
-from predtui.state.turn import Turn, reduce
+from predtui.state.reducer import reduce
+from predtui.state.turn import Turn
 
 words = st.lists(st.sampled_from(["one", "two"]), max_size=3).map(" ".join)
 stamps = {"turn": st.integers(0, 3), "revision": st.integers(0, 6)}

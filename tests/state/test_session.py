@@ -14,8 +14,9 @@ from predtui.clock import VirtualClock
 from predtui.errors import PredtuiError
 from predtui.state import events as ev
 from predtui.state.codec import KINDS, from_json, to_json
+from predtui.state.reducer import reduce
 from predtui.state.session import Recorder, Replay, find_session, new_session_folder, play, read
-from predtui.state.turn import Turn, reduce
+from predtui.state.turn import Turn
 
 EVENTS = [
     ev.TurnStarted(turn=1, time=1.0, source="voice", history=(ev.Message("user", "hi"), ev.Message("assistant", "yo"))),

@@ -8,7 +8,8 @@ from functools import reduce as fold
 import pytest
 
 from predtui.state import events as ev
-from predtui.state.turn import Exchange, Span, Turn, join, reduce, summary
+from predtui.state.reducer import reduce
+from predtui.state.turn import Exchange, Span, Turn, join, summary
 
 
 def typed(turn: int = 1, at: float = 10.0) -> list[ev.Event]:

@@ -7,7 +7,8 @@ from typing import Any
 
 from predtui.runtime.typing import Typed
 from predtui.state import events as ev
-from predtui.state.turn import Turn, reduce
+from predtui.state.reducer import reduce
+from predtui.state.turn import Turn
 
 
 def fold(events: Iterable[ev.Event], turn: Turn | None = None) -> Turn:

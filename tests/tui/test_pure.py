@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from textual.content import Content
 
 from predtui.state import events as ev
-from predtui.state.turn import Span, Turn, reduce
+from predtui.state.reducer import reduce
+from predtui.state.turn import Span, Turn
 from predtui.tui import chart, figures
 from predtui.tui.launch import engine_of
 from predtui.tui.pace import Pace

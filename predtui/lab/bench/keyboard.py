@@ -31,9 +31,10 @@ from predtui.runtime.stages import STAGES
 from predtui.settings import Settings
 from predtui.state.codec import from_json
 from predtui.state.events import Event, StageStatus, Usage
+from predtui.state.reducer import reduce
 from predtui.state.session import EVENTS_FILE
 from predtui.state.stage import StageSpec
-from predtui.state.turn import Turn, reduce
+from predtui.state.turn import Turn
 
 SIZE = (36, 120)
 """Lines and columns."""

@@ -19,7 +19,8 @@ from predtui.models.shipped import asset
 from predtui.runtime.bus import admit
 from predtui.runtime.typing import Rhythm, Typed, paused, read
 from predtui.state.events import Event, Message, Transcript, TurnStarted
-from predtui.state.turn import Turn, reduce
+from predtui.state.reducer import reduce
+from predtui.state.turn import Turn
 
 CHARACTERS_A_WORD = 5
 CHARACTERS_A_MINUTE = 120.0 * CHARACTERS_A_WORD

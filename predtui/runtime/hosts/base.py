@@ -69,7 +69,7 @@ def make_stage(spec: StageSpec) -> Stage:
 
 
 def overflow_notice(stage: str) -> Notice:
-    """What is told once when a stage cannot keep up with the sound."""
+    """The notice, given once, when a stage cannot keep up with the sound."""
     return Notice(
         text=f"{stage} cannot keep up: the oldest sound waiting for it is being dropped. Speak in shorter turns.",
         severity="warning",

@@ -48,7 +48,7 @@ class _Link:
         return self._store.fetched(message) if self._store and isinstance(message, Event) else message
 
     def _stored(self, event: Event) -> Event:
-        """``event`` as it goes through the pipe: with its sound only where the store is full, which is told once."""
+        """``event`` as it goes through the pipe: with its sound only where the store is full; a notice says so once."""
         if self._store is None:
             return event
         try:

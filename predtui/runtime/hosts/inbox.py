@@ -35,7 +35,7 @@ class Inbox:
         self._listener: Callable[[Event], None] | None = None
 
     def watch(self, listener: Callable[[Event], None]) -> None:
-        """Tell ``listener`` of each event as it is put in, on the thread of whoever does."""
+        """Notify ``listener`` of each event as it is put in, on the thread of whoever does."""
         self._listener = listener
 
     def put(self, event: Event) -> bool:

@@ -80,7 +80,7 @@ class StageRunner:
         """Let the stage do its small piece of work."""
         for out in self._guarded(self._opened().idle, "idle"):
             yield self._noted(out)
-        if self.tick != 0.0:  # more of the same comes at once, and is told with it
+        if self.tick != 0.0:  # more of the same comes at once, and is reported with it
             yield from self._flush()
 
     def close(self) -> None:
