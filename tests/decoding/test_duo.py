@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,7 +23,7 @@ from predtui.errors import PredtuiError
 from predtui.llm.load import load
 from predtui.llm.rows import ArrayRows, Rows
 from predtui.llm.scripted import ScriptedModel
-from predtui.llm.sequences import SEQUENCES, OneByOne, SequencesModel, sequences_of
+from predtui.llm.sequences import SEQUENCES, OneByOne
 from tests.tiny_gguf import write
 
 PROMPT = [5, 9, 14]
@@ -128,42 +127,3 @@ def test_other_tokens_are_refused(tmp_path: Path) -> None:
     with pytest.raises(PredtuiError, match="needs a draft model"):
         make_decoder("duo", Parts(target, Greedy()))
     other.model.close()
-
-
-def test_sequences_of_llama_cpp_have_the_logits_of_a_model_that_remembers_nothing(tmp_path: Path) -> None:
-    loaded = load(str(write(tmp_path / "tiny.gguf")), threads=1)
-    assert isinstance(loaded.model, SequencesModel)
-    several = sequences_of(loaded.model)
-    rng = random.Random(0)
-    contexts = [rng.choices(range(256), k=300)]
-    for _ in range(60):
-        grown = [[*rng.choice(contexts)[: rng.randint(280, 320)], *rng.choices(range(256), k=rng.randint(1, 3))]]
-        grown += [[*grown[0][: rng.randint(1, len(grown[0]))], rng.randrange(256)] for _ in range(rng.randint(0, 7))]
-        rows = several.forward_each(grown).logits
-        alone = np.concatenate([loaded.model.forward(context).logits for context in grown])
-        np.testing.assert_allclose(rows, alone, atol=5e-2)
-        contexts = grown
-    for wrong in ([], [[1]] * (SEQUENCES + 1), [[]], [[999]]):
-        with pytest.raises(ValueError, match=r"sequences|last=1|token"):
-            several.forward_each(wrong)
-    several.close()
-    loaded.model.close()
-
-
-def test_sequences_pay_only_for_what_is_new(tmp_path: Path) -> None:
-    loaded = load(str(write(tmp_path / "tiny.gguf")), threads=1)
-    several, counters = sequences_of(loaded.model), loaded.model.counters
-    prompt = list(range(40))
-
-    def cost(*contexts: list[int]) -> int:
-        before = counters.tokens
-        several.forward_each(contexts)
-        return counters.tokens - before
-
-    assert cost(prompt) == 40
-    assert cost([*prompt, 1], [*prompt, 2], [*prompt, 3]) == 3
-    assert cost([*prompt, 1, 4], [*prompt, 3, 5]) == 2
-    assert cost([*prompt, 3, 5, 6]) == 1
-    assert cost([*prompt[:30], 9]) == 1
-    several.close()
-    loaded.model.close()

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from predtui.llm.base import ContextOverflow, Preempted, SparingModel, TreeModel, never
 from predtui.llm.halt import Halt
-from predtui.llm.llamacpp.model import SEQUENCES
+from predtui.llm.llamacpp.model import LEAVES
 from predtui.llm.load import load
 from tests import tiny_folder
 
@@ -26,7 +26,7 @@ Tree = tuple[list[int], list[int]]
 def trees(draw: st.DrawFn) -> Tree:
     """Tokens and parents, no two siblings equal, few enough leaves."""
     edges: list[tuple[int, int]] = []
-    for parent, token in draw(st.lists(st.tuples(st.integers(-1, 9), TOKENS), max_size=SEQUENCES)):
+    for parent, token in draw(st.lists(st.tuples(st.integers(-1, 9), TOKENS), max_size=LEAVES)):
         if parent < len(edges) and (parent, token) not in edges:
             edges.append((parent, token))
     return [token for _, token in edges], [parent for parent, _ in edges]
@@ -99,7 +99,7 @@ def test_llama_cpp_refuses_what_it_cannot_hold(request: pytest.FixtureRequest) -
     model = load(str(request.getfixturevalue("tiny_path")), threads=1).model
     assert isinstance(model, TreeModel)
     with pytest.raises(ValueError, match="leaves"):
-        model.forward_tree([5], [6] * (SEQUENCES + 1), [-1] * (SEQUENCES + 1))
+        model.forward_tree([5], [6] * (LEAVES + 1), [-1] * (LEAVES + 1))
     with pytest.raises(ValueError, match="parents"):
         model.forward_tree([5], [6, 7], [1, -1])
     model.close()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from predtui.decoding.costs.curve import Curve
 from predtui.decoding.draft import Draft
-from predtui.llm.llamacpp.model import SEQUENCES
+from predtui.llm.llamacpp.model import LEAVES
 from predtui.predgen.candidates import (
     MOST_CANDIDATES,
     AcceptanceEstimate,
@@ -64,7 +64,7 @@ def test_a_wide_forward_that_costs_nothing_takes_all_and_one_that_costs_a_forwar
 
 def test_there_are_never_more_branches_than_an_engine_takes() -> None:
     tree = tree_of([[token] for token in range(1, 60)], room=200)
-    assert tree.evaluated == MOST_CANDIDATES <= SEQUENCES
+    assert tree.evaluated == MOST_CANDIDATES <= LEAVES
 
 
 def test_what_is_worth_verifying_is_what_saves_more_than_it_costs() -> None:

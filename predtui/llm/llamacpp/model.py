@@ -35,9 +35,9 @@ from predtui.llm.rows import Answers, ArrayRows, Logits, Rows
 from predtui.llm.sequences import Sequences
 from predtui.llm.threads import Cores
 
-SEQUENCES = 16
+LEAVES = 16
 """Leaves of a tree that one forward can evaluate side by side."""
-SPARED, PADDING = SEQUENCES, SEQUENCES + 1
+SPARED, PADDING = LEAVES, LEAVES + 1
 """The sequences of what is put aside or moved, and of what stands in a forward for no use of its own."""
 _DEFAULT_CONTEXT = 4096
 _LEAST_CONTEXT = 64

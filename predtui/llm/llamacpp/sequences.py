@@ -22,7 +22,7 @@ _SPARED, _PADDING = 2 * SEQUENCES, 2 * SEQUENCES + 1
 """Sequences of what is moved, and of what stands in a forward for no use of its own."""
 
 
-class Weights(Protocol):
+class SharedWeights(Protocol):
     """What is shared with the model whose weights these are, which must stay open."""
 
     counters: Counters
@@ -46,7 +46,7 @@ class LlamaCppSequences:
     """Each list of tokens has a sequence id. A call lays its lists out in the half of the ids that the call before did
     not use, copies what it shares with that one, and clears the other half."""
 
-    def __init__(self, model: Weights, threads: int) -> None:
+    def __init__(self, model: SharedWeights, threads: int) -> None:
         """All lists together, what they share counted once, fit into the model's context. Counts into the model's
         counters. Raises PredtuiError where the context cannot be opened."""
         self._model, self._vocab_size, self._context_size = model, model.vocab_size, model.context_size

@@ -17,7 +17,7 @@ import numpy as np
 from predtui.errors import PredtuiError
 from predtui.llm.base import Stale, check_request, check_vocabulary, common_prefix
 from predtui.llm.llamacpp.batch import CHUNK, Saved, output_rows
-from predtui.llm.llamacpp.model import PADDING, SEQUENCES, SPARED, LlamaCppModel
+from predtui.llm.llamacpp.model import LEAVES, PADDING, SPARED, LlamaCppModel
 from predtui.llm.llamacpp.repacking import AUTO
 from predtui.llm.rows import ArrayRows, Rows
 
@@ -77,12 +77,12 @@ class LlamaTreeModel(LlamaCppModel):
             self._memory = kept
 
     def forward_tree(self, tokens: Sequence[int], tree: Sequence[int], parents: Sequence[int]) -> Rows:
-        """As ``TreeModel`` says; at most ``SEQUENCES`` leaves and 255 nodes."""
+        """As ``TreeModel`` says; at most ``LEAVES`` leaves and 255 nodes."""
         check_request(tokens, 1, self._context_size - len(tree))
         check_vocabulary(tree, self._vocab_size)
         homes, sequences = _homes(parents)
-        if len(tree) != len(parents) or sequences > SEQUENCES or len(tree) >= CHUNK:
-            raise ValueError(f"a tree of {len(tree)} nodes and {sequences} leaves; at most {CHUNK - 1} and {SEQUENCES}")
+        if len(tree) != len(parents) or sequences > LEAVES or len(tree) >= CHUNK:
+            raise ValueError(f"a tree of {len(tree)} nodes and {sequences} leaves; at most {CHUNK - 1} and {LEAVES}")
         self._settle(tokens)
         forwards = self.counters.forwards
         if len(tokens) > 1:

@@ -1,0 +1,53 @@
+"""The header of a GGUF file, whole or damaged."""
+
+from __future__ import annotations
+
+import itertools
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from predtui.errors import PredtuiError
+from predtui.llm.gguf import read_header
+from tests.tiny_gguf import LAYERS
+
+
+def test_what_a_file_says_of_itself_is_read(tiny_path: Path) -> None:
+    header = read_header(tiny_path)
+    assert header.metadata["general.architecture"] == "llama"
+    assert header.metadata["llama.block_count"] == LAYERS
+    assert "tokenizer.ggml.tokens" not in header.metadata
+    assert header.size == tiny_path.stat().st_size
+    assert header.weights == {(tensor.type, tensor.shape) for tensor in header.tensors.values()}
+    spans = sorted((tensor.begin, tensor.end) for tensor in header.tensors.values())
+    assert all(end <= begin for (_, end), (begin, _) in itertools.pairwise(spans))
+    assert spans[-1][1] <= header.size
+
+
+def test_what_is_no_model_is_refused_with_a_remedy(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("not a model")
+    (tmp_path / "old").write_bytes(b"GGUF" + (1).to_bytes(4, "little") + bytes(64))
+    for name, reason in (("text", "not a GGUF"), ("old", "version 1"), ("absent", "no model file"), (".", "a folder")):
+        with pytest.raises(PredtuiError, match=reason) as refused:
+            read_header(tmp_path / name)
+        assert refused.value.remedy
+
+
+@given(cut=st.floats(0, 1, exclude_max=True), damage=st.lists(st.tuples(st.integers(0, 400), st.integers(0, 255))))
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_file_that_is_cut_short_is_refused_and_a_damaged_one_read_or_refused(
+    cut: float, damage: list[tuple[int, int]], tiny_path: Path, tmp_path: Path
+) -> None:
+    content, end = tiny_path.read_bytes(), max(one.end for one in read_header(tiny_path).tensors.values())
+    (tmp_path / "part.gguf").write_bytes(content[: int(cut * end)])
+    with pytest.raises(PredtuiError):
+        read_header(tmp_path / "part.gguf")
+    changed = bytearray(content)
+    for at, byte in damage:
+        changed[at] = byte
+    (tmp_path / "damaged.gguf").write_bytes(changed)
+    with suppress(PredtuiError):
+        assert read_header(tmp_path / "damaged.gguf").size == len(content)
