@@ -15,10 +15,11 @@ from predtui.decoding.accept import ExactMatch, verify
 from predtui.decoding.base import Decoder, DecodingStatistics, Sampler
 from predtui.decoding.costs.budget import Budget
 from predtui.decoding.costs.constants import DUO_LONGEST
-from predtui.decoding.costs.spans import DRAFT, TARGET
-from predtui.decoding.draft import Draft
+from predtui.decoding.costs.instrument import Instrument
+from predtui.decoding.costs.iterations import Iteration, Iterations
+from predtui.decoding.draft import Draft, Verification
 from predtui.decoding.drafters.bridge import same_tokens
-from predtui.decoding.duo_draft import Drafted, DraftThread, Request, draft, tokens_in
+from predtui.decoding.duo_draft import Drafted, DraftThread, Request, draft
 from predtui.decoding.parts import Parts
 from predtui.errors import PredtuiError
 from predtui.llm.base import LanguageModel, Stale, leave, never
@@ -26,20 +27,6 @@ from predtui.llm.sequences import SEQUENCES, sequences_of
 
 PATIENCE = 2.0
 """Seconds after which a reply goes on without its draft."""
-_OFF = "drafting is off: the target alone is as fast here"
-
-
-@dataclass(frozen=True, slots=True)
-class Iteration:
-    """One iteration, in seconds: all of it, the target's forward, the draft. ``sequences``: how many were drafted, and
-    ``first`` whether the target chose the first token of the first of them; None where that was not judged."""
-
-    wall: float
-    target: float
-    draft: float
-    tokens: int
-    sequences: int = 0
-    first: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,19 +49,21 @@ class Duo:
         sampler: Sampler,
         clock: Clock,
         options: DuoOptions | None = None,
-        tell: Callable[[Iteration], None] = lambda iteration: None,
+        notify: Callable[[Iteration], None] = lambda iteration: None,
     ) -> None:
-        """``tell`` gets each iteration that was followed by another."""
+        """``notify`` gets each iteration that was followed by another."""
         self.statistics = DecodingStatistics()
         self._options = options or DuoOptions()
-        self._model, self._draft_size = target, draft_model.context_size
-        self._rule, self._now, self._tell = ExactMatch(sampler), clock.now, tell
-        self.budget = Budget(self._options.budget)
-        self._sequences = sequences_of(draft_model)
+        instrument = Instrument(clock, self.statistics.work)
+        self._iterations = Iterations(instrument, Budget(self._options.budget), notify)
+        self._target, self._model, self._rule = target, instrument.around(target), ExactMatch(sampler)
+        self._draft_size, self._sequences = draft_model.context_size, sequences_of(draft_model)
         count = self._options.sequences
         self._thread = DraftThread(
             lambda asked, superseded: draft(self._sequences, sampler, asked, count, superseded), clock.now
         )
+        self._drafting = True
+        """Whether the reply goes on with its draft."""
 
     def generate(
         self,
@@ -86,78 +75,68 @@ class Duo:
         guess: Sequence[int] = (),
     ) -> Iterator[int]:
         """The beginning of a guess is verified as if it were left of a draft."""
-        context, last, left = list(tokens), position + limit, list(guess[:DUO_LONGEST])
-        drafting, measured = self._thread.ready, False
+        context, last, left = list(tokens), position + limit, tuple(guess[:DUO_LONGEST])
+        self._drafting = self._thread.ready
+        self._iterations.begin()
         while position < last and len(context) <= self._model.context_size and not stale():
             left = left[: min(last - position - 1, self._model.context_size - len(context))]
-            begun = self._now()
-            asked = drafting and self._ask(context, left, position)
-            leave(self._model, int(asked))
-            try:
-                verification = verify(self._model, context, Draft(tuple(left)), self._rule, position, is_end)
-            finally:
-                leave(self._model, -int(asked))
-            verified = self._now()
-            self.statistics.work.worked(TARGET, begun, verified)
-            path, new = verification.path, verification.tokens
-            token = new[-1]
-            self.statistics.count(len(left), len(path), len(new))
-            if measured and asked:
-                self.budget.verified(len(left) + 1, len(path), verified - begun)
-            elif measured and not left:
-                self.budget.alone(verified - begun)
-            for one in new:
-                yield one
-                if is_end(one):
+            asked = self._ask([*context, *left], position + len(left))
+            verification = self._verify(context, Draft(left), position, is_end, asked)
+            for token in verification.tokens:
+                yield token
+                if is_end(token):
                     return
-            context += new
-            position += len(new)
-            if len(path) < len(left) or not asked:
-                left, measured = [], True
-                continue
-            resumed = self._now()
-            drafted = self._answer()
-            drafting = drafted is not None
-            if drafted is not None:
-                self.statistics.work.worked(DRAFT, drafted.start, drafted.end)
-                left = self._follow(drafted, token)
-                if measured:
-                    right = any(sequence[0] == token for sequence in drafted.sequences)
-                    self.budget.drafted(tokens_in(drafted.sequences), drafted.seconds, right)
-                    self.statistics.note = _OFF if self.budget.off else ""
-                wall = verified - begun + self._now() - resumed
-                first = drafted.sequences[0][0] == token
-                count = len(drafted.sequences)
-                self._tell(Iteration(wall, verified - begun, drafted.seconds, len(new), count, first))
-            measured = True
+            context += verification.tokens
+            position += len(verification.tokens)
+            left = self._follow(verification) if asked and verification.accepted == left else ()
 
     def close(self) -> None:
         self._thread.close(self._options.patience)
         if not self._thread.alive:
             self._sequences.close()
 
-    def _ask(self, context: list[int], left: list[int], position: int) -> bool:
+    def _ask(self, context: list[int], position: int) -> bool:
         """Set the draft to work on what the target gets too; False where that would not pay, or not fit its memory."""
-        budget = min(self.budget.next(), self._draft_size - len(context) - len(left) + 1)
+        room = self._draft_size - len(context) + 1
+        budget = min(self._iterations.budget(), room) if self._drafting else 0
         if budget > 0:
-            self._thread.ask(Request([*context, *left], budget, position + len(left)))
+            self._thread.ask(Request(context, budget, position))
         return budget > 0
+
+    def _verify(
+        self, context: list[int], draft: Draft, position: int, is_end: Callable[[int], bool], asked: bool
+    ) -> Verification:
+        """The target's forward, which leaves a core to a draft that was ``asked`` for."""
+        leave(self._target, int(asked))
+        try:
+            verification = verify(self._model, context, draft, self._rule, position, is_end)
+        finally:
+            leave(self._target, -int(asked))
+        self._iterations.verified(verification, asked)
+        accepted, ended = len(verification.path), verification.next_token is None
+        self.statistics.count(accepted if ended else len(draft.tokens), accepted, len(verification.tokens))
+        return verification
+
+    def _follow(self, verification: Verification) -> tuple[int, ...]:
+        """What is left of the sequence that begins with the target's choice; nothing where none does."""
+        drafted = self._answer()
+        if drafted is None:
+            return ()
+        chosen = next((one for one in drafted.sequences if one[0] == verification.next_token), None)
+        self.statistics.proposed += 1
+        self.statistics.accepted += chosen is not None
+        self._iterations.followed(verification, drafted)
+        self.statistics.note = self._iterations.note
+        return tuple(chosen[1:]) if chosen else ()
 
     def _answer(self) -> Drafted | None:
         """None, and a note in the statistics, where the draft is lost: the reply goes on without it."""
         try:
-            drafted = self._thread.answer(self._options.patience)
+            return self._thread.answer(self._options.patience)
         except Exception as error:
+            self._drafting = False
             self.statistics.note = f"the draft is lost ({error}): decoding goes on without it"
             return None
-        return drafted
-
-    def _follow(self, drafted: Drafted, token: int) -> list[int]:
-        """What is left of the sequence that begins with the target's choice; nothing where none does."""
-        chosen = next((sequence for sequence in drafted.sequences if sequence[0] == token), None)
-        self.statistics.proposed += 1
-        self.statistics.accepted += chosen is not None
-        return chosen[1:] if chosen else []
 
 
 def make(parts: Parts) -> Decoder:

@@ -9,7 +9,7 @@ import math
 import queue
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from predtui.decoding.base import Sampler
 from predtui.llm.base import Stale
@@ -30,11 +30,13 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Drafted:
-    """``sequences`` that may follow, the likeliest first, and the seconds of the clock between which they were made."""
+    """``sequences`` that may follow, the likeliest first, and the seconds of the clock between which they were made.
+    ``waited``: how long whoever asked then waited for them."""
 
     sequences: list[list[int]]
     start: float
     end: float
+    waited: float = 0.0
 
     @property
     def seconds(self) -> float:
@@ -111,6 +113,7 @@ class DraftThread:
 
     def answer(self, patience: float) -> Drafted:
         """What was asked for last. Raises TimeoutError after ``patience`` seconds, and whatever ended the thread."""
+        begun = self._now()
         while True:
             try:
                 request, answer = self._answers.get(timeout=patience)
@@ -120,7 +123,7 @@ class DraftThread:
             if isinstance(answer, Exception):
                 raise answer
             if request is self._asked:
-                return answer
+                return replace(answer, waited=self._now() - begun)
 
     def close(self, patience: float) -> None:
         """End the thread, and wait so many seconds for that."""

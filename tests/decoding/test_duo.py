@@ -15,7 +15,8 @@ from predtui.clock import RealClock
 from predtui.decoding.assembly import make_decoder
 from predtui.decoding.autoregressive import generate
 from predtui.decoding.base import Sampler
-from predtui.decoding.duo import Duo, DuoOptions, Iteration
+from predtui.decoding.costs.iterations import Iteration
+from predtui.decoding.duo import Duo, DuoOptions
 from predtui.decoding.duo_draft import Request, draft, tokens_in
 from predtui.decoding.parts import Parts
 from predtui.decoding.sampler import Greedy, Seeded

@@ -89,9 +89,8 @@ class Scheduler:
                 best, count = speed, length
         return count
 
-    def verified(self, evaluated: int, seconds: float) -> None:
-        """A forward of the target over so many tokens, the draft and the one before it, took so long."""
-        self._verify.add(evaluated, seconds)
+    def verified(self, evaluated: int) -> None:
+        """A forward of the target over so many tokens, the draft and the one before it, was measured."""
         self._measuring = self._measuring and evaluated > 1
 
     def missed(self) -> None:

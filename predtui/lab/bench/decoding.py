@@ -16,7 +16,7 @@ import typer
 
 from predtui.decoding import datastore
 from predtui.decoding.base import DecodingStatistics
-from predtui.decoding.duo import Iteration
+from predtui.decoding.costs.iterations import Iteration
 from predtui.decoding.sampler import sampler
 from predtui.errors import PredtuiError
 from predtui.lab.bench import calibrate, decoding_figures, streams

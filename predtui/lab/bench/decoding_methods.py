@@ -13,7 +13,8 @@ from typing import Any
 from predtui.clock import RealClock
 from predtui.decoding.assembly import DecodingOptions, make_decoder
 from predtui.decoding.base import DecodingStatistics, Sampler
-from predtui.decoding.duo import Duo, DuoOptions, Iteration
+from predtui.decoding.costs.iterations import Iteration
+from predtui.decoding.duo import Duo, DuoOptions
 from predtui.decoding.parts import Parts
 from predtui.decoding.sampler import Greedy
 from predtui.errors import PredtuiError
@@ -32,8 +33,8 @@ Generate = Callable[[Sequence[int], int], Iterator[int]]
 
 @dataclass(frozen=True, slots=True)
 class MethodParts:
-    """What methods are made of. ``budget``: the c that ablations of Duo are centred on; ``tell`` gets Duo's iterations
-    with the name of the method; ``folders`` hold target and draft for methods that load them themselves."""
+    """What methods are made of. ``budget``: the c that ablations of Duo are centred on; ``notify`` gets the iterations
+    of Duo with the name of the method; ``folders`` hold target and draft for methods that load them themselves."""
 
     target: LoadedModel
     draft: LoadedModel
@@ -41,7 +42,7 @@ class MethodParts:
     sampler: Sampler
     store: Path | None
     budget: int
-    tell: Callable[[str, Iteration], None]
+    notify: Callable[[str, Iteration], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ def _duo(sequences: int = 0, offset: int | None = None) -> Callable[[MethodParts
             bench.sampler,
             RealClock(),
             options,
-            lambda iteration: bench.tell(name, iteration),
+            lambda iteration: bench.notify(name, iteration),
         )
         is_end = bench.target.tokenizer.is_end
         return ReadyMethod(lambda prompt, limit: built.generate(prompt, limit, is_end), built.statistics, built.close)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from predtui.decoding.duo import Iteration
+from predtui.decoding.costs.iterations import Iteration
 from predtui.lab.bench.decoding_methods import VANILLA
 
 

@@ -147,7 +147,7 @@ def _pattern(
     else:
         rule: Acceptance = RejectionSampling(sampler) if name == "rejection" else ExactMatch(sampler)
         oracle = Oracle(plain, len(prompt), rng, chance, size)
-        decoder = Speculative(target.model, sampler, oracle, rule, VirtualClock())
+        decoder = Speculative(target.model, oracle, rule, VirtualClock())
     return name, decoder, sampler, prompt, plain, guess
 
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from predtui.decoding.costs.constants import FIRST
 from predtui.decoding.costs.curve import Curve, Line
 from predtui.decoding.costs.scheduler import Scheduler
 
@@ -62,16 +63,28 @@ def test_a_line_neither_falls_nor_begins_below_nothing(seen: list[tuple[int, flo
     assert -1e-6 <= line.seconds(0) <= line.seconds(size) + 1e-6
 
 
-def simulate(chance: float, token_cost: float, draft_cost: float, forwards: int) -> tuple[Scheduler, float]:
+class Measured(Scheduler):
+    """A scheduler whose forwards are measured into its curve, as an instrument does."""
+
+    def __init__(self, costs: Curve, first: int = FIRST) -> None:
+        super().__init__(costs, first=first)
+        self._costs = costs
+
+    def took(self, evaluated: int, seconds: float) -> None:
+        self._costs.add(evaluated, seconds)
+        self.verified(evaluated)
+
+
+def simulate(chance: float, token_cost: float, draft_cost: float, forwards: int) -> tuple[Measured, float]:
     """Forwards of 1 + ``token_cost`` a draft token, and how much faster than without drafts they were."""
-    scheduler, rng = Scheduler(Curve()), random.Random(1)
+    scheduler, rng = Measured(Curve()), random.Random(1)
     seconds = tokens = 0.0
     for _ in range(forwards):
         length = 0 if scheduler.paused else scheduler.budget()
         scheduler.waited(1)
         accepted = next((i for i in range(length) if rng.random() >= chance), length)
         cost = 1 + token_cost * length
-        scheduler.verified(length + 1, cost)
+        scheduler.took(length + 1, cost)
         if length:
             scheduler.drafted(length, length, accepted, draft_cost * length)
         seconds += cost + draft_cost * length
@@ -101,7 +114,7 @@ def test_drafting_is_tried_again_and_found_to_pay() -> None:
     for _ in range(5000):
         length = 0 if scheduler.paused else scheduler.budget()
         scheduler.waited(1)
-        scheduler.verified(length + 1, 1.0)
+        scheduler.took(length + 1, 1.0)
         if length:
             scheduler.drafted(length, length, length, 0.01)
     assert not scheduler.off
@@ -131,10 +144,10 @@ def test_so_much_of_a_draft_is_verified_as_brings_the_most_tokens_a_second(
 @pytest.mark.parametrize(("natural", "low", "high"), [(999, 12, 24), (4, 32, 64)])
 def test_sources_that_end_by_themselves_are_given_room(natural: int, low: int, high: int) -> None:
     """A longer budget costs those nothing that rarely spend it."""
-    scheduler, rng = Scheduler(Curve()), random.Random(1)
+    scheduler, rng = Measured(Curve()), random.Random(1)
     for _ in range(400):
         proposed = min(scheduler.budget(), 1 + int(rng.expovariate(1 / natural)))
-        scheduler.verified(proposed + 1, 1 + 0.3 * proposed)
+        scheduler.took(proposed + 1, 1 + 0.3 * proposed)
         if proposed:
             accepted = next((i for i in range(proposed) if rng.random() > 0.98), proposed)
             scheduler.drafted(proposed, proposed, accepted, 0.1 * proposed)
@@ -143,8 +156,8 @@ def test_sources_that_end_by_themselves_are_given_room(natural: int, low: int, h
 
 def test_the_first_drafts_grow_as_long_as_they_are_accepted() -> None:
     def second(accepted: int) -> int:
-        scheduler = Scheduler(Curve(), first=3)
-        scheduler.verified(1, 1.0)
+        scheduler = Measured(Curve(), first=3)
+        scheduler.took(1, 1.0)
         scheduler.drafted(3, 3, accepted, 0.1)
         return scheduler.budget()
 
@@ -157,8 +170,8 @@ def test_an_empty_draft_is_refused() -> None:
 
 
 def test_a_source_without_drafts_is_asked_less_and_less() -> None:
-    scheduler, asked = Scheduler(Curve()), 0
-    scheduler.verified(1, 1.0)
+    scheduler, asked = Measured(Curve()), 0
+    scheduler.took(1, 1.0)
     for _ in range(1000):
         if scheduler.paused:
             scheduler.waited(1)
