@@ -90,11 +90,19 @@ class Registry(Mapping[str, Entry]):
         hint = f"Did you mean {near[0]}?" if near else f"Choose one of {', '.join(self.offered())}."
         raise PredtuiError(f"There is no {self.kind} {name!r}.", hint)
 
+    def line(self, name: str) -> str:
+        """``name`` and the help of the entry that it means; whether that is lossless, where some entries are not.
+        Raises PredtuiError."""
+        return self._line(name, self.find(name))
+
     def lines(self) -> list[str]:
-        """Name and help of each, and whether it is lossless, in a registry of which some are not."""
-        lossy = not all(entry.lossless for entry in self.values())
-        marks = {True: ", lossless", False: ", lossy"} if lossy else {True: ""}
-        return [f"{entry.name}{marks[entry.lossless]}: {entry.help}" for entry in self.values() if not entry.internal]
+        """A line for each entry that settings offer."""
+        return [self._line(name, self[name]) for name in self.offered()]
+
+    def _line(self, name: str, entry: Entry) -> str:
+        mixed = not all(entry.lossless for entry in self.values())
+        mark = (", lossless" if entry.lossless else ", not lossless") if mixed else ""
+        return f"{name}{mark}: {entry.help}"
 
     def factory(self, name: str) -> Callable[..., Any]:
         """What makes the one that ``name`` means. Raises PredtuiError."""
@@ -170,7 +178,7 @@ DECODERS = Registry(
         "speculative",
         "predtui.decoding.speculative:make",
         "keeps the drafted tokens that the model itself chooses: with a seed and a temperature, too, the reply is the "
-        "one `ar` gives",
+        "one ar gives",
         frozenset({"drafter"}),
     ),
     Entry(
@@ -205,7 +213,7 @@ DRAFTERS = Registry(
     Entry(
         "model",
         "predtui.decoding.drafters.model:make",
-        "what a smaller model says (`--draft`, by default the pocket draft); one with another tokenizer is bridged by "
+        "what a smaller model says (--draft, by default the pocket draft); one with another tokenizer is bridged by "
         "text",
         frozenset({"draft"}),
     ),
@@ -239,7 +247,7 @@ DRAFTERS = Registry(
     Entry(
         "fused",
         "predtui.decoding.drafters.fused:make",
-        "`suffix`, and `model` where that knows nothing or leaves room",
+        "suffix, and model where that knows nothing or leaves room",
         frozenset({"draft"}),
     ),
 )

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from predtui.commands.doctor import Finding, examine, typed_turn_works
+from predtui.commands.checks.finding import Finding
+from predtui.commands.doctor import examine, typed_turn_works
 from predtui.llm.gguf import read_header
 from predtui.llm.llamacpp import repacking
 from predtui.settings import LlmSettings, Settings

@@ -47,7 +47,7 @@ def test_its_help_names_every_value_that_it_may_have(command: tuple[Any, list[Se
         assert all(choice in said for choice in item.choices)
         for entry in (item.ideas or {}).values():
             assert entry.help in said
-            assert entry.lossless or f"{entry.name}, lossy" in said
+            assert entry.lossless or f"{entry.name}, not lossless" in said
 
 
 def test_what_is_given_arrives_and_the_rest_is_as_ever(command: tuple[Any, list[Settings]]) -> None:

@@ -1,0 +1,77 @@
+"""Python, the terminal, the folders, sound devices and the GPU. Must not know of models."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Iterator
+
+from predtui.commands.checks.finding import Finding
+from predtui.config import user_file
+from predtui.errors import PredtuiError
+from predtui.settings import Settings, state_folder
+
+
+def python(_: Settings) -> Iterator[Finding]:
+    """Its version, and the machine it runs on."""
+    cores = os.cpu_count()
+    detail = f"{platform.python_version()} on {platform.system()} {platform.machine()}, {cores} cores"
+    recent = sys.version_info >= (3, 11)
+    remedy = "" if recent else "Install Python 3.11 or newer."
+    yield Finding("python", "found" if recent else "broken", detail, remedy, needed=True)
+
+
+def terminal(_: Settings) -> Iterator[Finding]:
+    """Whether there is one, and how large it is."""
+    if not sys.stdout.isatty():
+        yield Finding("terminal", "missing", "output is not a terminal", "Run predtui in one to see the screen.")
+        return
+    size = shutil.get_terminal_size()
+    kind = os.environ.get("TERM", "unknown")
+    colours = "truecolor" if os.environ.get("COLORTERM") in ("truecolor", "24bit") else kind
+    detail = f"{size.columns}x{size.lines}, {colours}, {sys.stdout.encoding}"
+    if size.columns < 80 or size.lines < 24:
+        yield Finding("terminal", "found", detail, "Panes need 80x24 to be comfortable: enlarge the window.")
+    else:
+        yield Finding("terminal", "found", detail)
+
+
+def settings(_: Settings) -> Iterator[Finding]:
+    """Where they stand, and where logs go."""
+    path = user_file()
+    yield Finding("settings", "found", str(path) if path.exists() else f"defaults ({path} is not there)")
+    folder = state_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        free = shutil.disk_usage(folder).free / 2**20
+        yield Finding("log folder", "found", f"{folder}, {free:.0f} MB free")
+    except OSError as error:
+        yield Finding("log folder", "broken", f"{folder}: {error}", "Set PREDTUI_STATE_DIR to a folder you may write.")
+
+
+def sound(settings: Settings) -> Iterator[Finding]:
+    """The microphone and the speaker that the settings name."""
+    from predtui.audio.devices import NOUN, Kind, find
+
+    chosen: dict[Kind, str] = {"input": settings.audio.input, "output": settings.audio.output}
+    for kind, name in chosen.items():
+        if name == "none":
+            yield Finding(NOUN[kind], "missing", "switched off", f"Clear audio.{kind} to use one.")
+            continue
+        try:
+            device = find(kind, name)
+            yield Finding(NOUN[kind], "found", f"{device.index} {device.name}, {device.rate} Hz")
+        except PredtuiError as error:
+            yield Finding(NOUN[kind], "missing", error.message, error.remedy)
+
+
+def gpu(_: Settings) -> Iterator[Finding]:
+    """An NVIDIA GPU, if there is one."""
+    from predtui.runtime.monitor import Gpu
+
+    if name := Gpu().name:
+        yield Finding("gpu", "found", name)
+    else:
+        yield Finding("gpu", "missing", "no NVIDIA GPU; the CPU does all the work", "None needed for the pocket model.")

@@ -1,0 +1,42 @@
+"""The recogniser and the synthesiser, by what their registry entries say of themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from predtui.commands.checks.finding import Finding, State, package_finding
+from predtui.errors import PredtuiError
+from predtui.registry import RECOGNISERS, SYNTHESISERS, Registry
+from predtui.settings import AsrSettings, Settings, TtsSettings
+
+
+def synthesiser(settings: Settings) -> Iterator[Finding]:
+    """The one that the settings name, and the spare one."""
+    from predtui.tts.stage import SPARE
+
+    if settings.tts.engine == "none":
+        yield Finding("synthesiser", "missing", "switched off", f"Set tts.engine to {SPARE} to hear replies.")
+        return
+    if settings.tts.engine != SPARE:
+        yield from _checked(SYNTHESISERS, settings.tts.engine, settings.tts, settings.tts.engine)
+    yield from _checked(SYNTHESISERS, SPARE, settings.tts, "synthesiser", "broken")
+
+
+def recogniser(settings: Settings) -> Iterator[Finding]:
+    """The packages there are, and what the one that the settings name has to have."""
+    for entry in RECOGNISERS.values():
+        if entry.package:
+            yield package_finding(entry.name, entry.package, entry.package.replace("-", "_"))
+    yield from _checked(RECOGNISERS, settings.asr.engine, settings.asr, "whisper checkpoint")
+
+
+def _checked(
+    registry: Registry, name: str, options: AsrSettings | TtsSettings, subject: str, otherwise: State = "missing"
+) -> Iterator[Finding]:
+    """What the engine's own check finds; nothing where it has none, or nothing to tell."""
+    try:
+        check = registry.check(name)
+        if found := check(options) if check else "":
+            yield Finding(subject, "found", found)
+    except PredtuiError as error:
+        yield Finding(subject, otherwise, error.message, error.remedy)
