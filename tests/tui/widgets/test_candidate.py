@@ -7,7 +7,8 @@ from dataclasses import replace
 from textual.content import Content
 
 from predtui.state import events as ev
-from predtui.state.turn import Turn, reduce
+from predtui.state.reducer import reduce
+from predtui.state.turn import Turn
 from predtui.tui.widgets.candidate import CandidatePane
 from tests.tui.scenes import fold, speculating
 

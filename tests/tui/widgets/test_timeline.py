@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from predtui.state import events as ev
-from predtui.state.turn import reduce
+from predtui.state.reducer import reduce
 from predtui.tui.widgets.timeline import TimelinePane
 from tests.tui.scenes import fold
 
