@@ -29,7 +29,7 @@ from predtui.lab.wer import matches, normal, word_error_rate
 from predtui.settings import AsrSettings
 
 LONG = 60.0
-"""Seconds from which on a recording tells whether delays grow."""
+"""Recordings at least this many seconds long show whether delays grow."""
 
 
 def latencies(recording: Recording, outcome: Outcome) -> list[float]:

@@ -106,7 +106,7 @@ def _seconds(work: Callable[[], object]) -> float:
 
 
 def main(model: str, engine: str, threads: int = 0, repeats: int = 9, out: Path | None = None, draft: str = "") -> None:
-    """Measure, print, write to ``out``, or to the user's profile ``this-machine``; with a ``draft``, tell c as well."""
+    """Measure, print, write to ``out``, or to the profile ``this-machine``; with a ``draft``, print c as well."""
     found = measure(model, engine, threads, repeats)
     told = cost_coefficients(model, draft, engine, threads, repeats) if draft else {}
     if told:

@@ -192,7 +192,7 @@ def _store(bench: DecodingBench, target: LoadedModel) -> Path | None:
 
 
 def result(bench: DecodingBench, gather: Gather[ReplyRecord] = list) -> dict[str, Any]:
-    """All that is written as JSON, of the replies that are gathered. Raises PredtuiError as ``Run``."""
+    """The JSON, over the replies that are gathered. Raises PredtuiError as ``Run``."""
     run = Run(bench)
     try:
         figure_1 = run.figure_1()
@@ -233,12 +233,10 @@ def main(bench: DecodingBench, json_path: Path | None = None, plot: Path | None 
 
 
 def cli(
-    methods: Annotated[
-        str, typer.Option(help="Ways to decode, separated by commas.")
-    ] = "vanilla,sps,pld,rest,lookahead,duo",
+    methods: Annotated[str, typer.Option(help="Methods, separated by commas.")] = "vanilla,sps,pld,rest,lookahead,duo",
     prompts: Annotated[
         list[str] | None,
-        typer.Option(help="As of bench predgen; each is a task; may be given several times."),
+        typer.Option(help="As in bench predgen; each is a task of the tables; may be given several times."),
     ] = None,
     limit: Annotated[int, typer.Option(help="Dialogues a task; 0 takes all of a file.", min=0)] = 40,
     prompts_seed: Seed = 1,

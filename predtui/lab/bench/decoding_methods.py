@@ -47,7 +47,7 @@ class MethodParts:
 
 @dataclass(frozen=True, slots=True)
 class ReadyMethod:
-    """A method ready to generate; ``statistics`` None where it tells none, ``streams`` False where its tokens come all
+    """A method ready to generate; ``statistics`` None where it keeps none, ``streams`` False where its tokens come all
     at once."""
 
     generate: Generate

@@ -47,7 +47,7 @@ class Failure:
 
 
 def run(histories: int, seed: int, gather: Gather[Failure | None] = list) -> list[Failure]:
-    """What failed of ``histories`` random ones, as far as they are gathered."""
+    """The failures among ``histories`` random ones, of those that are gathered."""
     return [failure for failure in gather(_played(histories, seed)) if failure]
 
 

@@ -94,7 +94,7 @@ class Oracle:
 def run(
     patterns: int, seed: int, target: LoadedModel, draft: LoadedModel, gather: Gather[Difference | None] = list
 ) -> list[Difference]:
-    """What went wrong in ``patterns`` random ones, as far as they are gathered."""
+    """The failures among ``patterns`` random ones, of those that are gathered."""
     return [case for case in gather(_played(patterns, seed, target, draft)) if case]
 
 

@@ -125,7 +125,7 @@ def history(rng: random.Random) -> Iterator[Stroke]:
 
 
 class Line:
-    """A pipeline without engines, and the transcripts it has told."""
+    """A pipeline without engines, and the transcripts it has emitted."""
 
     def __init__(self) -> None:
         self.clock = VirtualClock(START_S)
@@ -181,7 +181,7 @@ def _key(name: str) -> Key:
 
 
 async def _dealt_with(app: PredtuiApp, prompt: PromptLine) -> None:
-    """Until an event sent to the app before has gone to the input line, and what that told has come back."""
+    """Until an event sent to the app before has gone to the input line, and its transcripts have come back."""
     done = asyncio.Event()
     app.call_later(prompt.call_later, app.call_later, done.set)
     await done.wait()

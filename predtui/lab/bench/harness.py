@@ -1,4 +1,4 @@
-"""Plays timed input through the "llm" and the "tts" stage and tells what came of it, in real or in virtual time.
+"""Plays timed input through the "llm" and the "tts" stage and returns their events, in real or in virtual time.
 
 On the real clock each stage has a thread and input comes as it does in life. On a virtual one the stages are machines
 of their own, as processes are: sound never delays words, so first the words are worked out in full, then the sound.
@@ -35,8 +35,8 @@ class StageFactories:
 Arrived = Callable[[Event], None]
 Play = Callable[[StageFactories, Sequence[Event], Arrived], list[Event]]
 """(cast, input, arrived) → the stages' events of one turn, each stage's in order. ``input`` begins with TurnStarted and
-ends with the final Transcript; its times are seconds from the start. ``arrived`` is told each as it comes, with the
-clock's time. Where there was a reply, its comparison with plain decoding is among the events. Raises PredtuiError
+ends with the final Transcript; its times are seconds from the start. ``arrived`` is called for each as it comes, with
+the clock's time. Where there was a reply, its comparison with plain decoding is among the events. Raises PredtuiError
 where a stage fails."""
 
 

@@ -1,4 +1,4 @@
-"""How many tokens a forward of Jacobi decoding brings, by model and block, on held-out pocket prompts.
+"""Tokens per forward of Jacobi decoding, by model and block size, on held-out pocket prompts.
 
 A tuned model and the one it was tuned from go into one table. Must not know how the tuning was done.
 """

@@ -55,7 +55,7 @@ class Scene:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One turn: when Enter was written, what was told since the first key, and the turn at its end."""
+    """One turn: when Enter was written, the events since the first key, and the turn at its end."""
 
     enter: float
     events: list[Event]
@@ -139,7 +139,7 @@ class Terminal:
         return Asked(enter, events, self._state)
 
     def until(self, enough: Callable[[Turn], bool]) -> list[Event]:
-        """What is told until the turn is as wanted."""
+        """The events until the turn is as wanted."""
         events: list[Event] = []
         for event in self._told():
             events.append(event)

@@ -1,4 +1,4 @@
-"""How people put a prompt in: keys with their hesitations, bursts and corrections, words as a recogniser writes them.
+"""Simulated input: typing with hesitations, bursts and corrections, and speech as a recogniser transcribes it.
 
 Random, by a seed; the times are seconds from the beginning. Must not know what answers.
 """
@@ -43,8 +43,8 @@ def _keys(text: str, rng: random.Random) -> Iterator[str]:
 
 
 def spoken(text: str, words_a_minute: float, rng: random.Random) -> Stream:
-    """``text`` as a recogniser tells of it: some words at a time, the last one misheard now and then, all once more at
-    the end, when silence has shown it."""
+    """``text`` as a recogniser transcribes it: some words at a time, the last one misheard now and then, all of it once
+    more at the end, when silence has shown it."""
     words = text.split()
     time, known, partials = 0.0, 0, list[tuple[float, str]]()
     while known < len(words):

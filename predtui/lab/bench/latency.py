@@ -97,7 +97,7 @@ def _plain_prompts(limit: int, seed: int) -> list[str]:
 
 
 def result(bench: LatencyBench, gather: Gather[TurnFigures] = list) -> dict[str, Any]:
-    """All that is written as JSON: a row a kind of input, of the turns that are gathered. Raises PredtuiError where the
+    """The JSON: one row per kind of input, over the turns that are gathered. Raises PredtuiError where the
     app cannot answer."""
     one = forward_ms(bench.options)
     turns = gather(_turns(bench))

@@ -1,4 +1,4 @@
-"""Is what speculation commits what plain greedy decoding gives? On held-out pocket prompts, streamed word by word.
+"""Does speculation commit exactly what plain greedy decoding gives? On held-out pocket prompts, word by word.
 
 Drives the "llm" stage itself, as a host does, without waiting between words. Must not know of sound.
 """

@@ -57,7 +57,7 @@ is greedy verification as PredGen's authors run it: one candidate, grown in roun
 ``independent`` draws afresh at each look, which shows at a temperature only. ``speculative`` drafts with the rest of
 the rejected candidate and with the prompt, ``copying`` with all that was said or thought of; ``drafted`` with the draft
 model. ``clause`` speaks the first clause before its sentence is known, and so does ``baseline-clause`` without
-speculation. ``guesses-model``, ``-user`` and ``-both``: who foresees the user's words."""
+speculation. ``guesses-model``, ``-user`` and ``-both``: which model predicts the user's next words."""
 GROUPS = {
     "ablation": (
         *(BASELINE, "paper", "greedy", "no-preemption", "no-memory", "no-continuations", "independent", "no-pause"),

@@ -288,7 +288,7 @@ def main(
 
 
 def cli(
-    limit: Annotated[int, typer.Option(help="Prompts a group.", min=1)] = 100,
+    limit: Annotated[int, typer.Option(help="Prompts per group.", min=1)] = 100,
     seed: Seed = 1,
     max_tokens: MaxTokens = 160,
     json: Json = None,
@@ -299,7 +299,7 @@ def cli(
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m predtui.lab.bench.pocket", description=__doc__)
-    parser.add_argument("--limit", type=int, default=100, help="prompts a group")
+    parser.add_argument("--limit", type=int, default=100, help="prompts per group")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", type=Path, dest="json_path")
     parser.add_argument("--models", type=Path, help="folder that holds target and draft")

@@ -141,7 +141,7 @@ def _foreseen(outs: Sequence[Event], heard: Sequence[Event], prompt: str) -> boo
 
 
 def _at_first_sound(outs: Sequence[Event]) -> Synthesis:
-    """What the synthesiser told of itself last before its first sound."""
+    """The last figures of the synthesiser before its first sound."""
     told = Synthesis()
     for out in outs:
         if isinstance(out, Synthesis):
@@ -179,7 +179,7 @@ class PredgenBench:
 
 
 def result(bench: PredgenBench, gather: Gather[TurnRecord] = list) -> dict[str, Any]:
-    """All that is written as JSON, of the turns that are gathered. Raises PredtuiError as ``run`` does."""
+    """The JSON, over the turns that are gathered. Raises PredtuiError as ``run`` does."""
     records = gather(_turns(bench))
     where = bench.profile
     return {
@@ -229,7 +229,7 @@ def main(bench: PredgenBench, json_path: Path | None = None, plot: Path | None =
 
 def cli(
     methods: Annotated[
-        str, typer.Option(help="Ways to answer, separated by commas; ablation: each addition off.")
+        str, typer.Option(help="Methods, separated by commas; ablation: each addition switched off in turn.")
     ] = "baseline,greedy",
     prompts: Prompts = "pocket",
     streams: Annotated[Path | None, typer.Option(help="Recorded streams, as bench record writes them.")] = None,
@@ -240,7 +240,7 @@ def cli(
     spoken: Annotated[
         bool, typer.Option("--spoken", help="Say the prompts: the recogniser's streams are played.")
     ] = False,
-    asr: Annotated[str, typer.Option(help="The recogniser that hears them.")] = "auto",
+    asr: Annotated[str, typer.Option(help="The recogniser that hears the spoken prompts.")] = "auto",
     asr_model: Annotated[str, typer.Option(help="Its Whisper: pocket, tiny.en, or a folder.")] = AUTO,
     model: Annotated[
         list[str] | None, typer.Option(help="pocket, smollm2, or a path; may be given several times.")
@@ -248,7 +248,9 @@ def cli(
     engine: Annotated[str, typer.Option(help="What runs the model.")] = "llamacpp",
     threads: Threads = 0,
     max_tokens: MaxTokens = 256,
-    clock: Annotated[Literal["real", "virtual"], typer.Option(help="This machine's time, or a profile's.")] = "real",
+    clock: Annotated[
+        Literal["real", "virtual"], typer.Option(help="Real: this machine's time. Virtual: the costs of --profile.")
+    ] = "real",
     profile: Annotated[str, typer.Option(help="Machine of the virtual clock: a name or a .toml file.")] = "a5000-7b",
     temperature: Annotated[float, typer.Option(help="0 decodes greedily.", min=0.0)] = 0.0,
     seed: Annotated[int, typer.Option(help="Seed of the sampler.")] = 0,

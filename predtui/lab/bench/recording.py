@@ -1,4 +1,4 @@
-"""Records what the recogniser takes synthetic speech for, as it is spoken: streams with real mistakes and revisions.
+"""Records what the recogniser makes of synthetic speech, partial by partial, with its mistakes and revisions.
 
 The app's own microphone and recogniser stages hear the sound in virtual time, in which recognising costs nothing. Must
 not know what the streams are used for.
@@ -133,7 +133,7 @@ def _as_line(heard: tuple[str, Partials]) -> str:
 
 
 def main(out: Path, prompts: Sequence[str], seed: int, settings: AsrSettings) -> int:
-    """Record, write, tell; the exit status."""
+    """Record, write, print; the exit status."""
     watch = Watch[tuple[str, Partials]](len(prompts), "prompts", _as_line)
     streams = watch(record(prompts, seed, settings))
     lines = [f" {json.dumps(prompt)}: {json.dumps(partials)}" for prompt, partials in streams]

@@ -1,4 +1,4 @@
-"""One loaded model for many stages, in turn, each finding it as if new. Must not know what they do with it."""
+"""One loaded model that many stages use in turn, each with an empty KV cache. Must not know what they do with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a turn is ever later for speculation, by simulation: input as people give it, machines from fast to slow.
+"""Does speculation ever make a turn slower? Simulated typing and speech, on machines from fast to slow.
 
 Each turn is played twice on a virtual clock, by a scripted model whose forwards take what a machine of that speed would
 take: with speculation, and as a cascade that answers the final prompt alone. Must not know how the stage works.
@@ -145,7 +145,7 @@ def _row(name: str, group: Sequence[SimulatedTurn]) -> dict[str, Any]:
 
 
 def main(turns: int = 1000, seed: int = 0, json_path: Path | None = None) -> int:
-    """Simulate, print and write. Exit status 1 where a turn was later by more than a forward."""
+    """Simulate, print and write. Exit status 1 where a turn was slower by more than one forward."""
     watch: Watch[SimulatedTurn] = Watch(turns, "turns")
     played = watch(run(turns, seed, METHODS["greedy"]))
     found = rows(played)

@@ -1,4 +1,4 @@
-"""Time to the first frame and to ready, and the peak memory of each process. Runs the app in a pseudo-terminal.
+"""Time to the first frame and until ready, and the peak memory of each process. Runs the app in a pseudo-terminal.
 
 Linux only: peak memory is read from /proc. Must not know what is drawn, but for the title of one pane.
 """

@@ -1,4 +1,4 @@
-"""A bench while it works: what it finds is told as it comes, with the time left, and is kept where it is stopped.
+"""Progress of a benchmark: results are printed as they come, with the time left, and kept when it is stopped.
 
 Must not know what is measured.
 """
@@ -19,7 +19,7 @@ from predtui.lab.bench.report import console, write
 from predtui.system.exits import terminate_as_interrupt
 
 QUIET_S = 30.0
-"""Where there is no terminal, it is told at least so often how far it is."""
+"""Without a terminal, progress is printed at least this often."""
 
 T = TypeVar("T")
 Gather = Callable[[Iterable[T]], list[T]]
@@ -31,7 +31,7 @@ class Watch(Generic[T]):
     tables of what there is, and ``leave`` says what happened."""
 
     def __init__(self, total: int, unit: str, line: Callable[[T], str] = lambda _: "") -> None:
-        """``total`` of ``unit`` are expected, which may be set later; ``line`` tells one of them; empty: it is only
+        """``total`` of ``unit`` are expected, which may be set later; ``line`` describes one of them; empty: it is only
         counted."""
         self.total, self._unit, self._line = total, unit, line
         self._screen = console()

@@ -1,4 +1,4 @@
-"""What a sentence of Zonos costs here: milliseconds a frame, time to the first chunk, memory, by weights and by steps.
+"""What a sentence of Zonos costs here: milliseconds per frame, time to the first chunk, memory, by kind of weights.
 
 On a checkpoint with random weights of a chosen size, or on a real one. Must not know how a step is computed.
 """
@@ -124,7 +124,7 @@ def _ms(since: float) -> float:
 def result(
     bench: ZonosBench, tell: Callable[[str], None] = lambda line: None, gather: Gather[dict[str, Any]] = list
 ) -> dict[str, Any]:
-    """All that is written as JSON; ``tell`` hears beforehand what it will take. Raises PredtuiError as ``measured``
+    """The JSON; ``tell`` gets a line beforehand: what it will take. Raises PredtuiError as ``measured``
     does, and where disk or memory do not suffice."""
     with tempfile.TemporaryDirectory() as folder:
         settings = bench.settings
@@ -149,7 +149,7 @@ def result(
 
 def as_line(row: dict[str, Any]) -> str:
     """A variant in a line."""
-    return f"{row['variant']}: {row['ms_a_frame']} ms a frame, first chunk after {row['first_chunk_ms']} ms"
+    return f"{row['variant']}: {row['ms_a_frame']} ms per frame, first chunk after {row['first_chunk_ms']} ms"
 
 
 def main(bench: ZonosBench, json_path: Path | None = None) -> int:
@@ -175,7 +175,7 @@ def cli(
         str, typer.Option(help="Random weights: tiny, small, medium, published; empty: the checkpoint of the settings.")
     ] = "small",
     frames: Annotated[int, typer.Option(help="Frames of the sentence, at most.", min=1)] = 60,
-    repeats: Annotated[int, typer.Option(help="The median of so many is taken.", min=1)] = 3,
+    repeats: Annotated[int, typer.Option(help="Repetitions; the median counts.", min=1)] = 3,
     keep: Annotated[Path | None, typer.Option(help="Leave the random checkpoint in this folder.")] = None,
     json: Json = None,
 ) -> None:

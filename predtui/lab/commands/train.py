@@ -26,7 +26,7 @@ def train_pocket_models(
     judge_minutes: Annotated[float, typer.Option(help="Minutes of training of its judging layers.", min=0)] = 15.0,
     draft_minutes: Annotated[float, typer.Option(help="Minutes of training of the draft.", min=0)] = 8.0,
     seed: Annotated[int, typer.Option(help="Seed of data and weights.")] = 0,
-    threads: Annotated[int, typer.Option(help="CPU threads; 0 takes all.")] = 0,
+    threads: Annotated[int, typer.Option(help="CPU threads; 0 uses all.")] = 0,
     resume: Annotated[bool, typer.Option(help="Go on from the last checkpoint.")] = True,
     start: Annotated[
         Path | None, typer.Option(help="Finished pocket models to train on.", exists=True, file_okay=False)
@@ -46,14 +46,14 @@ def train_consistency(
     prompts: Annotated[
         Path | None, typer.Option(help='JSONL of {"messages": [..]} or {"prompt": ..}; the pocket corpus without it.')
     ] = None,
-    minutes: Annotated[float, typer.Option(help="Minutes, collecting of replies included.", min=0)] = 8.0,
+    minutes: Annotated[float, typer.Option(help="Minutes, including the collecting of replies.", min=0)] = 8.0,
     full: Annotated[bool, typer.Option(help="Tune all weights, not low-rank adapters.")] = False,
     muon_lr: Annotated[float, typer.Option(help="Learning rate; higher learns sooner and forgets more.")] = 0.005,
     seed: Annotated[int, typer.Option(help="Seed of prompts and batches.")] = 0,
-    threads: Annotated[int, typer.Option(help="CPU threads; 0 takes all.")] = 0,
+    threads: Annotated[int, typer.Option(help="CPU threads; 0 uses all.")] = 0,
     resume: Annotated[bool, typer.Option(help="Go on from the last checkpoint.")] = True,
 ) -> None:
-    """Tune a model for Jacobi decoding (CLLM): to say several tokens a forward of what it says anyway."""
+    """Tune a model for Jacobi decoding (CLLM): several tokens per forward of what it would say anyway."""
     needed("train cllm", "torch", "transformers", "peft")
     import subprocess
 
@@ -68,7 +68,7 @@ def train_pocket_whisper(
     out: Annotated[Path, typer.Option(help="Where the model goes.", callback=creatable)] = WHISPER,
     minutes: Annotated[float, typer.Option(help="Minutes of training.", min=0)] = 50.0,
     seed: Annotated[int, typer.Option(help="Seed of speech and weights.")] = 0,
-    threads: Annotated[int, typer.Option(help="CPU threads; 0 takes all.")] = 0,
+    threads: Annotated[int, typer.Option(help="CPU threads; 0 uses all.")] = 0,
     resume: Annotated[bool, typer.Option(help="Go on from the last checkpoint.")] = True,
     start: Annotated[Path | None, typer.Option(help="A finished pocket Whisper to train on, with a new seed.")] = None,
     utterances: Annotated[int, typer.Option(help="Utterances to synthesise.", min=1)] = 32_000,
@@ -99,7 +99,7 @@ def train_hush_word(
         typer.Option(help="What is to be written: what was said, or what the model writes of the padded sound."),
     ] = "said",
     seed: Annotated[int, typer.Option(help="Seed of its start and of the order.")] = 0,
-    threads: Annotated[int, typer.Option(help="CPU threads; 0 takes all.", min=0)] = 0,
+    threads: Annotated[int, typer.Option(help="CPU threads; 0 uses all.", min=0)] = 0,
     resume: Annotated[bool, typer.Option(help="Go on from the last epoch.")] = True,
     ablations: Annotated[bool, typer.Option(help="Learn other lengths, levels and positions too, to compare.")] = False,
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from predtui.lab.training.corpus.copying import copied
@@ -19,6 +19,7 @@ LISTS = words("errands")
 KNOWN = {one for entries in LISTS.values() for entry in entries for one in entry.split()}
 
 
+@settings(deadline=None)
 @given(SEEDS, st.sampled_from(INTENTS))
 def test_a_reply_quotes_every_slot(seed: int, intent: object) -> None:
     case = intent.draw(random.Random(seed))  # type: ignore[attr-defined]
@@ -27,6 +28,7 @@ def test_a_reply_quotes_every_slot(seed: int, intent: object) -> None:
     assert case.reply.startswith("Okay, I ")
 
 
+@settings(deadline=None)
 @given(SEEDS)
 def test_what_is_copied_is_what_was_asked_for(seed: int) -> None:
     example = copied(random.Random(seed))
