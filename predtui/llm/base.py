@@ -1,4 +1,4 @@
-"""What a language model is to the rest of predtui: a function from tokens to rows that remembers its last argument.
+"""What a language model is to the rest of predtui: a function from tokens to rows that caches its last argument.
 
 Nobody above ``llm/`` sees a KV cache, a batch or a device. Must not know how tokens are chosen.
 """
@@ -20,7 +20,7 @@ Stale = Callable[[], bool]
 
 @dataclass(slots=True)
 class Counters:
-    """What a model has done: ``forwards`` calls of the network, ``tokens`` evaluated in them. Figures come from here.
+    """What a model has done: ``forwards`` of the network, and ``tokens`` evaluated in them. The source of all figures.
 
     A prefill that an engine cuts into chunks is one forward, as it is in the literature.
     """
@@ -30,7 +30,7 @@ class Counters:
 
 
 class LanguageModel(Protocol):
-    """A causal language model with a memory of its last argument."""
+    """A causal language model that caches its last argument."""
 
     counters: Counters
 
@@ -44,7 +44,7 @@ class LanguageModel(Protocol):
 
     @property
     def answers(self) -> Answers:
-        """What the rows of its forwards tell."""
+        """What its rows answer."""
         ...
 
     def forward(self, tokens: Sequence[int], last: int = 1) -> Rows:
@@ -64,26 +64,26 @@ class LanguageModel(Protocol):
 
 @runtime_checkable
 class GeneratingModel(LanguageModel, Protocol):
-    """A language model that makes many tokens in one request, as one behind a network must. Its ``counters.forwards``
-    are requests."""
+    """A model that generates many tokens per request, as one behind a network must. ``counters.forwards`` counts
+    requests."""
 
     def generate(self, tokens: Sequence[int], limit: int) -> Iterator[int]:
-        """At most ``limit`` tokens after ``tokens``, each the likeliest after those before it, as they come; it may end
-        after one that ends a reply. Closing the iterator ends the request. Raises as ``forward`` does."""
+        """Greedy decoding: yields up to ``limit`` tokens after ``tokens`` as they arrive; may stop after an end token.
+        Closing the iterator cancels the request. Raises as ``forward`` does."""
         ...
 
 
 @runtime_checkable
 class SharingModel(LanguageModel, Protocol):
-    """A language model that works on all cores on which nobody else does; its logits are the same on any number."""
+    """A model that uses every idle core. Its logits do not depend on how many that is."""
 
     def leave(self, cores: int) -> None:
-        """Leave so many ``cores`` more to other work that begins now, or, below 0, fewer, since it is over."""
+        """Leave ``cores`` more to other work that begins now; a negative number takes them back."""
         ...
 
 
 def leave(model: LanguageModel, cores: int) -> None:
-    """As ``SharingModel`` says, where ``model`` is one."""
+    """``SharingModel.leave``, if ``model`` is one."""
     if isinstance(model, SharingModel):
         model.leave(cores)
 
@@ -104,7 +104,7 @@ class TreeModel(LanguageModel, Protocol):
 
 @runtime_checkable
 class SparingModel(LanguageModel, Protocol):
-    """A language model that can be lent to other work without losing what it remembers."""
+    """A model that can do other work without losing its cache."""
 
     def aside(self, tokens: Sequence[int], room: int) -> AbstractContextManager[None]:
         """Within it, ``forward`` may be asked anything; what is remembered of ``tokens`` when it is entered is
@@ -114,7 +114,7 @@ class SparingModel(LanguageModel, Protocol):
 
 
 def aside(model: LanguageModel, tokens: Sequence[int], room: int) -> AbstractContextManager[None]:
-    """As ``SparingModel`` says, where ``model`` is one; else its memory is that of the last call within."""
+    """``SparingModel.aside``, if ``model`` is one; otherwise the cache is left as the last call within leaves it."""
     return model.aside(tokens, room) if isinstance(model, SparingModel) else nullcontext()
 
 
@@ -127,12 +127,12 @@ class Preempted(Exception):  # noqa: N818 - a condition, as StopIteration is
 
 
 def never() -> bool:
-    """A ``Stale`` for work that nothing makes stale."""
+    """A ``Stale`` that never is."""
     return False
 
 
 def common_prefix(left: Sequence[int], right: Sequence[int]) -> int:
-    """How many tokens ``left`` and ``right`` share from their beginning."""
+    """Length of the longest common prefix."""
     shared = min(len(left), len(right))
     if left[:shared] == right[:shared]:
         return shared
@@ -148,13 +148,13 @@ def check_request(tokens: Sequence[int], last: int, context_size: int) -> None:
 
 
 def check_vocabulary(tokens: Sequence[int], vocab_size: int) -> None:
-    """Raises ValueError for a token that is none."""
+    """Raises ValueError for a token outside the vocabulary."""
     if tokens and not 0 <= min(tokens) <= max(tokens) < vocab_size:
         raise ValueError(f"a token is not within 0..{vocab_size - 1}")
 
 
 class Tokenizer(Protocol):
-    """Text to tokens and back, with the model's own special tokens."""
+    """Text to tokens and back."""
 
     def encode(self, text: str, special: bool = False) -> list[int]:
         """``special``: whether the text of special tokens (a rendered chat template) becomes those tokens."""
@@ -179,10 +179,9 @@ class ChatTemplate(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """What an engine is asked to load. ``model``: a name that it knows, or a path. ``threads`` None: as many as suit
-    the model. ``context`` in tokens, 0: the model's own within reason. ``stale`` lets a long evaluation be abandoned
-    (Preempted). ``weights``: how llama.cpp holds them, as in ``repacking``, empty for its own choice; for other engines
-    it means nothing."""
+    """What an engine is asked to load. ``model``: a known name, or a path. ``threads`` None: what suits the model.
+    ``context`` in tokens, 0: the model's own within reason. ``stale`` lets a long evaluation be abandoned (Preempted).
+    ``weights``: how llama.cpp holds them, as in ``repacking``, empty for its own choice; ignored by other engines."""
 
     model: str
     threads: int | None = None
@@ -193,7 +192,7 @@ class ModelRequest:
 
 @dataclass(frozen=True, slots=True)
 class LoadedModel:
-    """A model ready to talk: weights, tokenizer and template belong together."""
+    """A model with its tokenizer and chat template."""
 
     name: str
     engine: str
@@ -203,10 +202,10 @@ class LoadedModel:
     tokenizer: Tokenizer
     template: ChatTemplate
     pad: int | None = None
-    """The token that stands where there is none, in models that have one."""
+    """The padding token, in models that have one."""
 
     def require(self, asker: str, whole: bool = False, top: int = 1, logprob: bool = False) -> None:
-        """Raises PredtuiError where the model's rows do not tell what ``asker`` needs, in ``Answers`` words."""
+        """Raises PredtuiError if the model's rows do not answer what ``asker`` needs, in terms of ``Answers``."""
         answers = self.model.answers
         lacking = [
             what
@@ -218,8 +217,8 @@ class LoadedModel:
             if lacks
         ]
         if lacking:
-            told = f"the {self.engine} engine tells the {answers.top} likeliest tokens only"
-            raise PredtuiError(f"{asker} needs {lacking[0]}: {told}.", "Choose another one, or another engine.")
+            given = f"the {self.engine} engine gives only the {answers.top} likeliest tokens"
+            raise PredtuiError(f"{asker} needs {lacking[0]}, and {given}.", "Choose another, or another engine.")
 
     def prompt_tokens(self, messages: Sequence[Message]) -> list[int]:
         """The rendered and tokenised conversation, ready for the reply's first token."""

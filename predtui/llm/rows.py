@@ -1,8 +1,7 @@
-"""What a forward returns: rows that answer what callers ask, whether an engine knows whole rows of logits or only the
-likeliest tokens.
+"""What a forward returns: rows that answer questions, whether the engine has all logits or only the likeliest tokens.
 
-A model says beforehand what its rows answer (``Answers``), so that what asks for more is refused when it is put
-together; a row that is asked for more all the same raises ``Unanswered``. Must not know of models or of sampling.
+A model declares what its rows answer (``Answers``), so that anything that needs more is refused at assembly. A row that
+is asked for more anyway raises ``Unanswered``. Must not know of models or of sampling.
 """
 
 from __future__ import annotations
@@ -19,23 +18,23 @@ Logits = npt.NDArray[np.float32]
 
 
 class Unanswered(LookupError):  # noqa: N818 - a condition, as StopIteration is
-    """The engine does not tell what was asked of a row."""
+    """The engine does not provide what was asked of a row."""
 
 
 class Row(Protocol):
-    """The distribution of the token at one position, as far as the engine tells it."""
+    """The distribution over the token at one position, as far as the engine provides it."""
 
     def argmax(self) -> int:
-        """The likeliest token; the lowest of them where several are equal."""
+        """The likeliest token; of several, the lowest."""
         ...
 
     def top(self, count: int) -> Sequence[int]:
-        """The ``count`` likeliest tokens, the likeliest first; fewer where the engine tells fewer."""
+        """The ``count`` likeliest tokens, likeliest first; fewer if the engine provides fewer."""
         ...
 
     def rank(self, token: int) -> int:
-        """How many tokens are likelier than ``token``, counted among those that the engine tells: ``Answers.top`` for
-        one that is not among them."""
+        """How many tokens are likelier than ``token``: 0 for the likeliest, ``Answers.top`` for one beyond what the
+        engine provides."""
         ...
 
     def logprob(self, token: int) -> float:
@@ -43,8 +42,7 @@ class Row(Protocol):
         ...
 
     def gap(self, token: int) -> float:
-        """By how much the logit of ``token`` is below the highest, which is also how much less its log-probability is.
-        Raises Unanswered."""
+        """Distance of the token's logit (or log-probability) from the highest, 0 or more. Raises Unanswered."""
         ...
 
     @property
@@ -54,7 +52,7 @@ class Row(Protocol):
 
 
 class Rows(Protocol):
-    """The rows of one forward, in the order of their positions."""
+    """The rows of one forward, in order of position."""
 
     def __len__(self) -> int: ...
 
@@ -72,14 +70,14 @@ class Rows(Protocol):
 
     @property
     def finite(self) -> bool:
-        """Whether all that the engine tells is a number, as it is unless weights are damaged."""
+        """Whether all values are finite; if not, the weights are damaged."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What the rows of a model tell. ``whole``: all logits, and with them all the rest. ``top``: how many of the
-    likeliest tokens, with their log-probabilities. ``logprob``: the log-probability of any token."""
+    """What a model's rows answer. ``whole``: all logits, and so everything else. ``top``: how many of the likeliest
+    tokens, with log-probabilities. ``logprob``: the log-probability of any token."""
 
     whole: bool
     top: int
@@ -87,19 +85,19 @@ class Answers:
 
     @classmethod
     def all(cls, vocab_size: int) -> Answers:
-        """Those of an engine that knows whole rows."""
+        """Everything: the engine has whole rows."""
         return cls(True, vocab_size, True)
 
 
 class ArrayRow:
-    """A row of logits [vocab_size]. Nothing is computed before it is asked for, and the array is not copied."""
+    """A row over logits [vocab_size], not copied. Computes only what is asked for."""
 
     __slots__ = ("_sum", "logits")
 
     def __init__(self, logits: Logits) -> None:
         self.logits = logits
         self._sum = 0.0
-        """Logarithm of the sum of exp(logits - their maximum), once it was needed."""
+        """log(sum(exp(logits - max))), once needed."""
 
     def argmax(self) -> int:
         return int(self.logits.argmax())
@@ -126,7 +124,7 @@ class ArrayRow:
 
 
 class ArrayRows:
-    """Rows over an array of logits [rows, vocab_size], which is not copied."""
+    """Rows over logits [rows, vocab_size], not copied."""
 
     __slots__ = ("logits",)
 
@@ -155,8 +153,8 @@ class ArrayRows:
 
 @dataclass(frozen=True, slots=True)
 class PartialRow:
-    """The likeliest tokens with their natural log-probabilities, the likeliest first, at least one; ``others``: those
-    of further tokens that the engine told, for instance of the one that follows."""
+    """The likeliest tokens with natural log-probabilities, likeliest first, at least one. ``others``: further tokens
+    whose log-probability is known, such as the one that follows in the prompt."""
 
     likeliest: Sequence[tuple[int, float]]
     others: Sequence[tuple[int, float]] = ()
@@ -174,7 +172,7 @@ class PartialRow:
     def logprob(self, token: int) -> float:
         known = next((logprob for other, logprob in (*self.likeliest, *self.others) if other == token), None)
         if known is None:
-            raise Unanswered(f"the engine does not tell the log-probability of token {token}")
+            raise Unanswered(f"the engine does not provide the log-probability of token {token}")
         return known
 
     def gap(self, token: int) -> float:
@@ -182,11 +180,11 @@ class PartialRow:
 
     @property
     def logits(self) -> Logits:
-        raise Unanswered(f"the engine tells the {len(self.likeliest)} likeliest tokens, not whole rows of logits")
+        raise Unanswered(f"the engine provides the {len(self.likeliest)} likeliest tokens, not whole rows of logits")
 
 
 class RowList:
-    """Rows that were made one by one."""
+    """Separate rows as one ``Rows``."""
 
     __slots__ = ("_rows",)
 

@@ -1,6 +1,6 @@
-"""Several continuations side by side: a function from token lists to what follows each, that remembers them all.
+"""Several continuations side by side: a function from token lists to the row after each, with a cache for each list.
 
-Multi-sequence drafting asks it once a step. Must not know of engines or of how tokens are chosen.
+Multi-sequence drafting calls it once per step. Must not know of engines or of how tokens are chosen.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from predtui.llm.base import LanguageModel
 from predtui.llm.rows import RowList, Rows
 
 SEQUENCES = 8
-"""Continuations that may stand side by side."""
+"""Most continuations side by side."""
 
 
 class Sequences(Protocol):
-    """The last lists of tokens, each with its own state."""
+    """Caches the token lists of the last call."""
 
     def forward_each(self, contexts: Sequence[Sequence[int]]) -> Rows:
         """The row after the last token of each of at most ``SEQUENCES`` contexts.
@@ -32,15 +32,15 @@ class Sequences(Protocol):
 
 @runtime_checkable
 class SequencesModel(LanguageModel, Protocol):
-    """A language model whose engine holds several sequences."""
+    """A model whose engine can cache several sequences."""
 
     def sequences(self) -> Sequences:
-        """Another memory over the same weights, which may be used in another thread than the model itself."""
+        """Another cache over the same weights, which may be used from another thread than the model."""
         ...
 
 
 class OneByOne:
-    """Sequences in the single memory of a model: right, but paid for again and again."""
+    """Sequences through a model's single cache: correct, but each call evaluates them again."""
 
     def __init__(self, model: LanguageModel) -> None:
         self._model = model
@@ -53,5 +53,5 @@ class OneByOne:
 
 
 def sequences_of(model: LanguageModel) -> Sequences:
-    """What the engine of ``model`` has of its own, else ``OneByOne``, which nothing else may use meanwhile."""
+    """The engine's own sequences if it has them, else ``OneByOne``, during which nothing else may use the model."""
     return model.sequences() if isinstance(model, SequencesModel) else OneByOne(model)

@@ -1,4 +1,4 @@
-"""How many CPU threads suit a model, and how many of them other work leaves it. Knows nothing of engines."""
+"""How many CPU threads suit a model, and how many are free for it. Must not know of engines."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _UNNOTICED = 0.4
 
 
 def default_threads(parameters: int, gives_way: bool = False) -> int:
-    """Threads for a model of so many parameters: small ones gain nothing from more. One core is left to the other
-    stages, unless the engine's threads give way to others: where they do not, all of a forward wait, spinning, for the
-    one that has lost its core."""
+    """Threads for a model of this size: small ones gain nothing from more. One core is left to the other stages, unless
+    the engine's threads give way to them; if they do not, every thread of a forward spins until the one that lost its
+    core is done."""
     wanted = 1 if parameters < 20_000_000 else 2 if parameters < 100_000_000 else 4
     allowed = len(_allowed())
     cores = min(psutil.cpu_count(logical=False) or allowed, allowed)
@@ -26,7 +26,7 @@ def default_threads(parameters: int, gives_way: bool = False) -> int:
 
 
 class Cores:
-    """Threads for the next forward: as many as it may have at most, but for the cores that others work on."""
+    """Threads for the next forward: the most allowed, less the cores that other work uses."""
 
     def __init__(
         self, most: int, now: Callable[[], float] = time.monotonic, ours: Callable[[], float] | None = None
@@ -39,8 +39,8 @@ class Cores:
         self._look()
 
     def leave(self, cores: int) -> None:
-        """``cores`` more to other work that is known to begin now, or, below 0, fewer, since it has ended: what it took
-        of them until now says nothing of what comes."""
+        """Leave ``cores`` more to other work that begins now; a negative number takes them back, and starts measuring
+        anew."""
         self._left += cores
         if cores < 0:
             self._threads = self._most
@@ -48,7 +48,7 @@ class Cores:
 
     @property
     def threads(self) -> int:
-        """Of the next forward, at least one."""
+        """For the next forward, at least one."""
         seconds = self._now() - self._looked
         if seconds >= _WINDOW_S:
             had = self._had

@@ -101,5 +101,5 @@ def test_what_a_model_does_not_tell_is_refused_with_the_reason() -> None:
     told.require("This", top=20)
     assert told.model.answers == Answers(whole=False, top=20, logprob=False)
     for asked, lacking in (({"whole": True}, "whole rows"), ({"top": 21}, "21 likeliest"), ({"logprob": True}, "log-")):
-        with pytest.raises(PredtuiError, match=f"^This needs .*{lacking}.*: the remote engine tells the 20 likeliest"):
+        with pytest.raises(PredtuiError, match=f"^This needs .*{lacking}.*, and the remote engine gives only the 20 "):
             told.require("This", **asked)  # type: ignore[arg-type]

@@ -52,7 +52,7 @@ def load(request: ModelRequest) -> LoadedModel:
     """The model of a folder, in float32 on the CPU. Threads are numpy's own affair. Raises PredtuiError."""
     no_gguf(request.model, "numpy")
     folder = place(request.model)
-    with _told(folder):
+    with _explained(folder):
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         shape = _shape(config)
         network = NumpyLlama(shape, read_weights(folder, shape.heads, shape.kv_heads), request.context, request.stale)
@@ -65,15 +65,15 @@ def describe(model: str) -> str:
     """A line on a model's folder, without its weights. Raises PredtuiError for one that cannot be loaded."""
     no_gguf(model, "numpy")
     folder = place(model)
-    with _told(folder):
+    with _explained(folder):
         shape = _shape(json.loads((folder / "config.json").read_text(encoding="utf-8")))
         size = weights_file(folder).stat().st_size
     return f"{folder.name} (llama, {shape.layers} layers, {size / 2**20:.1f} MB), {folder}"
 
 
 @contextmanager
-def _told(folder: Path) -> Iterator[None]:
-    """What is wrong in a folder, as a PredtuiError."""
+def _explained(folder: Path) -> Iterator[None]:
+    """Turns what is wrong with a folder into a PredtuiError."""
     try:
         yield
     except Exception as error:  # tokenizers raises nothing narrower
@@ -105,13 +105,13 @@ def _shape(config: dict[str, Any]) -> Shape:
 def _tokenizer(folder: Path, config: dict[str, Any]) -> tuple[FolderTokenizer, ChatTemplate, int | None]:
     """Tokenizer, template, and the token that stands where there is none."""
     fast = Fast.from_str((folder / "tokenizer.json").read_text(encoding="utf-8"))
-    told = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
-    bos, eos = (str(told.get(f"{name}_token") or "") for name in ("bos", "eos"))
+    tokenizer = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
+    bos, eos = (str(tokenizer.get(f"{name}_token") or "") for name in ("bos", "eos"))
     ended = config.get("eos_token_id")
     ends = [ended] if isinstance(ended, int) else list(ended or ())
     ends += [fast.token_to_id(eos)] if eos else []
     apart = folder / "chat_template.jinja"
-    source = apart.read_text(encoding="utf-8") if apart.is_file() else told.get("chat_template")
+    source = apart.read_text(encoding="utf-8") if apart.is_file() else tokenizer.get("chat_template")
     template = JinjaTemplate(source, bos, eos) if source else PlainTemplate()
-    pad = fast.token_to_id(told["pad_token"]) if told.get("pad_token") else None
-    return FolderTokenizer(fast, bos if told.get("add_bos_token") else "", ends), template, pad
+    pad = fast.token_to_id(tokenizer["pad_token"]) if tokenizer.get("pad_token") else None
+    return FolderTokenizer(fast, bos if tokenizer.get("add_bos_token") else "", ends), template, pad
