@@ -18,6 +18,7 @@ from predtui.asr.whisperflow.files import find_model
 from predtui.commands.cli import app
 from predtui.errors import PredtuiError
 from predtui.models.shipped import place
+from predtui.registry import VERIFIERS
 from predtui.settings import AsrSettings
 from tests import tiny_folder
 
@@ -251,7 +252,7 @@ def test_settings_before_the_command_are_its_own(run: Any) -> None:
 def test_a_mistyped_value_is_refused_before_and_after_the_command(run: Any, arguments: tuple[str, ...]) -> None:
     done = run(*arguments, "--text", "hi")
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert "'gredy' is not one of greedy, topN, reflection" in done.stderr
+    assert f"'gredy' is not one of {', '.join(VERIFIERS)}" in done.stderr
 
 
 def leaves(command: Any, path: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], Any]]:

@@ -8,15 +8,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from predtui.clock import Clock
+from predtui.clock import Clock, VirtualClock
 from predtui.decoding.costs.curve import Curve
+from predtui.decoding.sampler import Greedy
 from predtui.lab.bench import harness
 from predtui.lab.bench.shared_model import PricedTreeModel
 from predtui.lab.bench.virtual import Timetable
-from predtui.llm.base import LoadedModel, Stale
+from predtui.llm.base import LoadedModel, Stale, never
 from predtui.llm.load import load
+from predtui.predgen.baseline import BaselineMeter, diverges
 from predtui.predgen.options import SpeculationOptions
 from predtui.predgen.stage import SpeculationStage
+from predtui.predgen.window import Window
 from predtui.runtime.hosts.inline import InlineHost
 from predtui.state.events import (
     Baseline,
@@ -101,3 +104,39 @@ def test_left_alone_the_measurement_is_done_and_leaves_the_memory_as_it_was() ->
     assert baseline.identical
     assert baseline.ttfs_ms > 0
     assert after == pytest.approx(alone)
+
+
+tokens = st.lists(st.integers(4, 12), max_size=6)
+
+
+@given(tokens, tokens)
+def test_a_reply_diverges_at_its_first_token_that_plain_decoding_did_not_choose(
+    plain: list[int], reply: list[int]
+) -> None:
+    at = diverges(plain, reply)
+    assert plain[:at] == reply[:at] if at >= 0 else plain[: len(reply)] == reply
+    assert at < 0 or at == len(plain) or plain[at] != reply[at]
+
+
+@pytest.mark.parametrize("stale_after", [0, 1, 5])
+def test_a_measurement_that_is_stale_says_nothing(stale_after: int) -> None:
+    questions = iter(range(stale_after))
+    asked = MeasureBaseline(prompt=PROMPT, reply="?")
+    assert [*meter().measure(asked, lambda: next(questions, None) is None)] == []
+
+
+def test_the_committed_tokens_are_compared_where_there_are_some_and_else_those_of_the_text() -> None:
+    one, asked = meter(), MeasureBaseline(prompt=PROMPT, reply="")
+    (unknown,) = one.measure(asked, never)
+    assert unknown.identical
+    loaded = load("5", engine="scripted")
+    one.replied(PROMPT, (loaded.tokenizer.encode("x")[0],) * 3)
+    (known,) = one.measure(asked, never)
+    assert (known.identical, known.divergence) == (False, 0)
+    assert known.logit_gap > 0
+    assert (known.first_sentence, known.nfetfs) == (unknown.first_sentence, unknown.nfetfs)
+
+
+def meter() -> BaselineMeter:
+    loaded = load("5", engine="scripted")
+    return BaselineMeter(loaded, Greedy(), Window(loaded, "sys", 120), 120, VirtualClock())

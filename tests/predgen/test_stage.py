@@ -380,7 +380,7 @@ def test_a_verifier_is_chosen_by_name() -> None:
 
 @given(st.lists(said.filter(bool), min_size=1, max_size=4))
 @settings(max_examples=25, deadline=None)
-def test_every_token_chosen_in_a_turn_was_committed_or_struck(prompts: list[str]) -> None:
+def test_every_token_chosen_in_a_turn_was_committed_or_rejected(prompts: list[str]) -> None:
     outs = Rig(replace(OPTIONS, memory=1, continuations=0)).turn(*prompts)
     rejected = sum(verdict.of - verdict.accepted for verdict in of(Verdict, outs) if isinstance(verdict, Verdict))
     reply = one(ReplyFinished, outs)
