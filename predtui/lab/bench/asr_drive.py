@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -45,14 +46,22 @@ class Outcome:
         self.words += [(word, now) for word in said[len(known) :]]
 
 
-def virtual(model: WhisperModel, options: FlowOptions, recording: Recording) -> Outcome:
-    """WhisperFlow's rounds in virtual time; ``options.pipelined``: two executors, each busy on its own."""
-    return _Virtual(model, options, recording).run()
+def virtual(
+    model: WhisperModel,
+    options: FlowOptions,
+    recording: Recording,
+    spent: Callable[[], float] = time.process_time,
+) -> Outcome:
+    """WhisperFlow's rounds in virtual time; ``options.pipelined``: two executors, each busy on its own. ``spent``: the
+    processor seconds so far, which is what rounds are taken to last."""
+    return _Virtual(model, options, recording, spent).run()
 
 
 class _Virtual:
-    def __init__(self, model: WhisperModel, options: FlowOptions, recording: Recording) -> None:
-        self._model, self._options, self._recording = model, options, recording
+    def __init__(
+        self, model: WhisperModel, options: FlowOptions, recording: Recording, spent: Callable[[], float]
+    ) -> None:
+        self._model, self._options, self._recording, self._spent = model, options, recording, spent
         self._stream: Stream = make_stream(model, options)
         self._outcome = Outcome()
         self._heard = 0
@@ -110,13 +119,13 @@ class _Virtual:
         """The round's words, and the processor seconds of either executor."""
         options = self._options
         reference = self._stream.reference(snapshot)
-        begun = time.process_time()
+        begun = self._spent()
         encoded = self._model.encode(snapshot.samples, options.tail, options.padding(ended))
         job = self._model.decode_job(encoded, snapshot.prompt, reference, options.beam, options.pruning)
         job.advance(options.exchange)
-        between = time.process_time()
+        between = self._spent()
         heard = job.result()
-        over = time.process_time()
+        over = self._spent()
         self._outcome.tally.add(over - begun, encoded.gflops, heard.effort)
         return believed(heard), between - begun, over - between
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+import zlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,7 +68,8 @@ class Speech:
 
 
 def speak(text: str, manner: Manner) -> Speech:
-    """``text`` as ``manner`` says it; not for several threads. Raises PredtuiError for a voice that is not there."""
+    """``text`` as ``manner`` says it, the same each time; not for several threads. Raises PredtuiError for a voice that
+    is not there."""
     library, rate = open_library()
     if library.espeak_SetVoiceByName(manner.voice.encode()) != 0:
         raise PredtuiError(f"eSpeak NG has no voice {manner.voice!r}.", "Reinstall the package espeakng-loader.")
@@ -90,6 +92,7 @@ def speak(text: str, manner: Manner) -> Speech:
     callback = _Callback(receive)
     library.espeak_SetSynthCallback(callback)
     encoded = text.encode()
+    library.espeak_ng_SetRandSeed(ctypes.c_long(zlib.crc32(encoded)))  # of the breath in a voice; else the time of day
     library.espeak_Synth(encoded, ctypes.c_size_t(len(encoded) + 1), 0, 0, 0, _UTF8, None, None)
     library.espeak_Synchronize()
     pcm = Resampler(rate, RATE).process(b"".join(pieces)) if pieces else b""
