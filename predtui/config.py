@@ -1,4 +1,4 @@
-"""Settings out of every source: command line > environment > user file > defaults. And one choice back into the file.
+"""Settings from every source: command line > environment > user file > defaults; and one choice back into the file.
 
 An unknown key is an error that names the nearest known one. Must not know what a setting means.
 """

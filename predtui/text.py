@@ -25,22 +25,22 @@ _NEVER_END = _set(
     "mr mrs ms mx dr prof rev hon st mt gen capt cpt lt sgt gov sen messrs mme mlle "
     "e.g i.e cf viz vs approx ca u.s u.k u.n e.u u.s.a"
 )
-"""Abbreviations that something always follows, or that are as likely within a sentence as at its end."""
+"""Abbreviations that something always follows, or that stand within a sentence as often as at its end."""
 _BEFORE_NUMBERS = _set("no nos fig figs vol p pp ch sec art")
 """Abbreviations where a number follows, words where none does."""
 _MAY_END = _set("a.m p.m etc inc ltd co corp jr sr ph.d m.d b.a m.a b.c a.d d.c")
 """Abbreviations that end a sentence where the next word is capitalised."""
 _PAUSE = re.compile(r"""(?:[,;:]["'”’»)\]*_]*|(?<=\s)-|[–—])(?P<gap>\s+)(?=\S)""")
 CLAUSE_WORDS = 3
-"""Of the shortest clause that is spoken alone: what follows a shorter one may not be ready when that is over."""
+"""The fewest words of a clause spoken alone: what follows a shorter one may not be ready by its end."""
 
 
 _CONTROLS = dict.fromkeys((*range(32), *range(127, 160)), " ")
-"""What tells a terminal to do something, line ends included."""
+"""Characters that command a terminal, line ends included."""
 
 
 def printable(text: str) -> str:
-    """``text`` with a space for each control character, so that no prompt, reply or file name steers a terminal."""
+    """``text`` with a space for each control character, so that no prompt, reply or file name commands a terminal."""
     return text.translate(_CONTROLS)
 
 
@@ -48,11 +48,11 @@ ASCII_MARKS = {
     "✓": "+", "◐": "~", "✗": "x", "●": "*", "·": ".", "–": "-", "—": "-", "…": "...", "→": "->", "×": "x", "µ": "u",
     "«": "<<", "»": ">>", "‘": "'", "’": "'", "“": '"', "”": '"', "≥": ">=", "≤": "<=", "−": "-", "\u00a0": " ",
 }  # fmt: skip
-"""What stands for a mark of ours where an encoding does not have it."""
+"""What replaces a mark of ours where an encoding lacks it."""
 
 
 def _ascii(error: UnicodeError) -> tuple[str, int]:
-    """An error handler of encoding: the mark's stand-in, a letter without its accent, or a question mark."""
+    """An encoding error handler: the mark's replacement, a letter without its accent, or a question mark."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     lacking = error.object[error.start : error.end]

@@ -17,7 +17,8 @@ LONGEST = 0.25
 
 
 class Pace:
-    """Ask ``wait`` before a drawing, tell ``drawn`` after it. All that the thread did since counts as its cost."""
+    """Ask ``wait`` before a drawing, call ``drawn`` as it begins. All that the thread does until the next counts as its
+    cost."""
 
     def __init__(
         self, now: Callable[[], float] = time.monotonic, spent: Callable[[], float] = time.thread_time

@@ -19,7 +19,8 @@ BACKGROUNDS = ("background", "surface", "panel")
 """What text may stand on."""
 INKS = ("primary", "secondary", "accent", "foreground", "warning", "error", "success")
 MARKS = ("kept", "new", "struck", "stable", "tentative")
-"""Colours of words: of a candidate (kept, new, struck) and of a transcript (stable, tentative)."""
+"""Colours of words: of a candidate (kept, new, and struck, which is what people's files call rejected) and of a
+transcript (stable, tentative)."""
 COLOURS = (*INKS, *BACKGROUNDS, *MARKS)
 
 MARK_DEFAULTS = dict.fromkeys(MARKS, "#808080")

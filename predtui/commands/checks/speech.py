@@ -33,7 +33,7 @@ def recogniser(settings: Settings) -> Iterator[Finding]:
 def _checked(
     registry: Registry, name: str, options: AsrSettings | TtsSettings, subject: str, otherwise: State = "missing"
 ) -> Iterator[Finding]:
-    """What the engine's own check finds; nothing where it has none, or nothing to tell."""
+    """What the engine's own check finds; nothing if it has none, or nothing to say."""
     try:
         check = registry.check(name)
         if found := check(options) if check else "":

@@ -27,7 +27,7 @@ NAMED = (*MODELS, SMOLLM2.name)
 
 
 class Choice(NamedTuple):
-    """A row: the model as the setting ``llm.model`` takes it, its name and its file."""
+    """One row: the model as the setting ``llm.model`` takes it, its name, its file, and a hint."""
 
     model: str
     name: str
@@ -36,7 +36,7 @@ class Choice(NamedTuple):
 
 
 def named() -> list[Choice]:
-    """The models that have names: those that come with predtui, and the real one, installed or not."""
+    """The models that have names: those that ship, and the real one, installed or not."""
     known = [Choice(name, name, model_folder(name) / "model.gguf", HINTS.get(name, "")) for name in MODELS]
     file = find(SMOLLM2)
     hint = "real: talks about anything" if file else "talks about anything: F5 gets it"
@@ -44,7 +44,7 @@ def named() -> list[Choice]:
 
 
 def gguf_files(folder: str) -> list[Path]:
-    """The GGUF files of a folder, by name; none where it is empty, missing or closed to us."""
+    """The GGUF files of a folder, by name; none if it is empty, missing or unreadable."""
     if not folder:
         return []
     try:
@@ -59,7 +59,7 @@ class ModelScreen(ModalScreen[str]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,f4", "dismiss('')", "close", show=False)]
 
     def __init__(self, present: str, asked: str, files: Iterable[Path]) -> None:
-        """``present``: the name of the model that answers now; ``asked``: what was asked for last, as the setting."""
+        """``present``: the name of the model that answers now; ``asked``: the setting that was asked for last."""
         super().__init__()
         self._present = present
         known = named()
@@ -105,7 +105,7 @@ class ModelScreen(ModalScreen[str]):
 
 
 def _name(path: Path) -> str:
-    """What tells it from others: many files are called model.gguf, each in a folder of its own."""
+    """What sets it apart: many files are called model.gguf, each in a folder of its own."""
     return f"{path.parent.name}/{path.name}" if path.stem == "model" else path.name
 
 
