@@ -14,16 +14,42 @@ ROOT = Path(__file__).resolve().parents[1]
 SECTION = re.compile(r"^### An? (?P<kind>\w+)$.*?^```diff\n(?P<diff>.*?)^```$", re.DOTALL | re.MULTILINE)
 DIFFS = {found["kind"]: found["diff"] for found in SECTION.finditer((ROOT / "CONTRIBUTING.md").read_text())}
 USES = {
-    "theme": "from pathlib import Path; from predtui.tui.themes import read_theme; "
-    "assert read_theme(Path('themes/slate.toml')).dark",
-    "verifier": "from predtui.registry import VERIFIERS; VERIFIERS.factory('near'); "
-    "assert not VERIFIERS['near'].lossless",
-    "drafter": "from predtui.registry import DRAFTERS; d = DRAFTERS.factory('bigram')(None); "
-    "assert d.propose([1, 2, 3, 1, 2], 4).tokens == (3, 1, 2, 3)",
-    "decoder": "from predtui.registry import DECODERS; DECODERS.factory('copying')",
-    "engine": "from predtui.llm.load import load; model = load('any', 'echo').model; assert model.forward([4, 5])[-1]",
-    "pane": "from predtui.state.turn import Turn; from predtui.tui.panes import panes_in, topics; "
-    "assert topics()['pulse']; assert panes_in('below')[-1](Turn()).TOPIC == 'pulse'",
+    "theme": """
+from pathlib import Path
+from predtui.tui.themes import read_theme
+assert read_theme(Path("themes/slate.toml")).dark
+""",
+    "verifier": """
+from predtui.decoding.sampler import Greedy
+from predtui.llm.load import load
+from predtui.predgen.verifiers import make_verifier
+assert list(make_verifier("near", load("1", "scripted"), Greedy()).verify([9, 8], [(4, 5, 6)]))
+""",
+    "drafter": """
+from predtui.registry import DRAFTERS
+assert DRAFTERS.factory("bigram")(None).propose([1, 2, 3, 1, 2], 4).tokens == (3, 1, 2, 3)
+""",
+    "decoder": """
+from predtui.decoding.autoregressive import generate
+from predtui.decoding.parts import Parts
+from predtui.decoding.sampler import Greedy
+from predtui.llm.load import load
+from predtui.registry import DECODERS
+rest = [9, 8], 20, lambda token: False
+decoder = DECODERS.factory("copying")(Parts(load("1", "scripted"), Greedy()))
+plain = generate(load("1", "scripted").model, rest[0], Greedy(), *rest[1:])
+assert list(decoder.generate(*rest)) == list(plain)
+""",
+    "engine": """
+from predtui.llm.load import load
+assert load("any", "echo").model.forward([4, 5])[-1].argmax() == 4
+""",
+    "pane": """
+from predtui.state.turn import Turn
+from predtui.tui.panes import panes_in, topics
+assert topics()["pulse"]
+assert panes_in("below")[-1](Turn()).TOPIC == "pulse"
+""",
 }
 """What a person would do first with each, in Python."""
 
