@@ -85,7 +85,10 @@ def _parameter(name: str, item: Option) -> inspect.Parameter:
     if item.kind is bool:
         flags = [f"{flag}/--no-{flag.removeprefix('--')}" for flag in flags]
     declared = typer.Option(
-        *flags, help=f"{_help(item)} [dim](default: {item.default!r})[/]", show_default=False, rich_help_panel="Settings"
+        *flags,
+        help=f"{_help(item)} [dim](default: {item.default!r})[/]",
+        show_default=False,
+        rich_help_panel="Settings",
     )
     return inspect.Parameter(
         name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[item.kind | None, declared]
