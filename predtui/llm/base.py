@@ -211,7 +211,7 @@ class LoadedModel:
             what
             for what, lacks in (
                 ("whole rows of logits", whole and not answers.whole),
-                (f"the {top} likeliest tokens", top > answers.top),
+                (f"the {top} likeliest tokens", top > answers.top and not answers.whole),
                 ("the log-probability of any token", logprob and not answers.logprob),
             )
             if lacks

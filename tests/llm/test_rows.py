@@ -97,7 +97,7 @@ def test_what_is_no_number_is_seen() -> None:
 
 def test_what_a_model_does_not_tell_is_refused_with_the_reason() -> None:
     whole, told = load("3", engine="scripted"), remote(3)
-    whole.require("This", whole=True, top=20, logprob=True)
+    whole.require("This", whole=True, top=10**6, logprob=True)
     told.require("This", top=20)
     assert told.model.answers == Answers(whole=False, top=20, logprob=False)
     for asked, lacking in (({"whole": True}, "whole rows"), ({"top": 21}, "21 likeliest"), ({"logprob": True}, "log-")):

@@ -56,7 +56,7 @@ def test_torch_and_numpy_compute_with_the_weights_of_the_gguf_file() -> None:
         assert np.array_equal(state[name].numpy(), array), name
     tokens = list(range(1, 65))
     one, other = load(POCKET_DRAFT, "numpy"), load(POCKET_DRAFT, "torch")
-    np.testing.assert_allclose(one.model.logits(tokens, 64), other.model.logits(tokens, 64), atol=1e-3)
+    np.testing.assert_allclose(one.model.forward(tokens, 64).logits, other.model.forward(tokens, 64).logits, atol=1e-3)
 
 
 @pytest.mark.parametrize("engine", ["numpy", "torch"])
