@@ -230,7 +230,7 @@ DRAFTERS = Registry(
     Entry(
         "recycling",
         "predtui.decoding.drafters.recycling:make",
-        "a tree of what the model held likely after each token before",
+        "a tree of what the model thought likely after each token before",
     ),
     Entry(
         "rest",

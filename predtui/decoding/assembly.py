@@ -106,8 +106,8 @@ def _made(registry: Registry, name: str, parts: Parts) -> object:
 
 
 def _refuse(kind: str, entry: Entry, parts: Parts) -> None:
-    """Raises PredtuiError where ``parts`` lack what the entry needs; a datastore tells by itself why it cannot be
-    read."""
+    """Raises PredtuiError where ``parts`` lack what the entry needs; ``needed_datastore`` says what
+    is wrong with a datastore."""
     rows = parts.target.model.answers.whole
     met = {"drafter": parts.drafter, "draft": parts.draft, "trees": parts.trees, "rows": rows}
     for need in sorted(entry.needs & met.keys()):

@@ -24,7 +24,7 @@ from predtui.settings import state_folder
 GAP = -1
 """Stands after each document, in place of a token: no match and no continuation goes across it."""
 DEPTH = 16
-"""Tokens before a place by which places are sorted; a longer match is not told from one of this length."""
+"""Tokens before a place by which places are sorted; a longer match is as good as one of this length."""
 
 Tokens = npt.NDArray[np.int32]
 

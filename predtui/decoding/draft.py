@@ -23,7 +23,7 @@ class Draft:
     """None: each token was certain to be proposed."""
     source: str = ""
     chances: tuple[float, ...] = ()
-    """How likely each token is thought to be accepted, never growing; empty where the source cannot tell."""
+    """How likely each token is thought to be accepted, never growing; empty where the source does not know."""
     tail: int = 0
     """How many tokens at the end, leaves all of them, are judged but not evaluated: those that end a reply, and those
     beyond which the candidates are left for another forward."""

@@ -87,7 +87,7 @@ class DraftThread:
     """Drafts while the target verifies. Whatever becomes of it, the other thread goes on."""
 
     def __init__(self, work: Callable[[Request, Stale], list[list[int]]], now: Now) -> None:
-        """``work`` runs in the thread alone, and gives up early when it is told that another request is there."""
+        """``work`` runs in the thread alone, and gives up early when it is ``superseded`` by another request."""
         self._work, self._now = work, now
         self._requests: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
         self._answers: queue.SimpleQueue[tuple[Request, Drafted | Exception]] = queue.SimpleQueue()

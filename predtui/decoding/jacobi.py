@@ -20,7 +20,7 @@ BLOCK = 16
 
 class Jacobi:
     """A lossless ``Decoder``: a token is committed when the sampler chose it after tokens that were all committed.
-    That holds for greedy choices, and for sampled ones whose randomness is tied to their position."""
+    That holds for greedy choices, and for sampled ones, since the noise of a position is always the same."""
 
     def __init__(self, model: LanguageModel, sampler: Sampler, block: int = BLOCK, fill: int | None = None) -> None:
         """``fill`` stands for a token that is not guessed yet; None: the last one before it is repeated. Raises
@@ -48,14 +48,14 @@ class Jacobi:
             block = min(self._block, last - len(context), room + 1)
             guessed = self._guess(ahead, block - 1, context[-1])
             choices = self._iterate(context, guessed, position + len(context) - len(tokens))
-            held = common_prefix(guessed, choices)
-            chosen = up_to_end(choices[: held + 1], is_end)
-            self.statistics.count(proposed=len(guessed), accepted=held, tokens=len(chosen))
+            accepted = common_prefix(guessed, choices)
+            chosen = up_to_end(choices[: accepted + 1], is_end)
+            self.statistics.count(proposed=len(guessed), accepted=accepted, tokens=len(chosen))
             yield from chosen
             if is_end(chosen[-1]):
                 return
             context += chosen
-            ahead = choices[held + 1 :] + ahead[block:]
+            ahead = choices[accepted + 1 :] + ahead[block:]
 
     def close(self) -> None:
         """Nothing was started."""

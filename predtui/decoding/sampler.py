@@ -1,4 +1,4 @@
-"""Choosing a token out of a row: greedy, or sampled with randomness tied to (seed, position).
+"""Choosing a token out of a row: greedy, or sampled with randomness that (seed, position) decides.
 
 Because the noise at a position does not depend on what was evaluated before, speculation commits exactly the tokens
 that plain sampling would have chosen. Must not know of models.
@@ -16,7 +16,7 @@ from predtui.decoding.base import Probabilities, Sampler
 from predtui.errors import PredtuiError
 from predtui.llm.rows import Row
 
-_UNTIED = 2
+_INDEPENDENT = 2
 """The stream of random numbers of ``Independent``."""
 
 
@@ -82,8 +82,8 @@ class Seeded:
 
 
 class Independent:
-    """``Seeded`` without the tie to positions: each look draws afresh, as a sampler with a stream of random numbers
-    does. Speculation then changes the reply; for benches, which show what the tie is worth."""
+    """``Seeded`` that ignores positions: each look draws afresh, as a sampler with a stream of random numbers does.
+    Speculation then changes the reply; for benches, which show what position-seeded noise is worth."""
 
     whole = True
 
@@ -97,7 +97,7 @@ class Independent:
 
     def choose(self, row: Row, position: int) -> int:
         self._looks += 1
-        noise = randomness(self.seed, self._looks, _UNTIED).gumbel(size=row.logits.size)
+        noise = randomness(self.seed, self._looks, _INDEPENDENT).gumbel(size=row.logits.size)
         return int((self._seeded.filtered(row) + noise).argmax())
 
     def probabilities(self, row: Row) -> Probabilities:
@@ -113,7 +113,7 @@ def sampler(temperature: float, top_k: int = 0, top_p: float = 1.0, min_p: float
 
 
 def independent(position_seeded: Sampler) -> Sampler:
-    """What chooses as ``position_seeded`` does, but for the tie, where it has one."""
+    """A sampler of the same distribution whose draws do not depend on positions; a greedy one as it is."""
     return Independent(position_seeded) if isinstance(position_seeded, Seeded) else position_seeded
 
 

@@ -73,7 +73,7 @@ DUO_PATIENCE, DUO_MOST_PATIENCE = 32, 256
 
 # The costs of a model's forwards, measured when it is first opened.
 SIZES = (1, 16, 4, 48)
-"""Tokens of the forwards that are measured, the first two of them always: one tells nothing of many."""
+"""Tokens of the forwards that are measured, the first two of them always: one says nothing of many."""
 REPEATS = 3
 MEASURING_S = 0.5
 """What takes longer altogether is left out."""

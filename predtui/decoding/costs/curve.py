@@ -16,7 +16,7 @@ from predtui.decoding.costs.constants import DRAFT_DECAY, INSTANT, SOLID, WINDOW
 class Curve:
     """Seconds of a job by its size: of each size the median of the last few measurements, or that of a larger one
     which took less, since what else a machine does makes a job slower, never faster; linear between sizes, and beyond
-    the largest as steep as on the whole from the second on: two neighbours tell nothing of what is far, and engines do
+    the largest as steep as on the whole from the second on: two neighbours say nothing of what is far, and engines do
     a job of size 1 in another way. Sizes seen often enough speak for the others between them."""
 
     def __init__(self) -> None:

@@ -17,7 +17,7 @@ from predtui.llm.rows import Answers, Rows
 
 
 class Instrument:
-    """The last forward and all that earlier ones told."""
+    """The last forward, and what is known from those before."""
 
     def __init__(self, clock: Clock, spans: WorkSpans, costs: Curve | None = None) -> None:
         """``costs``: what is known already of the target's forwards."""
@@ -40,7 +40,7 @@ class Instrument:
 
     def measure_singles(self) -> None:
         """A reply begins, or a source is asked for a draft again: forwards over one token are measured anew. In between
-        there may be hundreds, of which the first few tell enough."""
+        there may be hundreds, of which the first few are enough."""
         self._singles = SINGLES
 
     def evaluated(self, tokens: int, rows: int, start: float) -> None:

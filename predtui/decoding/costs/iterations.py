@@ -1,6 +1,6 @@
 """Measures DuoDecoding's iterations: what the target takes with and without a draft beside it, what the draft takes.
 
-It holds the budget that follows from both, so that the decoder needs no clock. Must not know of either model.
+The budget follows from both, so that the decoder needs no clock. Must not know of either model.
 """
 
 from __future__ import annotations

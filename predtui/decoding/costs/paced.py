@@ -1,7 +1,7 @@
-"""A drafter around another, which asks it for as many tokens as pay, and tells it of every forward.
+"""A drafter around another, which asks it for as many tokens as pay, and lets it observe every forward.
 
-It knows what drafts and forwards take, and so holds all that a decoder needs no clock for: the length of a draft, when
-to do without, whether a prompt is worth its prefill. Must not know how drafts are verified.
+It knows what drafts and forwards take, so that a decoder needs no clock: it decides the length of a draft, when to do
+without, and whether a prompt is worth its prefill. Must not know how drafts are verified.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class PacedDrafter:
         self.note = off if self._drafting.off else ""
 
     def _without_prefill(self, verification: Verification) -> float | None:
-        """Seconds of the draft that were no prefill, None where that cannot be told; what it saved, with several tokens
+        """Seconds of the draft that were no prefill, None where that is not known; what it saved, with several tokens
         in one forward in place of one by one, is kept beside what the prefill took."""
         proposed, costs = len(verification.draft.tokens), self._instrument.costs
         usual = self._drafting.drafting(proposed or 1)

@@ -39,7 +39,7 @@ class PrefillCost:
 
     def took(self, context: list[int], seconds: float, usual: float) -> float | None:
         """A draft after ``context``, which grows as the reply does, took so long, and such a one otherwise takes
-        ``usual`` (0: not known). How long it took without reading, None where that cannot be told."""
+        ``usual`` (0: not known). How long it took without reading, None where that is not known."""
         unread, self._unread, self._known = self._unread, 0, context
         if not unread:
             return seconds

@@ -103,7 +103,7 @@ class Scheduler:
         """What became of a draft of ``proposed`` tokens, ``depth`` of them on the path that was followed, which took
         so many seconds to make (None: not known). Raises ValueError for an empty one."""
         if proposed < 1:
-            raise ValueError("an empty draft tells nothing")
+            raise ValueError("an empty draft says nothing")
         self._drafted += 1
         self._missed = 0
         if seconds is not None:

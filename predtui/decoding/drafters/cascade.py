@@ -49,7 +49,7 @@ class Cascade:
         return Draft(tuple(tokens), source="cascade", chances=tuple(chances))
 
     def observe(self, verification: Verification) -> None:
-        """The next context tells everything."""
+        """The next context says it all."""
 
     def reset(self) -> None:
         """Nothing is remembered but by the model, whose memory follows the context by itself."""

@@ -34,7 +34,7 @@ class PromptLookup:
         return Draft((), source="lookup")
 
     def observe(self, verification: Verification) -> None:
-        """The context tells everything."""
+        """The context says it all."""
 
     def reset(self) -> None:
         """Nothing is remembered."""

@@ -15,11 +15,11 @@ from predtui.decoding.sampler import Greedy
 from predtui.llm.base import LanguageModel
 
 UNSURE = 0.5
-"""A greedy draft stops where the draft model holds less likely than this that it is kept up to there."""
+"""A greedy draft stops where the draft model thinks it less likely than this that all of it is accepted."""
 
 
 class ModelDrafter:
-    """Decodes the draft autoregressively with the target's own sampler. Its noise is tied to the position, so that a
+    """Decodes the draft autoregressively with the target's own sampler. Its noise is that of the position: a
     sampled draft is both a fair draw for speculative sampling and likely to be what the target itself will choose."""
 
     def __init__(self, model: LanguageModel, sampler: Sampler, is_end: Callable[[int], bool]) -> None:

@@ -1,4 +1,4 @@
-"""Token Recycling (Luo et al. 2024): what the target held likely after a token, it may hold likely again.
+"""Token Recycling (Luo et al. 2024): what the target thought likely after a token, it may think likely again.
 
 An adjacency matrix keeps the candidates of each token out of the target's last forwards; a tree of fixed shape is
 read off it breadth first. Must not know of models.

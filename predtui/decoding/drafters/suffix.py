@@ -1,6 +1,6 @@
 """Suffix copying out of everything said so far, in this chat and in earlier ones (as CopySpec, 2025, copies repeats).
 
-A hash of n-grams tells what last followed each; a draft grows token by token, always after the longest n-gram known.
+A hash of n-grams gives what last followed each; a draft grows token by token, always after the longest n-gram known.
 How often that was right is counted over all replies, drafted or not, so that each token comes with its chance.
 Must not know of models.
 """
@@ -56,7 +56,7 @@ class SuffixCopy:
         return Draft(tuple(draft), source="suffix", chances=tuple(chances))
 
     def observe(self, verification: Verification) -> None:
-        """The next context tells everything."""
+        """The next context says it all."""
 
     def reset(self) -> None:
         """What was said stays known."""

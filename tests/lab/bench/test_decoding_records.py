@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from predtui.decoding.duo import Iteration
+from predtui.decoding.costs.iterations import Iteration
 from predtui.lab.bench.decoding_records import ReplyRecord, as_line, iterations, rows
 
 
