@@ -7,6 +7,7 @@ import shutil
 import tempfile
 
 import pytest
+from hypothesis import settings
 
 from predtui.models.published import missing
 
@@ -14,6 +15,8 @@ os.environ["PREDTUI_EMBEDDED"] = "1"
 if "PREDTUI_CACHE_DIR" not in os.environ:  # the workers of a run inherit it
     os.environ["PREDTUI_CACHE_DIR"] = tempfile.mkdtemp(prefix="predtui-tests-")
     atexit.register(shutil.rmtree, os.environ["PREDTUI_CACHE_DIR"], ignore_errors=True)
+settings.register_profile("any machine", deadline=None)  # busy or slow, it says nothing of the law
+settings.load_profile("any machine")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -81,11 +81,16 @@ def assemble(
     met, a sampler that needs more than the target tells, or a draft that cannot be loaded. ``stale`` as in ``load``."""
     target.require("Sampling at a temperature", whole=sampler.whole)
     draft = _draft(options.draft, stale, loader) if "draft" in options.needs else None
-    if draft:
-        draft.require("A draft at a temperature", whole=sampler.whole)
     store = Path(options.datastore).expanduser() if options.datastore else None
     parts = Parts(target, sampler, draft, store, clock=clock or RealClock())
-    return Assembly(make_decoder(options.decoder, parts, options.drafter), draft)
+    try:
+        if draft:
+            draft.require("A draft at a temperature", whole=sampler.whole)
+        return Assembly(make_decoder(options.decoder, parts, options.drafter), draft)
+    except PredtuiError:
+        if draft:
+            draft.model.close()
+        raise
 
 
 def make_decoder(name: str, parts: Parts, drafter: str = "") -> Decoder:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
@@ -242,7 +242,7 @@ def cli(
     prompts_seed: Seed = 1,
     target: Annotated[str, typer.Option(help="pocket, smollm2, or a path.")] = "pocket",
     draft: Annotated[str, typer.Option(help="pocket-draft, or the path of a GGUF file.")] = "pocket-draft",
-    target_engine: Annotated[Literal["llamacpp", "torch"], typer.Option(help="What runs the target.")] = "llamacpp",
+    target_engine: Annotated[str, typer.Option(help="What runs the target.")] = "llamacpp",
     threads: Threads = 0,
     max_tokens: MaxTokens = 128,
     temperature: Annotated[float, typer.Option(help="0 decodes greedily.", min=0.0)] = 0.0,

@@ -49,7 +49,7 @@ def test_it_computes_what_numpy_does(
     assert got.logits.shape == wanted.logits.shape
     assert near(got.logits, wanted.logits)
     assert got.attention.shape == wanted.attention.shape
-    assert np.abs(got.attention - wanted.attention).max() < 0.3
+    assert np.abs(got.attention - wanted.attention).sum(-1).mean() / 2 < 0.2  # other sounds: 0.4 and more
     assert quantised.context == decoder.context
 
 
