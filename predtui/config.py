@@ -12,7 +12,7 @@ import os
 import re
 import tempfile
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -118,11 +118,19 @@ def _checked(key: str, value: Any, source: str) -> Any:
         raise _unknown(key, source)
     item = table[key]
     result = _converted(item, value, source)
-    if item.choices and not {result, _NUMBER.sub("N", str(result))} & {*item.choices}:
-        raise PredtuiError(f"{source}: {key} = {value!r} is not one of {', '.join(item.choices)}.")
+    if item.choices and not _offered(str(result), item.choices):
+        hint = "N stands for a number, as in top3." if any(name.endswith("N") for name in item.choices) else ""
+        raise PredtuiError(f"{source}: {key} = {value!r} is not one of {', '.join(item.choices)}.", hint)
     if item.kind in (int, float) and not (item.least <= result <= item.most and math.isfinite(result)):
         raise PredtuiError(f"{source}: {key} = {value} should be {_range(item)}.")
     return result
+
+
+def _offered(name: str, choices: Sequence[str]) -> bool:
+    """Whether ``name`` is one of ``choices``, with a number where one of them ends with N."""
+    return (name in choices and not name.endswith("N")) or (
+        bool(_NUMBER.search(name)) and _NUMBER.sub("N", name) in choices
+    )
 
 
 def _range(item: Option) -> str:

@@ -32,7 +32,7 @@ class Entry:
     needs: frozenset[str] = frozenset()
     lossless: bool = True
     usual: int = 0
-    """What stands for N where only the idea is asked for."""
+    """What stands for N where only the idea is asked for; of every entry whose name ends with one."""
     check: str = ""
     prepare: str = ""
     package: str = ""
@@ -46,10 +46,10 @@ class Entry:
     def number(self, name: str) -> int | None:
         """What stands for N where ``name`` is meant by this entry, 0 where it takes no number; None where it is not
         meant."""
-        if name == self.name:
-            return 0
+        if not self.usual:
+            return 0 if name == self.name else None
         found = re.fullmatch(re.escape(self.name.removesuffix("N")) + r"([1-9]\d*)", name)
-        return int(found[1]) if found and self.name.endswith("N") else None
+        return int(found[1]) if found else None
 
 
 NEEDS = {
@@ -84,10 +84,11 @@ class Registry(Mapping[str, Entry]):
     def find(self, name: str) -> Entry:
         """The entry that ``name`` means, a number in it or not. Raises PredtuiError with the nearest names."""
         for entry in self._entries.values():
-            if entry.number(name) is not None and not name.endswith("N"):
+            if entry.number(name) is not None:
                 return entry
-        near = difflib.get_close_matches(name, self, n=1)
-        hint = f"Did you mean {near[0]}?" if near else f"Choose one of {', '.join(self.offered())}."
+        choices = [self[offered].choice for offered in self.offered()]
+        near = difflib.get_close_matches(name, choices, n=1)
+        hint = f"Did you mean {near[0]}?" if near else f"Choose one of {', '.join(choices)}."
         raise PredtuiError(f"There is no {self.kind} {name!r}.", hint)
 
     def line(self, name: str) -> str:

@@ -79,7 +79,7 @@ def test_nothing_follows_the_end_token_of_a_candidate_that_no_tree_had_room_for(
 
 
 def test_an_unknown_name_lists_the_known_ones() -> None:
-    with pytest.raises(PredtuiError, match=", ".join(VERIFIERS)):
+    with pytest.raises(PredtuiError, match=", ".join(entry.choice for entry in VERIFIERS.values())):
         make_verifier("psychic", load("1", engine="scripted"), Greedy())
 
 
