@@ -17,6 +17,8 @@ import typer
 from predtui.asr.whisperflow.files import find_model
 from predtui.commands.cli import app
 from predtui.errors import PredtuiError
+from predtui.lab.commands.bench import BENCHES
+from predtui.lab.commands.bench import command as bench_command
 from predtui.models.shipped import place
 from predtui.registry import VERIFIERS
 from predtui.settings import AsrSettings
@@ -262,10 +264,14 @@ def leaves(command: Any, path: tuple[str, ...] = ()) -> list[tuple[tuple[str, ..
     return [leaf for name, sub in command.commands.items() for leaf in leaves(sub, (*path, name))]
 
 
+def takes_settings(command: Any) -> bool:
+    return "tts_seed" in {parameter.name for parameter in command.params}
+
+
 OTHERS = [
     (path, command)
     for path, command in leaves(typer.main.get_command(app))
-    if "tts_seed" not in {parameter.name for parameter in command.params}
+    if path[0] != "bench" and not takes_settings(command)
 ]
 
 
@@ -274,6 +280,13 @@ def test_a_command_without_a_setting_refuses_it_before_its_name(path: tuple[str,
     needed = ["x" for parameter in command.params if parameter.required]
     with pytest.raises(PredtuiError, match="does not take --tts-seed from before its name"):
         app(["--tts-seed", "7", *path, *needed], standalone_mode=False)
+
+
+@pytest.mark.parametrize("name", BENCHES)
+def test_a_benchmark_without_a_setting_refuses_it_before_its_name(name: str) -> None:
+    """Its options are known once its module is imported."""
+    if not takes_settings(command := bench_command(name)):
+        test_a_command_without_a_setting_refuses_it_before_its_name(("bench", name), command)
 
 
 @pytest.mark.parametrize(

@@ -59,10 +59,12 @@ class _Later(TyperCommand):
     """Stands for a benchmark in the list; what runs is the command of its module."""
 
     def make_context(self, info_name: str | None, args: list[str], *given: Any, **more: Any) -> Any:
-        return _command(str(self.name)).make_context(info_name, args, *given, **more)
+        return command(str(self.name)).make_context(info_name, args, *given, **more)
 
 
-def _command(name: str) -> Any:
+def command(name: str) -> Any:
+    """The command of benchmark ``name``, with its options: its module is imported. Raises PredtuiError where a package
+    is missing."""
     try:
         function = BENCHES.factory(name)
     except ModuleNotFoundError as error:
