@@ -30,7 +30,7 @@ def requirements(extra: str = "") -> list[str]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     optional = project["optional-dependencies"]
     wanted = [*project["dependencies"], *optional.get(extra, ()), *_BUILDS]
-    for line in list(wanted):
+    for line in wanted:  # grows: an extra may name another
         if own := re.match(r"predtui\[(\w+)\]", line):
             wanted += optional[own[1]]
     return sorted({line for line in wanted if _named(line) not in ("predtui", _COMPILED)})

@@ -9,7 +9,7 @@ from predtui.asr.agreement import Word
 from predtui.asr.plain import is_caption, plain
 from predtui.asr.whisperflow.engine import FlowOptions, FlowRecognizer
 from predtui.state.events import Transcript
-from tests.asr.test_whisperflow import Done, Sound, heard
+from tests.asr.whisperflow.test_engine import Done, Sound, heard
 
 names = st.sampled_from(
     ["what", "is", "the", "capital", "of", "France", "I", "I'm", "NASA", "3.5", "$5", "20%", "o'clock"]
