@@ -82,7 +82,7 @@ class Growing:
     def encode(self, samples, tail, pad_to=0) -> Sound:
         return Sound(samples)
 
-    def begin(self, encoded, prompt, reference, beam=5, pruning="forward") -> Done:
+    def decode_job(self, encoded, prompt, reference, beam=5, pruning="forward") -> Done:
         self._round = min(self._round + 1, len(self._rounds) - 1)
         texts = plain(self._rounds[self._round])
         return Done(heard([Word(text, 0.2 * index, 0.2 * index + 0.2) for index, text in enumerate(texts)]))
