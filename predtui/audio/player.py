@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from predtui.audio.devices import NO_DEVICE, switched_off, without
-from predtui.audio.playback import NullSpeaker, Output, Speaker
+from predtui.audio.playback import Loudspeaker, NullLoudspeaker, Output
 from predtui.clock import Clock
 from predtui.errors import PredtuiError
 from predtui.settings import AudioSettings
@@ -37,7 +37,7 @@ class PlayerStage:
     def open(self, context: StageContext) -> Iterator[Event]:
         self._clock = context.clock
         self._output = self._make(self._clock)
-        if not isinstance(self._output, Speaker):
+        if not isinstance(self._output, Loudspeaker):
             yield without("output", switched_off("output"), "starting")
             return
         try:
@@ -107,7 +107,7 @@ class PlayerStage:
     def _without_device(self, error: PredtuiError, state: StageState = "ready") -> Iterator[Event]:
         played = self._output.played
         self._output.close()
-        self._output = NullSpeaker(self._clock, played)
+        self._output = NullLoudspeaker(self._clock, played)
         yield without("output", str(error), state)
         yield Notice(text=f"{error} Replies are shown, not heard.", severity="warning")
 
@@ -139,6 +139,6 @@ def create(options: AudioSettings) -> PlayerStage:
     """The stage "player". ``options.output`` "none" plays nowhere."""
 
     def make(clock: Clock) -> Output:
-        return NullSpeaker(clock) if options.output == NO_DEVICE else Speaker(options.output)
+        return NullLoudspeaker(clock) if options.output == NO_DEVICE else Loudspeaker(options.output)
 
     return PlayerStage(make)

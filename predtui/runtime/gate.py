@@ -70,7 +70,7 @@ class TurnGate:
             self._take(typed)
             return
         self._backlog.put(typed)
-        self._tell_waiting()
+        self._publish_waiting()
         if state.audible and typed.text.strip():
             self.silence(typed.time)
 
@@ -133,10 +133,10 @@ class TurnGate:
         """What waits is answered in order; a line that is still being edited goes on as the next turn."""
         while self._backlog and not self._bus.state.busy:
             typed = self._backlog.take()
-            self._tell_waiting()
+            self._publish_waiting()
             self._take(replace(typed, time=self._bus.clock.now()))
 
-    def _tell_waiting(self) -> None:
+    def _publish_waiting(self) -> None:
         if self._backlog.texts != self._bus.state.waiting:
             self._bus.publish(ev.LinesWaiting(texts=self._backlog.texts))
 

@@ -43,7 +43,7 @@ def _turn_started(turn: Turn, event: ev.TurnStarted) -> Turn:
         verifier=turn.verifier,
         decoding=turn.decoding,
         synthesis=turn.synthesis and replace(turn.synthesis, ready=0, released=0),
-        lanes=turn.lanes,
+        spans=turn.spans,
         stages=turn.stages,
         usage=turn.usage,
         notices=turn.notices,
@@ -102,14 +102,14 @@ def _playback(turn: Turn, event: ev.Playback) -> Turn:
     marks, over = turn.marks, event.state in ("finished", "stopped")
     if event.state == "started" and marks.audible is None:
         marks = replace(marks, audible=event.time)
-    lanes = turn.lanes
+    spans = turn.spans
     if event.state != "started" and marks.audible is not None and turn.audible:
-        start = lanes["audio"][-1].end if _extends(lanes.get("audio", ()), marks.audible) else marks.audible
-        lanes = _with_span(lanes, "audio", Span(start, event.time, "playing"))
+        start = spans["audio"][-1].end if _extends(spans.get("audio", ()), marks.audible) else marks.audible
+        spans = _with_span(spans, "audio", Span(start, event.time, "playing"))
     return replace(
         turn,
         marks=marks,
-        lanes=lanes,
+        spans=spans,
         playback=event.state,
         spoken=max(turn.spoken, event.index),
         played_s=max(turn.played_s, event.seconds),
@@ -122,14 +122,14 @@ def _extends(spans: tuple[Span, ...], since: float) -> bool:
 
 
 def _work(turn: Turn, event: ev.Work) -> Turn:
-    return replace(turn, lanes=_with_span(turn.lanes, event.stage, Span(event.start, event.end, event.label)))
+    return replace(turn, spans=_with_span(turn.spans, event.stage, Span(event.start, event.end, event.label)))
 
 
-def _with_span(lanes: Mapping[str, tuple[Span, ...]], lane: str, span: Span) -> Mapping[str, tuple[Span, ...]]:
-    spans = lanes.get(lane, ())
-    if spans and spans[-1].label == span.label and 0.0 <= span.start - spans[-1].end < 0.002:
-        spans, span = spans[:-1], Span(spans[-1].start, span.end, span.label)
-    return {**lanes, lane: (*spans, span)[-MAX_SPANS:]}
+def _with_span(spans: Mapping[str, tuple[Span, ...]], worker: str, span: Span) -> Mapping[str, tuple[Span, ...]]:
+    before = spans.get(worker, ())
+    if before and before[-1].label == span.label and 0.0 <= span.start - before[-1].end < 0.002:
+        before, span = before[:-1], Span(before[-1].start, span.end, span.label)
+    return {**spans, worker: (*before, span)[-MAX_SPANS:]}
 
 
 _FOLDS: dict[type[ev.Event], Callable[[Turn, Any], Turn]] = {

@@ -27,7 +27,7 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A bar of the timeline, in seconds of the clock."""
+    """A stretch of uninterrupted work, in seconds of the clock: a bar of the timeline."""
 
     start: float
     end: float
@@ -94,9 +94,9 @@ class Turn:
     verifier: str = ""
     """The verifier last configured; empty while the stage's own default stands."""
 
-    lanes: Mapping[str, tuple[Span, ...]] = field(default_factory=dict)
-    """Timeline bars by stage name, "target" and "draft" for what a decoder that drafts consists of, and "audio" for
-    what was heard; at most the last 400 of each."""
+    spans: Mapping[str, tuple[Span, ...]] = field(default_factory=dict)
+    """When each worker was at work, by its name: a stage, "target" or "draft" of a decoder that drafts, "encode" or
+    "write" of a recogniser in two parts, or "audio" for what was heard. At most the last 400 of each."""
     stages: Mapping[str, ev.StageStatus] = field(default_factory=dict)
     usage: ev.Usage = field(default_factory=ev.Usage)
     notices: tuple[ev.Notice, ...] = ()

@@ -16,7 +16,7 @@ def latest_moment(turn: Turn) -> float:
     marks = turn.marks
     stamps = [turn.started, turn.transcript.time, turn.candidate.time, turn.usage.time]
     stamps += [moment for moment in (marks.endpoint, marks.final, marks.committed, marks.audible) if moment is not None]
-    stamps += [spans[-1].end for spans in turn.lanes.values() if spans]
+    stamps += [spans[-1].end for spans in turn.spans.values() if spans]
     return max(stamps)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from predtui.audio.playback import NullSpeaker, Speaker
+from predtui.audio.playback import Loudspeaker, NullLoudspeaker
 from predtui.audio.resample import to_pcm
 from predtui.clock import VirtualClock
 from predtui.errors import PredtuiError
@@ -17,27 +17,27 @@ SECOND = to_pcm(tone(300, 1.0, RATE))
 
 
 def test_order_and_underrun(sound: FakeSound) -> None:
-    speaker = Speaker()
-    speaker.write(SECOND[:1000], RATE)
-    speaker.write(SECOND[1000:2000], RATE)
+    loudspeaker = Loudspeaker()
+    loudspeaker.write(SECOND[:1000], RATE)
+    loudspeaker.write(SECOND[1000:2000], RATE)
     device = sound.streams[0]
-    assert not speaker.started
+    assert not loudspeaker.started
     assert device.take(400) == SECOND[:800]
-    assert speaker.started
+    assert loudspeaker.started
     assert device.take(1000) == SECOND[800:2000] + bytes(800)
-    assert speaker.played == 1000 / RATE, "silence in between does not count"
-    assert speaker.waiting == 0
-    speaker.write(SECOND[:10], RATE)
+    assert loudspeaker.played == 1000 / RATE, "silence in between does not count"
+    assert loudspeaker.waiting == 0
+    loudspeaker.write(SECOND[:10], RATE)
     assert device.take(5) == SECOND[:10]
 
 
 @pytest.mark.parametrize("taken", [1, 777, 22050 - 3])
 def test_stop_is_exact(sound: FakeSound, taken: int) -> None:
-    speaker = Speaker()
-    speaker.write(SECOND, RATE)
+    loudspeaker = Loudspeaker()
+    loudspeaker.write(SECOND, RATE)
     device = sound.streams[0]
     device.take(taken)
-    seconds = speaker.stop()
+    seconds = loudspeaker.stop()
     fade = min(110, RATE - taken)
     assert seconds == (taken + fade) / RATE
     tail = np.frombuffer(device.take(1000), dtype="<i2")
@@ -45,63 +45,63 @@ def test_stop_is_exact(sound: FakeSound, taken: int) -> None:
     assert np.all(np.abs(tail[:fade]) <= np.abs(before))
     assert np.all(np.abs(np.diff(np.concatenate([before[:1], tail]).astype(int))) < 1500), "no click"
     assert not tail[fade:].any()
-    assert speaker.played == seconds
+    assert loudspeaker.played == seconds
 
 
 def test_a_new_reply_counts_from_its_first_sample(sound: FakeSound) -> None:
-    speaker = Speaker()
-    speaker.write(SECOND, RATE)
+    loudspeaker = Loudspeaker()
+    loudspeaker.write(SECOND, RATE)
     device = sound.streams[0]
     device.take(500)
-    speaker.stop()
-    speaker.reset()
-    speaker.write(SECOND, RATE)
+    loudspeaker.stop()
+    loudspeaker.reset()
+    loudspeaker.write(SECOND, RATE)
     device.take(110)
-    assert not speaker.started
-    assert speaker.played == 0
+    assert not loudspeaker.started
+    assert loudspeaker.played == 0
     assert device.take(10) == SECOND[:20]
-    assert speaker.played == 10 / RATE
+    assert loudspeaker.played == 10 / RATE
 
 
 def test_device_rate(sound: FakeSound) -> None:
     sound.rates = (48000,)
-    speaker = Speaker()
-    speaker.write(SECOND, RATE)
-    speaker.finish()
+    loudspeaker = Loudspeaker()
+    loudspeaker.write(SECOND, RATE)
+    loudspeaker.finish()
     assert sound.streams[0].options["samplerate"] == 48000
-    assert speaker.waiting == pytest.approx(1.0, abs=0.001)
+    assert loudspeaker.waiting == pytest.approx(1.0, abs=0.001)
 
 
 def test_two_rates_in_a_row(sound: FakeSound) -> None:
-    speaker = Speaker()
-    speaker.write(SECOND, RATE)
-    speaker.write(to_pcm(tone(300, 1.0, 16000)), 16000)
-    speaker.finish()
-    assert speaker.waiting == pytest.approx(2.0, abs=0.001)
+    loudspeaker = Loudspeaker()
+    loudspeaker.write(SECOND, RATE)
+    loudspeaker.write(to_pcm(tone(300, 1.0, 16000)), 16000)
+    loudspeaker.finish()
+    assert loudspeaker.waiting == pytest.approx(2.0, abs=0.001)
 
 
 def test_a_pulled_device(sound: FakeSound) -> None:
-    speaker = Speaker()
-    speaker.write(SECOND, RATE)
+    loudspeaker = Loudspeaker()
+    loudspeaker.write(SECOND, RATE)
     sound.streams[0].active = False
-    assert not speaker.alive
+    assert not loudspeaker.alive
     with pytest.raises(PredtuiError, match="has gone"):
-        speaker.write(SECOND, RATE)
+        loudspeaker.write(SECOND, RATE)
 
 
-def test_null_speaker_takes_its_time() -> None:
+def test_null_loudspeaker_takes_its_time() -> None:
     clock = VirtualClock(3.0)
-    speaker = NullSpeaker(clock)
+    loudspeaker = NullLoudspeaker(clock)
     clock.advance(5)
-    assert not speaker.started
-    speaker.write(SECOND, RATE)
-    assert speaker.started
+    assert not loudspeaker.started
+    loudspeaker.write(SECOND, RATE)
+    assert loudspeaker.started
     clock.advance(0.25)
-    assert (speaker.played, speaker.waiting) == pytest.approx((0.25, 0.75))
-    speaker.write(SECOND, RATE)
+    assert (loudspeaker.played, loudspeaker.waiting) == pytest.approx((0.25, 0.75))
+    loudspeaker.write(SECOND, RATE)
     clock.advance(1.0)
-    assert speaker.stop() == pytest.approx(1.25)
+    assert loudspeaker.stop() == pytest.approx(1.25)
     clock.advance(1.0)
-    assert (speaker.played, speaker.waiting) == pytest.approx((1.25, 0.0))
-    speaker.reset()
-    assert (speaker.played, speaker.started) == (0.0, False)
+    assert (loudspeaker.played, loudspeaker.waiting) == pytest.approx((1.25, 0.0))
+    loudspeaker.reset()
+    assert (loudspeaker.played, loudspeaker.started) == (0.0, False)

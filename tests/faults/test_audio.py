@@ -124,7 +124,7 @@ def test_a_pulled_microphone_keeps_what_was_said(sound: FakeSound) -> None:
     assert rest[-1] == ev.Endpoint(reason="end of file")
 
 
-def test_a_pulled_speaker_lets_the_reply_end(sound: FakeSound) -> None:
+def test_a_pulled_loudspeaker_lets_the_reply_end(sound: FakeSound) -> None:
     stage = player.create(AudioSettings())
     opened(stage)
     list(stage.handle(ev.SpeechChunk(turn=1, pcm=bytes(32000), rate=16000)))
@@ -136,7 +136,7 @@ def test_a_pulled_speaker_lets_the_reply_end(sound: FakeSound) -> None:
     assert events[-1].state == "finished"
 
 
-def test_a_speaker_pulled_between_chunks(sound: FakeSound) -> None:
+def test_a_loudspeaker_pulled_between_chunks(sound: FakeSound) -> None:
     stage = player.create(AudioSettings())
     opened(stage)
     list(stage.handle(ev.SpeechChunk(turn=1, pcm=bytes(32000), rate=16000)))

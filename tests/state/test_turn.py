@@ -52,7 +52,7 @@ def test_a_typed_turn_from_first_word_to_last_sound() -> None:
     assert turn.breakdown == pytest.approx({"model": 10.0, "speech": 5.0, "playback": 20.0})
     assert (turn.ttfs_ms, turn.nfetfs, turn.outcome) == (6.5, 1, "accept")
     assert turn.spoken == 1
-    (bar,) = turn.lanes["audio"]
+    (bar,) = turn.spans["audio"]
     assert (bar.start, bar.end) == pytest.approx((11.035, 11.9))
 
 
@@ -132,7 +132,7 @@ def test_a_new_turn_keeps_conversation_machine_and_timeline_only() -> None:
     assert (turn.number, turn.revision, turn.phase) == (2, 0, "typing")
     assert turn.conversation == (Exchange("what is love", "Baby. No more."),)
     assert turn.stages == {"llm": status}
-    assert turn.lanes["llm"] == (Span(1.0, 2.0, "Transcript"),)
+    assert turn.spans["llm"] == (Span(1.0, 2.0, "Transcript"),)
     assert [n.text for n in turn.notices] == ["n"]
     assert (turn.verdicts, turn.sentences, turn.reply, turn.audio_latency_ms) == ((), (), None, None)
 
@@ -170,7 +170,7 @@ def test_a_turn_without_a_voice_ends_with_its_reply() -> None:
 def test_neighbouring_bars_of_one_label_are_one() -> None:
     spans = [(0.0, 1.0, "a"), (1.001, 2.0, "a"), (2.5, 3.0, "a"), (3.0, 4.0, "b")]
     turn = after(*(ev.Work(stage="llm", start=s, end=e, label=text) for s, e, text in spans))
-    assert turn.lanes["llm"] == (Span(0.0, 2.0, "a"), Span(2.5, 3.0, "a"), Span(3.0, 4.0, "b"))
+    assert turn.spans["llm"] == (Span(0.0, 2.0, "a"), Span(2.5, 3.0, "a"), Span(3.0, 4.0, "b"))
 
 
 def test_sentences_join_with_one_space_at_most() -> None:

@@ -518,7 +518,7 @@ class TestFaults:
                     assert region.bottom <= size[1], (selector, size)
 
     async def test_what_is_needed_most_has_room_at_every_size(self, make_app: MakeApp) -> None:
-        parts = [ev.Work(stage=lane, start=1.0, end=1.1) for lane in ("encode", "write", "target", "draft")]
+        parts = [ev.Work(stage=worker, start=1.0, end=1.1) for worker in ("encode", "write", "target", "draft")]
         long = ev.Notice(text="a line that needs three rows " * 20, severity="error")
         driver = ScriptedDriver([*machine(), *first_exchange(), *speculating(4), *parts])
         app = make_app(driver)

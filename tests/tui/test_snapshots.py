@@ -42,8 +42,8 @@ SCENES: dict[str, list[ev.Event]] = {
 }
 DRAFTING = [
     *(
-        ev.Work(turn=2, revision=5, stage=lane, start=start, end=start + share * 0.1)
-        for lane, share in (("target", 0.9), ("draft", 0.5))
+        ev.Work(turn=2, revision=5, stage=worker, start=start, end=start + share * 0.1)
+        for worker, share in (("target", 0.9), ("draft", 0.5))
         for start in (10.5, 10.9, 11.3, 11.7, 12.1)
     ),
     ev.Decoding(

@@ -52,7 +52,7 @@ def settings(_: Settings) -> Iterator[Finding]:
 
 
 def sound(settings: Settings) -> Iterator[Finding]:
-    """The microphone and the speaker that the settings name."""
+    """The microphone and the loudspeaker that the settings name."""
     from predtui.audio.devices import NOUN, Kind, find
 
     chosen: dict[Kind, str] = {"input": settings.audio.input, "output": settings.audio.output}

@@ -23,11 +23,11 @@ def synthesiser(settings: Settings) -> Iterator[Finding]:
 
 
 def recogniser(settings: Settings) -> Iterator[Finding]:
-    """The packages there are, and what the one that the settings name has to have."""
+    """The packages there are; then, under its name, what the one of the settings has to have."""
     for entry in RECOGNISERS.values():
         if entry.package:
             yield package_finding(entry.name, entry.package, entry.package.replace("-", "_"))
-    yield from _checked(RECOGNISERS, settings.asr.engine, settings.asr, "whisper checkpoint")
+    yield from _checked(RECOGNISERS, settings.asr.engine, settings.asr, settings.asr.engine)
 
 
 def _checked(

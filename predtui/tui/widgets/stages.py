@@ -43,7 +43,7 @@ class StagesPane(Pane[States]):
     MEANINGS = (
         ("◌ starting", "loading, with progress in percent"),
         ("● ready", "working, or waiting for work"),
-        ("⊘ no device", "ready, but without a microphone or speaker; F2 looks for a microphone again"),
+        ("⊘ no device", "ready, but without a microphone or loudspeaker; F2 looks for a microphone again"),
         ("↻ restarting", "the stage died and is being restarted; the turn goes on"),
         ("✗ failed", "the stage is out of action; its line says what to do"),
         ("%, MB", "percent of one core, and resident memory"),

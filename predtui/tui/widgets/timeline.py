@@ -65,7 +65,7 @@ class TimelinePane(Pane[Course]):
 
     def read(self, turn: Turn) -> Course:
         return Course(
-            tuple((name, turn.lanes.get(name, ())) for name in _rows(turn)),
+            tuple((name, turn.spans.get(name, ())) for name in _rows(turn)),
             turn.started if turn.number else _first_start(turn),
             chart.latest_moment(turn) if turn.busy else _last_end(turn),
             turn.input_ended,
@@ -97,7 +97,7 @@ class TimelinePane(Pane[Course]):
 
 
 def _rows(turn: Turn) -> tuple[str, ...]:
-    return tuple(one for row in ROWS for one in (row, *(part for part in PARTS.get(row, ()) if part in turn.lanes)))
+    return tuple(one for row in ROWS for one in (row, *(part for part in PARTS.get(row, ()) if part in turn.spans)))
 
 
 def _fitting(every: Rows, room: int) -> Rows:
@@ -127,12 +127,12 @@ def _speech(speech: Synthesis | None) -> tuple[str, ...]:
 
 def _first_start(turn: Turn) -> float:
     """Before the first turn the axis begins with the first bar: a stage warming up."""
-    return min((turn.lanes[name][0].start for name in ROWS if turn.lanes.get(name)), default=0.0)
+    return min((turn.spans[name][0].start for name in ROWS if turn.spans.get(name)), default=0.0)
 
 
 def _last_end(turn: Turn) -> float:
     """Once the turn is over, the axis stops at its last bar."""
-    return max((turn.lanes[name][-1].end for name in ROWS if turn.lanes.get(name)), default=turn.started)
+    return max((turn.spans[name][-1].end for name in ROWS if turn.spans.get(name)), default=turn.started)
 
 
 def _axis(margin: str, start: float, origin: float, cells: int, end: int | None) -> Content:

@@ -300,9 +300,9 @@ def test_every_round_tells_when_it_was_encoded_and_decoded(pipelined: bool) -> N
     recognizer.finish()
     work = recognizer.worked()
     assert not recognizer.worked()
-    assert [sum(one.stage == lane for one in work) for lane in ("encode", "write")] == [recognizer.tally.rounds] * 2
-    for lane in ("encode", "write"):
-        moments = [moment for one in work if one.stage == lane for moment in (one.start, one.end)]
+    assert [sum(one.stage == worker for one in work) for worker in ("encode", "write")] == [recognizer.tally.rounds] * 2
+    for worker in ("encode", "write"):
+        moments = [moment for one in work if one.stage == worker for moment in (one.start, one.end)]
         assert moments == sorted(moments)
 
 

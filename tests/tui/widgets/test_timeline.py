@@ -19,7 +19,7 @@ def test_the_axis_before_the_first_turn_begins_with_the_first_bar() -> None:
 
 
 def test_the_timeline_shows_target_and_draft_where_the_model_drafts() -> None:
-    spans = [ev.Work(turn=2, stage=lane, start=10.0, end=10.3) for lane in ("llm", "target", "draft")]
+    spans = [ev.Work(turn=2, stage=worker, start=10.0, end=10.3) for worker in ("llm", "target", "draft")]
     pane = TimelinePane(fold([ev.TurnStarted(turn=2, time=10.0), *spans]))
     lines = [line.plain for line in pane.draw(pane.values, 40, 7)]
     assert [line.split()[0] for line in lines[:6]] == ["asr", "llm", "target", "draft", "tts", "audio"]
@@ -37,7 +37,7 @@ def test_the_timeline_shows_target_and_draft_where_the_model_drafts() -> None:
     ],
 )
 def test_parts_stand_for_the_whole_where_room_is_short(parts: list[str], height: int, shown: list[str]) -> None:
-    spans = [ev.Work(turn=2, stage=lane, start=10.0, end=10.1) for lane in parts]
+    spans = [ev.Work(turn=2, stage=worker, start=10.0, end=10.1) for worker in parts]
     pane = TimelinePane(fold([ev.TurnStarted(turn=2, time=10.0), *spans]))
     assert [line.plain.split()[0] for line in pane.draw(pane.values, 40, height)][:-1] == shown
 
