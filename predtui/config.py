@@ -10,16 +10,16 @@ import difflib
 import math
 import os
 import re
-import tempfile
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from predtui.errors import PredtuiError
+from predtui.files import LARGEST_TOML, parse_toml, read_text, replace_text
 from predtui.settings import Option, Settings, options, sections, user_folder
 
 _NUMBER = re.compile(r"[1-9][0-9]*$")
+_LARGEST = 1 << 53
 
 
 def user_file() -> Path:
@@ -35,12 +35,24 @@ def load(overrides: Mapping[str, Any] | None = None, file: Path | None = None) -
 
     Raises PredtuiError for an unreadable file, malformed TOML, an unknown key, or a value of the wrong kind.
     """
-    values: dict[str, Any] = {}
-    values.update(_from_file(file or user_file(), must_exist=file is not None))
+    return _combined(_from_file(file or user_file(), must_exist=file is not None), overrides)
+
+
+def _combined(file: Mapping[str, Any], overrides: Mapping[str, Any] | None) -> Settings:
+    values = dict(file)
     values.update(_from_environment(os.environ))
     for key, value in (overrides or {}).items():
         values[key] = _checked(key, value, "the command line")
     return _build(values)
+
+
+def load_or_default(overrides: Mapping[str, Any] | None = None) -> tuple[Settings, str]:
+    """As ``load``, but without the user file where that cannot be used; then a line says why, else it is empty."""
+    try:
+        values, problem = _from_file(user_file(), must_exist=False), ""
+    except PredtuiError as error:
+        values, problem = {}, f"the settings file is not used: {error}"
+    return _combined(values, overrides), problem
 
 
 def remember(key: str, value: Any) -> None:
@@ -54,16 +66,13 @@ def remember(key: str, value: Any) -> None:
     section, name = key.split(".", 1)
     path = user_file()
     try:
-        document = tomlkit.parse(path.read_text(encoding="utf-8")) if path.exists() else tomlkit.document()
+        document = tomlkit.parse(read_text(path, LARGEST_TOML)) if path.exists() else tomlkit.document()
         if section not in document:
             document[section] = tomlkit.table()
         document[section][name] = checked
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".settings")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(tomlkit.dumps(document))
-        os.replace(temporary, path)
-    except (OSError, tomlkit.exceptions.TOMLKitError, TypeError) as error:
+        replace_text(path, tomlkit.dumps(document))
+    except (OSError, ValueError, TypeError, RecursionError, tomlkit.exceptions.TOMLKitError) as error:
         raise PredtuiError(f"{path}: cannot keep {key}: {error}.", "Check the file and its folder.") from error
 
 
@@ -78,14 +87,14 @@ def _build(values: Mapping[str, Any]) -> Settings:
 
 def _from_file(path: Path, must_exist: bool) -> dict[str, Any]:
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        document = parse_toml(read_text(path, LARGEST_TOML))
     except FileNotFoundError as error:
         if must_exist:
             raise PredtuiError(f"{path}: no such settings file.") from error
         return {}
     except (OSError, UnicodeDecodeError) as error:
         raise PredtuiError(f"{path}: cannot be read: {error}.") from error
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:
         raise PredtuiError(f"{path}: not valid TOML: {error}.", "Correct that line, or move the file away.") from error
     values: dict[str, Any] = {}
     for section, content in document.items():
@@ -121,7 +130,7 @@ def _checked(key: str, value: Any, source: str) -> Any:
     if item.choices and not _offered(str(result), item.choices):
         hint = "N stands for a number, as in top3." if any(name.endswith("N") for name in item.choices) else ""
         raise PredtuiError(f"{source}: {key} = {value!r} is not one of {', '.join(item.choices)}.", hint)
-    if item.kind in (int, float) and not (item.least <= result <= item.most and math.isfinite(result)):
+    if item.kind in (int, float) and not (item.least <= result <= item.most and abs(result) <= _LARGEST):
         raise PredtuiError(f"{source}: {key} = {value} should be {_range(item)}.")
     return result
 
@@ -142,7 +151,7 @@ def _converted(item: Option, value: Any, source: str) -> Any:
     words = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
     if item.kind is bool and isinstance(value, str) and value.lower() in words:
         return words[value.lower()]
-    if item.kind is float and isinstance(value, int) and not isinstance(value, bool):
+    if item.kind is float and isinstance(value, int) and not isinstance(value, bool) and abs(value) <= _LARGEST:
         return float(value)
     if type(value) is item.kind:
         return value

@@ -59,7 +59,7 @@ class LlmSettings:
         "how llama.cpp holds the weights: auto tests whether it may repack them here; safest: as stored, on one thread",
         ("auto", "repacked", "stored", "safest"),
     )
-    context: int = option(0, "context length in tokens; 0 takes the model's own, at most 4096", least=0)
+    context: int = option(0, "context length in tokens; 0 takes the model's own, at most 4096", least=0, most=1 << 24)
     verifier: str = option(
         "greedy",
         "how a candidate is verified against a new prompt",

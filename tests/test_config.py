@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import math
 from pathlib import Path
 
 import pytest
 
-from predtui import config, settings
+from predtui import config, files, settings
 from predtui.errors import PredtuiError
 from predtui.registry import DECODERS, DRAFTERS, RECOGNISERS, SYNTHESISERS, VERIFIERS
 
@@ -54,6 +55,13 @@ def test_the_command_line_beats_the_environment_beats_the_file(home: Path, monke
         ("llm = 3\n", r"llm is a section.*\[llm\]"),
         ("[[llm]]\nmodel = 'x'\n", "llm is a section"),
         ("[llm\n", "not valid TOML"),
+        ("llm = " + "[" * 2000, "nests too deeply"),
+        ("llm = " + "{a=" * 2000, "nests too deeply"),
+        ("llm" + ".a" * 20_000 + " = 1", "too many dots"),
+        ("# " + "x" * 100_000, "larger than"),
+        (f"[llm]\ncontext = 1{'0' * 400}\n", "llm.context = 10+ should be 0 to"),
+        (f"[llm]\npause_ms = 1{'0' * 400}\n", "llm.pause_ms = 10+ should be a number"),
+        (f"[llm]\nseed = 1{'0' * 5000}\n", "not valid TOML"),
     ],
 )
 def test_a_bad_file_says_where_and_what(home: Path, text: str, message: str) -> None:
@@ -82,6 +90,38 @@ def test_remembering_keeps_comments_and_other_keys(home: Path) -> None:
     assert "# two" in text
     assert config.load().ui.theme == "paper"
     assert config.load().llm.threads == 2
+
+
+@pytest.mark.parametrize("text", ["[llm\n", "x = " + "[" * 2000, "[llm]\nmodle = 'x'\n"])
+def test_a_file_that_cannot_be_used_leaves_what_the_other_sources_say(home: Path, text: str) -> None:
+    write(home, text)
+    chosen, problem = config.load_or_default({"llm.seed": 3})
+    assert chosen == config.load({"llm.seed": 3}, file=_empty(home))
+    assert "settings.toml" in problem
+    assert "\n" not in problem
+    write(home, "[llm]\nseed = 4\n")
+    assert config.load_or_default() == (config.load(), "")
+
+
+def _empty(home: Path) -> Path:
+    (home / "empty.toml").touch()
+    return home / "empty.toml"
+
+
+@pytest.mark.parametrize("step", ["fdopen", "replace"])
+def test_what_cannot_be_remembered_leaves_nothing_behind(
+    home: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    write(home, "[llm]\nseed = 1\n")
+    monkeypatch.setattr(files.os, step, full)
+    for _ in range(3):
+        with pytest.raises(PredtuiError, match="No space left"):
+            config.remember("ui.theme", "paper")
+    assert [path.name for path in home.iterdir()] == ["settings.toml"]
+    assert config.load().llm.seed == 1
 
 
 def test_remembering_over_a_broken_file_loses_nothing(home: Path) -> None:

@@ -43,6 +43,7 @@ FULL = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS}
 def open_app(
     context: typer.Context,
     settings: Settings,
+    problem: str,
     version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False,
 ) -> None:
     if version:
@@ -53,10 +54,12 @@ def open_app(
         if why := _no_screen():
             from predtui.commands.piped import converse
 
+            if problem:
+                raise PredtuiError(problem)
             raise typer.Exit(converse(settings, why))
         from predtui.tui.launch import open_screen
 
-        raise typer.Exit(open_screen(settings))
+        raise typer.Exit(open_screen(settings, problem=problem))
 
 
 def _no_screen() -> str:
@@ -88,7 +91,7 @@ def turn(
 
 @app.command()
 @with_settings
-def doctor(context: typer.Context, settings: Settings) -> None:
+def doctor(context: typer.Context, settings: Settings, problem: str) -> None:
     """What is found and what is missing, each with its remedy. Exit status 0 if a typed turn can work. With --model,
     tests llama.cpp on that file's weights, in a process of its own."""
     from rich.console import Console
@@ -99,7 +102,7 @@ def doctor(context: typer.Context, settings: Settings) -> None:
     marks = {"found": ("✓", "green"), "missing": ("–", "yellow"), "broken": ("✗", "bold red")}
     console = Console(highlight=False)
     findings = []
-    for finding in examine(settings, testing=context.params.get("llm_model") is not None):
+    for finding in examine(settings, context.params.get("llm_model") is not None, problem):
         findings.append(finding)
         mark, style = marks[finding.state]
         line = Text.assemble((f"{mark} ", style), (f"{finding.subject:<19}", "bold"), finding.detail)
@@ -124,6 +127,7 @@ def real() -> None:
 @with_settings
 def record(
     settings: Settings,
+    problem: str,
     folder: Annotated[Path | None, typer.Argument(help="Where to write it; default: the state folder.")] = None,
 ) -> None:
     """Open the app and keep every event and sound, as JSONL and WAV."""
@@ -134,7 +138,7 @@ def record(
     from predtui.state.session import new_session_folder
     from predtui.tui.launch import open_screen
 
-    raise typer.Exit(open_screen(settings, record=folder or new_session_folder()))
+    raise typer.Exit(open_screen(settings, record=folder or new_session_folder(), problem=problem))
 
 
 @app.command()

@@ -14,17 +14,23 @@ from predtui.runtime.build import resolved
 from predtui.settings import Settings
 
 Check = Callable[[Settings], Iterator[Finding]]
+VITAL = ("python", "language_model", "weight_repacking", "exactness")
+"""Checks of what a typed turn cannot work without."""
 
 
-def examine(settings: Settings, testing: bool = False) -> Iterator[Finding]:
+def examine(settings: Settings, testing: bool = False, problem: str = "") -> Iterator[Finding]:
     """All findings, in the order a turn passes through them. ``testing``: llama.cpp is tested on the model's weights,
-    in a process of its own, instead of reporting what an earlier test has found; and whether the model is exact."""
+    in a process of its own, instead of reporting what an earlier test has found; and whether the model is exact.
+    ``problem``: why the settings file is not used."""
+    if problem:
+        yield Finding("settings file", "broken", problem, needed=True)
     named = resolved(settings)
     for check in checks(testing):
         try:
             yield from check(named)
-        except Exception as error:  # a check that fails must not hide the others
-            yield Finding(check.__name__.replace("_", " "), "broken", f"{type(error).__name__}: {error}")
+        except Exception as error:  # a check that fails must not hide the others, and answers for what it looks at
+            detail = f"the check failed: {type(error).__name__}: {error}"
+            yield Finding(check.__name__.replace("_", " "), "broken", detail, needed=check.__name__ in VITAL)
 
 
 def checks(testing: bool) -> tuple[Check, ...]:

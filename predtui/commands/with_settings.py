@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from predtui.config import load
+from predtui.config import load_or_default
 from predtui.errors import PredtuiError
 from predtui.settings import Option, options
 
@@ -44,18 +44,27 @@ class _Command(TyperCommand):
 
 
 def with_settings(command: Command) -> Command:
-    """Gives a command one option a setting; the command's parameter ``settings`` receives what all sources say."""
+    """Gives a command one option a setting; the command's parameter ``settings`` receives what all sources say.
+
+    A settings file that cannot be used ends the command, unless it has a parameter ``problem``: that is then told why,
+    and the settings are those of the other sources.
+    """
     own = inspect.signature(command, eval_str=True)
     table = {_name(key): item for key, item in options().items()}
+    lenient = "problem" in own.parameters
 
     @functools.wraps(command)
     def wrapper(*args: Any, **given: Any) -> Any:
         chosen = {table[name].key: given.pop(name) for name in table if name in given}
-        settings = load({key: value for key, value in chosen.items() if value is not None})
+        settings, problem = load_or_default({key: value for key, value in chosen.items() if value is not None})
+        if lenient:
+            given["problem"] = problem
+        elif problem:
+            raise PredtuiError(problem)
         return command(*args, settings=settings, **given)
 
     added = [_parameter(name, item) for name, item in table.items()]
-    kept = [parameter for parameter in own.parameters.values() if parameter.name != "settings"]
+    kept = [parameter for parameter in own.parameters.values() if parameter.name not in ("settings", "problem")]
     wrapper.__signature__ = own.replace(parameters=[*kept, *added])  # type: ignore[attr-defined]
     wrapper.__annotations__ = {parameter.name: parameter.annotation for parameter in [*kept, *added]}
     del wrapper.__wrapped__

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from predtui.errors import PredtuiError
+from predtui.files import read_json
 from predtui.llm.base import LoadedModel
 from predtui.settings import state_folder
 
@@ -105,7 +106,7 @@ def load(folder: Path, target: LoadedModel) -> Datastore:
     if not (folder / "datastore.json").is_file():
         raise PredtuiError(f"There is no datastore in {folder}.", remedy)
     try:
-        about = json.loads((folder / "datastore.json").read_text(encoding="utf-8"))
+        about = read_json(folder / "datastore.json")
         tokens, places = (np.load(folder / f"{name}.npy", "r", allow_pickle=False) for name in ("tokens", "places"))
         whole = tokens.dtype == places.dtype == np.int32 and tokens.shape == places.shape == (about["tokens"],)
     except (OSError, ValueError, TypeError, KeyError) as error:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import difflib
 import math
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from itertools import pairwise
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from predtui.errors import PredtuiError
+from predtui.files import LARGEST_TOML, parse_toml, read_text, resolve
 from predtui.models.shipped import asset
 from predtui.settings import user_folder
 
@@ -71,15 +71,15 @@ def load(name: str) -> HardwareProfile:
 
     Raises PredtuiError for a name that is not known, or for a file with anything missing, unknown or out of range.
     """
-    path = Path(name).expanduser() if name.endswith(".toml") else available().get(name)
+    path = resolve(name) if name.endswith(".toml") else available().get(name)
     if path is None or not path.is_file():
         hint = f"Choose one of {', '.join(sorted(available()))}, or the path of a .toml file."
         if name == THIS_MACHINE:
             hint = "Make it with: predtui calibrate"
         raise PredtuiError(f"There is no hardware profile {name!r}.", hint)
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        content = parse_toml(read_text(path, LARGEST_TOML))
+    except (OSError, ValueError) as error:
         raise PredtuiError(f"{path} cannot be read as a hardware profile: {error}.") from error
     return _parsed(content, path)
 

@@ -6,7 +6,6 @@ Needs neither torch nor transformers. Must not know of networks or of tokenizers
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from predtui.errors import PredtuiError
+from predtui.files import parse_json
 from predtui.llm.gguf import GgufTensor, read_header
 from predtui.models.published import SMOLLM2
 
@@ -126,7 +126,7 @@ def _of_safetensors(path: Path) -> Iterator[tuple[str, Array]]:
     """The length of a header in JSON, the header, the data."""
     data = memoryview(path.read_bytes())
     start = 8 + int.from_bytes(data[:8], "little")
-    header: dict[str, Any] = json.loads(bytes(data[8:start]))
+    header: dict[str, Any] = parse_json(bytes(data[8:start]))
     header.pop("__metadata__", None)
     for name, entry in header.items():
         begin, end = (start + offset for offset in entry["data_offsets"])

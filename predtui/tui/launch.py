@@ -24,9 +24,11 @@ SIZES = range(10, 1001)
 """Columns, or lines, of a picture."""
 
 
-def open_screen(settings: Settings, record: Path | None = None, pipeline: Pipeline | None = None) -> int:
+def open_screen(
+    settings: Settings, record: Path | None = None, pipeline: Pipeline | None = None, problem: str = ""
+) -> int:
     """The app on the live pipeline, that of the settings where none is given, every event kept in ``record`` where that
-    is. Returns the exit status.
+    is. ``problem`` with the settings becomes a notice. Returns the exit status.
 
     Raises PredtuiError where the recording cannot be opened.
     """
@@ -41,6 +43,8 @@ def open_screen(settings: Settings, record: Path | None = None, pipeline: Pipeli
         return replace(settings.llm, model=path, engine=engine_of(path, settings.llm.engine))
 
     themes = load_themes((themes_folder(), user_folder() / "themes"))
+    if problem:
+        themes = replace(themes, problems=(problem, *themes.problems))
     offer = None if os.environ.get(EMBEDDED) else Offer(settings)
     app = PredtuiApp(pipeline, settings, themes, model_options=with_model, offer=offer)
     StandIn(pipeline).watch()

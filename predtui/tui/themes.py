@@ -6,7 +6,6 @@ A theme file holds ``name``, ``dark`` and a ``[colours]`` table with one colour 
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,8 @@ from typing import Any
 
 from textual.color import Color, ColorParseError
 from textual.theme import Theme
+
+from predtui.files import LARGEST_TOML, parse_toml, read_text
 
 BACKGROUNDS = ("background", "surface", "panel")
 """What text may stand on."""
@@ -61,12 +62,12 @@ def load_themes(folders: Iterable[Path]) -> ThemeRegistry:
 def read_theme(path: Path) -> Theme:
     """One theme out of one file. Raises ThemeError."""
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        text = read_text(path, LARGEST_TOML)
+    except (OSError, ValueError) as error:
         raise ThemeError(f"{path}:1: cannot be read: {error}") from error
     try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        document = parse_toml(text)
+    except ValueError as error:
         raise ThemeError(f"{path}:{_error_line(error, text)}: not valid TOML: {error}") from error
     for key in document:
         if key not in ("name", "dark", "colours"):
@@ -134,6 +135,6 @@ def _line_of(key: str, text: str) -> int:
     return next((number for number, line in enumerate(text.splitlines(), 1) if written.match(line)), 1)
 
 
-def _error_line(error: tomllib.TOMLDecodeError, text: str) -> int:
+def _error_line(error: ValueError, text: str) -> int:
     found = re.search(r"at line (\d+)", str(error))
     return int(found.group(1)) if found else max(1, len(text.splitlines()))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from predtui.commands.checks import language_model
 from predtui.commands.checks.finding import Finding
 from predtui.commands.doctor import examine, typed_turn_works
 from predtui.llm.gguf import read_header
@@ -72,6 +73,25 @@ def test_threads_are_told_with_what_keeps_them_few(
     (finding,) = (finding for finding in examine(named) if finding.subject == "threads")
     assert finding.detail.startswith(says)
     assert ("predtui.llm.llamacpp.compile" in finding.remedy) is compiled
+
+
+def test_a_check_of_the_model_that_fails_is_no_turn_that_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_: Settings) -> list[Finding]:
+        raise RecursionError("too deep")
+
+    monkeypatch.setattr(broken, "__name__", "language_model")
+    monkeypatch.setattr(language_model, "language_model", broken)
+    findings = list(examine(Settings()))
+    (crashed,) = (finding for finding in findings if finding.subject == "language model")
+    assert (crashed.state, crashed.needed) == ("broken", True)
+    assert "RecursionError: too deep" in crashed.detail
+    assert not typed_turn_works(findings)
+
+
+def test_settings_that_are_not_used_are_told() -> None:
+    finding = next(examine(Settings(), problem="settings.toml: no"))
+    assert finding.detail == "settings.toml: no"
+    assert not typed_turn_works([finding])
 
 
 def test_types_that_are_never_repacked_are_not_tested() -> None:

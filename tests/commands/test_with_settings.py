@@ -9,6 +9,7 @@ import pytest
 import typer
 
 from predtui.commands.with_settings import Commands, with_settings
+from predtui.errors import PredtuiError
 from predtui.settings import Settings, options
 
 
@@ -31,6 +32,29 @@ def command() -> tuple[Any, list[Settings]]:
     def other() -> None: ...
 
     return typer.main.get_command(app), got
+
+
+def test_a_broken_file_ends_a_command_unless_it_asks_for_the_problem(
+    command: tuple[Any, list[Settings]], tmp_path: Path
+) -> None:
+    problems: list[str] = []
+    app = Commands()
+
+    @app.command("go")
+    @with_settings
+    def go(settings: Settings, problem: str) -> None:
+        assert settings == Settings()
+        problems.append(problem)
+
+    @app.command("other")
+    def other() -> None: ...
+
+    (tmp_path / "settings.toml").write_text("x = " + "[" * 2000)
+    with pytest.raises(PredtuiError, match="nests too deeply"):
+        command[0](["go"], standalone_mode=False)
+    typer.main.get_command(app)(["go"], standalone_mode=False)
+    assert "nests too deeply" in problems[0]
+    assert "problem" not in {parameter.name for parameter in typer.main.get_command(app).commands["go"].params}  # type: ignore[attr-defined]
 
 
 def test_each_setting_has_an_option_by_its_long_name_and_its_short_one(command: tuple[Any, list[Settings]]) -> None:

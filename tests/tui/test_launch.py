@@ -1,9 +1,14 @@
-"""Which engine runs a model that is named."""
+"""Which engine runs a model that is named, and what a screen is opened with."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from predtui.runtime.pipeline import Pipeline
+from predtui.settings import Settings
+from predtui.tui import launch
 from predtui.tui.launch import engine_of
 
 
@@ -19,3 +24,19 @@ from predtui.tui.launch import engine_of
 )
 def test_a_model_is_run_by_what_can_read_it(model: str, engine: str, runs: str) -> None:
     assert engine_of(model, engine) == runs
+
+
+def test_a_broken_settings_file_is_a_notice_of_a_screen_that_opens(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[str] = []
+
+    class Screen:
+        return_code = 0
+
+        def __init__(self, pipeline: Any, settings: Settings, themes: Any, **_: Any) -> None:
+            shown.extend(themes.problems)
+
+        def run(self) -> None: ...
+
+    monkeypatch.setattr(launch, "PredtuiApp", Screen)
+    assert launch.open_screen(Settings(), pipeline=Pipeline([]), problem="settings.toml: no") == 0
+    assert shown == ["settings.toml: no"]

@@ -56,6 +56,9 @@ def test_the_high_contrast_theme_reaches_seven() -> None:
 @pytest.mark.parametrize(
     ("text", "where", "what"),
     [
+        ("name = " + "[" * 2000, ":1: not valid TOML", "nests too deeply"),
+        ("a" + ".a" * 20_000 + " = 1", ":1: not valid TOML", "too many dots"),
+        ("#" * 100_000, ":1: cannot be read", "larger than"),
         (GOOD.replace('dark = true\n', ""), ":1: dark: missing", "true or false"),
         (GOOD.replace("dark = true", 'dark = "yes"'), ":2: dark: 'yes'", "true or false"),
         (GOOD.replace("dark = true", "drak = true"), ":2: drak: unknown key", "known are name, dark"),

@@ -16,6 +16,7 @@ from predtui.asr.faster_whisper import find_checkpoint
 from predtui.asr.whisperflow import ct2_weights
 from predtui.asr.whisperflow.mel import Samples
 from predtui.errors import PredtuiError
+from predtui.files import read_json
 from predtui.models.published import whisper
 from predtui.models.shipped import POCKET, asset
 from predtui.settings import AsrSettings, state_folder
@@ -99,7 +100,7 @@ def _converted(folder: Path) -> Path:
     out = state_folder() / FAST / folder.resolve().name
     source = out / "source.json"
     facts = {"folder": str(folder.resolve()), "modified": (folder / "model.safetensors").stat().st_mtime}
-    if source.is_file() and json.loads(source.read_text(encoding="utf-8")) == facts:
+    if source.is_file() and read_json(source) == facts:
         return out
     if importlib.util.find_spec("torch") is None or importlib.util.find_spec("transformers") is None:
         raise PredtuiError(

@@ -6,7 +6,6 @@ or turns.
 
 from __future__ import annotations
 
-import json
 import math
 import zlib
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -28,6 +27,7 @@ from predtui.asr.whisperflow.search import Rules
 from predtui.asr.whisperflow.timing import SECONDS_A_POSITION
 from predtui.asr.whisperflow.transcription import TimedWord, Transcription
 from predtui.errors import PredtuiError
+from predtui.files import read_json
 
 RATE = 16_000
 LONGEST_TOKENS = 200
@@ -111,7 +111,7 @@ class WhisperModel:
         self._context = self._shapes["decoder/position_encodings/encodings"][0]
         self._vocabulary: dict[str, int] = self._tokenizer.get_vocab(with_added_tokens=True)
         self._sot_sequence = self._make_sot_sequence(language)
-        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        config = read_json(folder / "config.json")
         self._rules = self._make_rules(config)
         self._decoding = self._make_decoding(folder, config, threads)
 

@@ -12,11 +12,11 @@ import json
 import logging
 import os
 import platform
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from predtui.files import read_json, replace_text
 from predtui.settings import cache_folder
 
 _MOST = 100
@@ -32,7 +32,7 @@ class Findings:
     def read(self) -> dict[str, Any]:
         """Circumstances' key: circumstances and verdict, oldest first. Nothing where the file makes no sense."""
         try:
-            entries = json.loads((cache_folder() / self.name).read_text(encoding="utf-8"))
+            entries = read_json(cache_folder() / self.name)
         except (OSError, ValueError):
             return {}
         if not isinstance(entries, dict):
@@ -46,10 +46,7 @@ class Findings:
         path = cache_folder() / self.name
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}")
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump(dict([*others[1 - _MOST :], (key, entry)]), file, indent=1)
-            os.replace(temporary, path)
+            replace_text(path, json.dumps(dict([*others[1 - _MOST :], (key, entry)]), indent=1))
         except OSError as error:
             _log.warning("%s cannot be written, so what was tested is not remembered: %s", path, error)
 

@@ -5,7 +5,6 @@ Llama networks alone, without torch or transformers. Must not know of caches or 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 from tokenizers import Tokenizer as Fast
 
 from predtui.errors import PredtuiError
+from predtui.files import read_json
 from predtui.llm.base import ChatTemplate, LoadedModel, ModelRequest
 from predtui.llm.numpy.network import NumpyLlama, Shape
 from predtui.llm.templates import JinjaTemplate, PlainTemplate
@@ -53,7 +53,7 @@ def load(request: ModelRequest) -> LoadedModel:
     no_gguf(request.model, "numpy")
     folder = place(request.model)
     with _explained(folder):
-        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        config = read_json(folder / "config.json")
         shape = _shape(config)
         network = NumpyLlama(shape, read_weights(folder, shape.heads, shape.kv_heads), request.context, request.stale)
         tokenizer, template, pad = _tokenizer(folder, config)
@@ -66,7 +66,7 @@ def describe(model: str) -> str:
     no_gguf(model, "numpy")
     folder = place(model)
     with _explained(folder):
-        shape = _shape(json.loads((folder / "config.json").read_text(encoding="utf-8")))
+        shape = _shape(read_json(folder / "config.json"))
         size = weights_file(folder).stat().st_size
     return f"{folder.name} (llama, {shape.layers} layers, {size / 2**20:.1f} MB), {folder}"
 
@@ -105,7 +105,7 @@ def _shape(config: dict[str, Any]) -> Shape:
 def _tokenizer(folder: Path, config: dict[str, Any]) -> tuple[FolderTokenizer, ChatTemplate, int | None]:
     """Tokenizer, template, and the token that stands where there is none."""
     fast = Fast.from_str((folder / "tokenizer.json").read_text(encoding="utf-8"))
-    tokenizer = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
+    tokenizer = read_json(folder / "tokenizer_config.json")
     bos, eos = (str(tokenizer.get(f"{name}_token") or "") for name in ("bos", "eos"))
     ended = config.get("eos_token_id")
     ends = [ended] if isinstance(ended, int) else list(ended or ())

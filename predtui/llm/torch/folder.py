@@ -5,7 +5,6 @@ Nothing is downloaded, no code that a folder brings is run, and no pickle is ope
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Sequence
 from math import prod
@@ -19,6 +18,7 @@ from safetensors import SafetensorError, safe_open
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
 from predtui.errors import PredtuiError
+from predtui.files import read_json
 from predtui.llm.base import ChatTemplate, LoadedModel, ModelRequest
 from predtui.llm.gguf import read_header
 from predtui.llm.templates import JinjaTemplate, PlainTemplate
@@ -216,7 +216,7 @@ def _unloadable(folder: Path, error: Exception) -> PredtuiError:
 def _kind(folder: Path) -> str:
     """The architecture that a checked folder names. Raises PredtuiError for a damaged configuration."""
     try:
-        return str(json.loads((folder / "config.json").read_text(encoding="utf-8")).get("model_type", "unknown"))
+        return str(read_json(folder / "config.json").get("model_type", "unknown"))
     except (OSError, ValueError, AttributeError) as error:
         raise PredtuiError(f"The file {folder / 'config.json'} is damaged.", _FETCH) from error
 

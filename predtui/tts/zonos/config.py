@@ -5,13 +5,13 @@ Unknown keys are ignored. What the transformer cannot be built from is refused w
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from predtui.errors import PredtuiError
+from predtui.files import read_json
 
 CODEBOOKS = 9
 CODES = 1024
@@ -68,7 +68,7 @@ def read_config(path: Path) -> ZonosConfig:
     """The configuration in ``path``. Raises PredtuiError for a file that cannot be read, lacks a key, or describes the
     hybrid model or other special ids."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = read_json(path)
     except (OSError, ValueError) as error:
         raise PredtuiError(f"{path} cannot be read: {error}.", FOLDER_HINT) from error
     try:
