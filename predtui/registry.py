@@ -11,9 +11,12 @@ import importlib
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from predtui.errors import PredtuiError
+
+Form = Literal["gguf", "folder"]
+"""Of a model's weights: one GGUF file, or a folder with config.json."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +27,8 @@ class Entry:
     ``check``: "module:function" that tells in a line what is here of what its settings name, and raises PredtuiError
     where something is missing; for doctor. ``prepare``: "module:function" that waits, in steps, for what has to be
     there before it is made. ``package``: the distribution without which there is none of it; for doctor.
-    ``internal``: whether it is for tests and benches alone, and no setting offers it."""
+    ``reads``: the forms of weights that an engine of language models takes. ``internal``: whether it is for tests and
+    benches alone, and no setting offers it."""
 
     name: str
     factory: str
@@ -36,6 +40,7 @@ class Entry:
     check: str = ""
     prepare: str = ""
     package: str = ""
+    reads: frozenset[Form] = frozenset()
     internal: bool = False
 
     @property
@@ -138,13 +143,21 @@ LLM_ENGINES = Registry(
         "reads GGUF files",
         check="predtui.llm.llamacpp.engine:describe",
         prepare="predtui.llm.llamacpp.engine:prepare",
+        reads=frozenset({"gguf"}),
     ),
-    Entry("torch", "predtui.llm.torch.engine:load", "reads folders", check="predtui.llm.torch.engine:describe"),
+    Entry(
+        "torch",
+        "predtui.llm.torch.engine:load",
+        "reads folders",
+        check="predtui.llm.torch.engine:describe",
+        reads=frozenset({"folder"}),
+    ),
     Entry(
         "numpy",
         "predtui.llm.numpy.folder:load",
         "reads folders of small Llama networks",
         check="predtui.llm.numpy.folder:describe",
+        reads=frozenset({"folder"}),
     ),
     Entry("scripted", "predtui.llm.scripted:load", "has no weights, and babbles", internal=True),
 )

@@ -20,12 +20,11 @@ from predtui.state.events import Event
 from predtui.state.turn import Turn
 from predtui.tui import job_control, palette
 from predtui.tui.choices import ModelChoice, ThemeChoice, VerifierChoice
-from predtui.tui.driver import Driver
+from predtui.tui.driver import READ_ONLY, Driver, Requests, one_line
 from predtui.tui.frames import Frames, call_after
 from predtui.tui.messages import DriverStarted, ExplainAsked, LineTyped, NoticeRaised, TalkHeld, TurnChanged
 from predtui.tui.pages import Pages
 from predtui.tui.panes import style_sheet
-from predtui.tui.requests import READ_ONLY, Requests, one_line
 from predtui.tui.screens.main import MainScreen
 from predtui.tui.themes import MARK_DEFAULTS, ThemeRegistry
 from predtui.tui.widgets.pane import Pane
@@ -229,4 +228,6 @@ class PredtuiApp(App[None]):
             return False
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        return palette.commands(self)
+        if not self.read_only:
+            yield from palette.live_commands(self, self.verifiers, self.offer)
+        yield from palette.commands(self, self.themes, self.pages)

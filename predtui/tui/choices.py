@@ -11,8 +11,7 @@ from textual.app import App
 from predtui.config import remember
 from predtui.errors import PredtuiError
 from predtui.registry import VERIFIERS
-from predtui.tui.driver import LiveDriver
-from predtui.tui.requests import Notify, Requests
+from predtui.tui.driver import LiveDriver, Notify, Requests
 from predtui.tui.themes import ThemeRegistry
 
 

@@ -11,7 +11,8 @@ from typing import Any
 from predtui.errors import PredtuiError
 from predtui.models.offer import Offer
 from predtui.models.published import EMBEDDED, SMOLLM2, needed
-from predtui.models.shipped import MODELS, model_folder, themes_folder
+from predtui.models.shipped import MODELS, place, themes_folder
+from predtui.registry import LLM_ENGINES, Form
 from predtui.runtime.build import make_pipeline
 from predtui.runtime.pipeline import Pipeline
 from predtui.runtime.standin import StandIn
@@ -60,16 +61,19 @@ def open_screen(
 
 
 def engine_of(model: str, engine: str) -> str:
-    """What runs ``model``; ``engine`` where it leaves a choice."""
-    if model in MODELS:
-        return engine if (model_folder(model) / "config.json").exists() else "llamacpp"
-    return (
-        "llamacpp"
-        if model == SMOLLM2.name or model.lower().endswith(".gguf")
-        else "torch"
-        if Path(model).is_dir()
-        else engine
-    )
+    """What runs ``model``: ``engine`` where it reads a form of it, else the first that does. Of a model that is not
+    there, ``engine`` is to say so."""
+    forms = _forms(model)
+    readers = [name for name in LLM_ENGINES.offered() if LLM_ENGINES[name].reads & forms]
+    return readers[0] if readers and engine not in readers else engine
+
+
+def _forms(model: str) -> set[Form]:
+    """Those in which the weights of ``model`` are there: a shipped one may have both."""
+    path = place(SMOLLM2.file if model == SMOLLM2.name else model)
+    forms: set[Form] = {"gguf"} if model in MODELS or path.suffix.lower() == ".gguf" else set()
+    whole = (path / "config.json").is_file() if model in MODELS else path.is_dir()
+    return forms | {"folder"} if whole else forms
 
 
 def draw(settings: Settings, file: Path, out: Path, size: str) -> None:

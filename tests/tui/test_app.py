@@ -293,6 +293,14 @@ class TestChoosing:
             titles = {command.title for command in app.get_system_commands(app.screen)}
         assert {"Talk", "Silence", "Model", "Help", "Quit", "Verifier: reflection", "Theme: daylight"} <= titles
 
+    async def test_a_command_of_the_palette_does_what_its_key_does(self, make_app: MakeApp) -> None:
+        app = make_app()
+        async with app.run_test() as pilot:
+            (command,) = (one for one in app.get_system_commands(app.screen) if one.title == "Help")
+            app.call_later(command.callback)
+            await pilot.pause()
+            assert isinstance(app.screen, ReadingScreen)
+
 
 LOADED = ev.StageStatus(stage="llm", state="ready", message="pocket · 5.9M · llama.cpp · cpu", time=1.0)
 DEAF = ev.StageStatus(stage="mic", state="ready", message="no microphone found. Plug one in.", lacks="microphone")

@@ -14,7 +14,7 @@ from predtui.errors import PredtuiError
 from predtui.models.shipped import themes_folder
 from predtui.registry import VERIFIERS
 from predtui.tui.choices import ModelChoice, ThemeChoice, VerifierChoice, following
-from predtui.tui.requests import Requests
+from predtui.tui.driver import Requests
 from predtui.tui.themes import ThemeRegistry, load_themes
 from tests.tui.scenes import ScriptedDriver
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from predtui.registry import Entry, Registry
 from predtui.runtime.pipeline import Pipeline
 from predtui.settings import Settings
 from predtui.tui import launch
@@ -19,7 +20,10 @@ from predtui.tui.launch import engine_of
         ("pocket", "llamacpp", "llamacpp"),
         ("pocket-cllm", "torch", "llamacpp"),
         ("/models/Big.GGUF", "torch", "llamacpp"),
+        ("smollm2", "numpy", "llamacpp"),
         ("/", "llamacpp", "torch"),
+        ("/", "numpy", "numpy"),
+        ("/nowhere", "numpy", "numpy"),
     ],
 )
 def test_a_model_is_run_by_what_can_read_it(model: str, engine: str, runs: str) -> None:
@@ -40,3 +44,10 @@ def test_a_broken_settings_file_is_a_notice_of_a_screen_that_opens(monkeypatch: 
     monkeypatch.setattr(launch, "PredtuiApp", Screen)
     assert launch.open_screen(Settings(), pipeline=Pipeline([]), problem="settings.toml: no") == 0
     assert shown == ["settings.toml: no"]
+
+
+def test_an_engine_is_known_by_what_its_entry_says_that_it_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = Entry("mine", "mine:load", "reads folders", reads=frozenset({"folder"}))
+    monkeypatch.setattr("predtui.tui.launch.LLM_ENGINES", Registry("engine", entry))
+    assert engine_of("/", "torch") == "mine"
+    assert engine_of("/models/big.gguf", "torch") == "torch"

@@ -17,9 +17,9 @@ from textual.widgets import Input
 from predtui.clock import Clock
 from predtui.runtime.typing import Typed
 from predtui.text import printable
+from predtui.tui.driver import READ_ONLY
 from predtui.tui.messages import LineTyped, NoticeRaised, TalkHeld
 from predtui.tui.push_to_talk import PushToTalk
-from predtui.tui.requests import READ_ONLY
 
 PLACEHOLDER = "type here: every word is a partial prompt; Enter ends the turn"
 POLL = 0.05

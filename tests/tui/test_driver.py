@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from predtui.errors import PredtuiError
-from predtui.tui.driver import LiveDriver
-from predtui.tui.requests import READ_ONLY, Requests, one_line
+from predtui.tui.driver import READ_ONLY, LiveDriver, Requests, one_line
 from tests.tui.scenes import ScriptedDriver
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predtui.tui.pace import Pace
+from predtui.tui.frames import Pace
 
 
 class TestPace:
