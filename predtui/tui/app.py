@@ -8,6 +8,7 @@ from typing import Any, ClassVar, cast
 from textual.app import App, SystemCommand
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
+from textual.driver import Driver as TerminalDriver
 from textual.events import Event as TextualEvent
 from textual.events import Key, Paste
 from textual.screen import Screen
@@ -19,16 +20,25 @@ from predtui.settings import Settings
 from predtui.state.events import Event
 from predtui.state.turn import Turn
 from predtui.tui import job_control, palette
+from predtui.tui.bursts import gathering
 from predtui.tui.choices import ModelChoice, ThemeChoice, VerifierChoice
 from predtui.tui.driver import READ_ONLY, Driver, Requests, one_line
 from predtui.tui.frames import Frames, call_after
-from predtui.tui.messages import DriverStarted, ExplainAsked, LineTyped, NoticeRaised, TalkHeld, TurnChanged
+from predtui.tui.messages import (
+    DriverStarted,
+    ExplainAsked,
+    KeysTyped,
+    LineTyped,
+    NoticeRaised,
+    TalkHeld,
+    TurnChanged,
+)
 from predtui.tui.pages import Pages
 from predtui.tui.panes import style_sheet
 from predtui.tui.screens.main import MainScreen
 from predtui.tui.themes import MARK_DEFAULTS, ThemeRegistry
 from predtui.tui.widgets.pane import Pane
-from predtui.tui.widgets.prompt import TalkButton
+from predtui.tui.widgets.prompt import PromptLine, TalkButton
 from predtui.tui.widgets.real import RealBar
 
 LAST_WORDS = 0.1
@@ -86,6 +96,9 @@ class PredtuiApp(App[None]):
         self.frames = Frames(self, lambda: self._main.show(self.turn))
         self._clock = clock or RealClock()
         self._posted_turn: Turn | None = None
+
+    def get_driver_class(self) -> type[TerminalDriver]:
+        return gathering(super().get_driver_class())
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return MARK_DEFAULTS
@@ -155,6 +168,15 @@ class PredtuiApp(App[None]):
         if isinstance(event, (Key, Paste)) and not event.is_forwarded and isinstance(self.screen, MainScreen):
             self.screen.direct(event)
         await super().on_event(event)
+
+    async def on_keys_typed(self, message: KeysTyped) -> None:
+        """The input line takes all characters that are left in one edit, anything else one after the other."""
+        for at, key in enumerate(message.keys):
+            if isinstance(self.focused, PromptLine):
+                text = "".join(str(left.character) for left in message.keys[at:])
+                await self.on_event(Key(key.key, text))
+                return
+            await self.on_event(key)
 
     def on_line_typed(self, message: LineTyped) -> None:
         self.requests.ask(lambda driver: driver.type_line(message.typed))

@@ -5,8 +5,10 @@ Knows nothing of widgets or of how the messages are answered.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from textual.events import Key
 from textual.message import Message
 
 from predtui.models.fetch import Progress
@@ -26,6 +28,13 @@ class TurnChanged(Message):
 
 class DriverStarted(Message):
     """The driver's ``start`` has returned: it takes requests."""
+
+
+@dataclass(eq=False)
+class KeysTyped(Message):
+    """Characters that waited together, in order: keys that came faster than the app takes them."""
+
+    keys: Sequence[Key]
 
 
 @dataclass(eq=False)

@@ -9,6 +9,9 @@ from textual.content import Content
 from predtui.state.turn import Turn
 from predtui.tui.widgets.pane import Pane
 
+_STEP = 1024
+"""Characters by which what is drawn of a long text moves on: between two such steps its lines break where they did."""
+
 
 class Words(NamedTuple):
     """A transcript as drawn."""
@@ -53,11 +56,12 @@ class TranscriptPane(Pane[Words]):
         if not (values.stable or values.tentative):
             hint = "listening…" if values.listening else "nothing said or typed yet"
             return Content.assemble((hint, ".dim")).wrap(width)
-        parts: list[str | tuple[str, str]] = [(values.stable, ".stable")]
+        room = width * height
+        parts: list[str | tuple[str, str]] = [(_end_of(values.stable, room), ".stable")]
         if values.tentative:
             parts += [" " if values.stable else "", (f"·{values.tentative}·", ".tentative")]
         if values.following:
-            parts += [" ", (values.following, ".stable")]
+            parts += [" ", (_end_of(values.following, room), ".stable")]
         if values.final:
             parts += [" ", ("⏎", ".good")]
         lines = Content.assemble(*parts).wrap(width)
@@ -65,3 +69,8 @@ class TranscriptPane(Pane[Words]):
         if height >= 4 and len(lines) < height - 1:
             lines += [Content()] * (height - 1 - len(lines)) + [legend]
         return lines[-height:]
+
+
+def _end_of(text: str, room: int) -> str:
+    """What of ``text`` can be seen at the end of ``room`` cells, and some more: lines are half full on average."""
+    return text[max(0, len(text) - 2 * room) // _STEP * _STEP :]

@@ -1,0 +1,44 @@
+"""What is drawn of a text that is longer than the pane."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from unittest.mock import patch
+
+from hypothesis import given
+from hypothesis import strategies as st
+from textual.content import Content
+
+from predtui.state.events import Transcript
+from predtui.state.turn import Turn
+from predtui.tui.widgets.transcript import TranscriptPane, Words
+
+
+def drawn(words: list[str], width: int, height: int) -> list[str]:
+    pane = TranscriptPane(Turn(transcript=Transcript()))
+    values = Words(" ".join(words), "last", "", final=False, listening=False)
+    return [line.plain.rstrip() for line in pane.draw(values, width, height)]
+
+
+@given(st.lists(st.text("abc", min_size=1, max_size=12), max_size=2000), st.integers(12, 60), st.integers(1, 3))
+def test_the_end_of_a_long_text_is_drawn_as_if_all_of_it_were(words: list[str], width: int, height: int) -> None:
+    """Each line but the last is as full as the words let it be, and together they are the end of the text."""
+    lines = drawn(words, width, height)
+    assert (" ".join([*words, "·last·"])).endswith(" ".join(lines))
+    assert len(lines) == height or " ".join(lines) == " ".join([*words, "·last·"])
+    for line, following in pairwise(lines):
+        assert len(line) <= width < len(line) + 1 + len(following.split()[0])
+
+
+def test_no_more_is_wrapped_than_can_be_seen() -> None:
+    """Twenty times a second while somebody pastes."""
+    wrapped: list[int] = []
+    wrap = Content.wrap
+
+    def count(content: Content, width: int) -> list[Content]:
+        wrapped.append(len(content))
+        return wrap(content, width)
+
+    with patch.object(Content, "wrap", count):
+        drawn(["word"] * 20_000, 80, 4)
+    assert 4 * 80 <= max(wrapped) < 4000
