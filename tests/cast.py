@@ -25,6 +25,9 @@ class Pace:
     step_s: float = 0.0
     hears: bool = True
     """Whether the recogniser ever answers."""
+    load_s: float = 0.0
+    hear_s: float = 0.0
+    """What loading the recogniser takes, and each word that it hears; the end takes three times as long."""
 
 
 def cast(pace: Pace, *names: str) -> list[StageSpec]:
@@ -80,15 +83,22 @@ class Mic(Actor):
 class Asr(Actor):
     accepts = (ev.TurnStarted, ev.AudioFrame, ev.Endpoint, ev.Baseline)
 
+    def open(self, context: StageContext) -> Iterator[ev.Event]:
+        self.context = context
+        yield ev.StageStatus(stage="asr", message="loading")
+        context.clock.sleep(self.pace.load_s)
+
     def handle(self, event: ev.Event) -> Iterator[ev.Event]:
         if isinstance(event, ev.TurnStarted):
             self.words: list[str] = []
         elif isinstance(event, ev.Baseline):
             yield ev.BaselineRecognition()
         elif isinstance(event, ev.AudioFrame):
+            self.context.clock.sleep(self.pace.hear_s)
             self.words.append(event.pcm.rstrip(b"\0").decode())
             yield ev.Transcript(stable=" ".join(self.words[:-1]), tentative=self.words[-1])
         elif self.pace.hears:
+            self.context.clock.sleep(3 * self.pace.hear_s)
             yield ev.Transcript(stable=" ".join(self.words), final=True)
 
 

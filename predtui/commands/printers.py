@@ -56,6 +56,9 @@ class LinePrinter:
     def close(self, turn: Turn) -> None:
         """The latencies, or that there is no reply."""
         self._line("")
+        if turn.refused:
+            self._line(f"refused: what was heard may not be all: {turn.refused.heard or 'nothing'}")
+            return
         if not turn.reply_text:
             self._line("no reply")
             return

@@ -15,9 +15,6 @@ from predtui.runtime.stages import Stages
 from predtui.runtime.typing import Rhythm, Typed, paused, read, same
 from predtui.state import events as ev
 
-RECOGNISER_PATIENCE_S = 10.0
-"""How long the last words of an utterance are waited for."""
-
 
 class Backlog:
     """Typed lines that wait until the reply before them has been heard, in order of typing. Of the line that is still
@@ -102,8 +99,6 @@ class TurnGate:
     def react(self, event: ev.Event) -> None:
         after = self._bus.dispatcher.after
         match event:
-            case ev.Endpoint():
-                after(RECOGNISER_PATIENCE_S, partial(self._give_up_listening, event.turn, "gave no answer"))
             case ev.Transcript(final=True):
                 self._input_ended(event)
             case ev.Transcript(unfinished=True) if self._pause_s:
@@ -112,8 +107,6 @@ class TurnGate:
                 after(pause, partial(self._anticipate, event))
             case ev.ReplyFinished(prompt=prompt, text=text) if prompt and not text.strip():
                 self._bus.notify("The model has nothing to say to that. Put it in other words.", "warning")
-            case ev.StageStatus(stage="asr", state="failed"):
-                self._give_up_listening(self._bus.state.number, "has failed")
             case ev.StageStatus(stage="llm", state="failed") if not self._stages.returns("llm"):
                 self._end_reply()
         if self._backlog and not self._bus.state.busy:
@@ -167,13 +160,3 @@ class TurnGate:
         state = self._bus.state
         if state.phase == "replying" and state.reply is None:
             self._bus.publish(ev.ReplyFinished(text=state.reply_text, reason="interrupted"))
-
-    def _give_up_listening(self, turn: int, why: str) -> None:
-        """The recogniser will not say more: what it has said so far is the prompt."""
-        state = self._bus.state
-        if state.number != turn or state.phase not in ("listening", "recognising"):
-            return
-        if state.phase == "listening":
-            self._bus.publish(ev.Endpoint(), bump=1)
-        self._bus.notify(f"The recogniser {why}; the words so far are taken.", "warning")
-        self._bus.publish(ev.Transcript(stable=state.transcript.text, unfinished=False, final=True), bump=1)

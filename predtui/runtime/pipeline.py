@@ -1,4 +1,4 @@
-"""The parts of the runtime put together: bus, turn gate, stages, baseline, monitor; and the commands a person has.
+"""The parts of the runtime put together: bus, turn gate, hearing, stages, baseline, monitor; and a person's commands.
 
 A command is a job for the dispatcher, on whose thread all parts work. Must not know the screen, nor any stage.
 """
@@ -15,6 +15,7 @@ from predtui.clock import Clock, RealClock
 from predtui.runtime.baseline import IDLE_S, BaselineSchedule
 from predtui.runtime.bus import Bus, Listener
 from predtui.runtime.gate import TurnGate
+from predtui.runtime.hearing import Hearing
 from predtui.runtime.hosts.base import HostFactory
 from predtui.runtime.hosts.process import process_host
 from predtui.runtime.monitor import Monitor
@@ -50,8 +51,10 @@ class Pipeline:
         self._bus = Bus(self._clock)
         self._stages = Stages(self._bus, specs, make_host or process_host(self._clock, log_path), log_path)
         self._gate = TurnGate(self._bus, self._stages, hands_free, pause_s)
+        self._hearing = Hearing(self._bus, self._stages)
         schedules = [BaselineSchedule(self._bus, idle_s).react] if measure_baseline else []
-        self._bus.connect(self._stages.deliver, self._gate.react, *schedules, self._stages.react)
+        reactions = (self._gate.react, self._hearing.react, *schedules, self._stages.react)
+        self._bus.connect(self._stages.deliver, *reactions)
         self._monitor = Monitor(self.publish, self.pids) if monitored and background else None
 
     @property

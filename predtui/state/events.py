@@ -62,6 +62,13 @@ class Interrupt(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Refused(Event):
+    """What was said could not be heard to its end, and is not answered; the words so far are the person's to finish."""
+
+    heard: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Configure(Event):
     """Change how the next prompts are treated, without a restart. Empty strings leave a choice as it is."""
 

@@ -137,6 +137,7 @@ _FOLDS: dict[type[ev.Event], Callable[[Turn, Any], Turn]] = {
     ev.Transcript: _transcript,
     ev.Endpoint: _endpoint,
     ev.Interrupt: _interrupt,
+    ev.Refused: lambda turn, event: replace(turn, refused=event, phase="done"),
     ev.Verdict: _verdict,
     ev.ReplyCommitted: _reply_committed,
     ev.ReplyFinished: _reply_finished,

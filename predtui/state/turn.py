@@ -82,6 +82,8 @@ class Turn:
     """Committed sentences of the reply."""
     reply: ev.ReplyFinished | None = None
     interrupted: bool = False
+    refused: ev.Refused | None = None
+    """Why there will be no reply: the input was not heard to its end."""
     spoken: int = -1
     """Index of the sentence being played or played last; -1 before any."""
     playback: Literal["idle", "started", "playing", "finished", "stopped"] = "idle"
@@ -236,6 +238,7 @@ def summary(turn: Turn) -> dict[str, Any]:
     return {
         "prompt": turn.prompt,
         "reply": turn.reply_text,
+        "refused": turn.refused.heard if turn.refused else None,
         "audio_latency_ms": turn.audio_latency_ms,
         "ttfs_ms": turn.ttfs_ms,
         "nfetfs": turn.nfetfs,

@@ -11,6 +11,7 @@ import pytest
 
 from predtui.commands.printers import JsonPrinter, LinePrinter
 from predtui.state import events as ev
+from predtui.state.turn import summary
 from tests.tui.scenes import answered, fold, machine
 
 TURN = [*machine(), *answered()]
@@ -47,6 +48,14 @@ def test_a_person_reads_prompts_verdicts_the_reply_and_the_latencies() -> None:
         "   reply  It lies on the Seine.",
     ]
     assert "first audio 21.0 ms after the input (without: 95.9 ms)" in shown
+
+
+def test_a_turn_that_was_refused_is_told_with_what_was_heard() -> None:
+    refused = [ev.TurnStarted(turn=1, source="file"), ev.Interrupt(turn=1), ev.Refused(turn=1, heard="ten miles to")]
+    assert lines(refused)[-1] == "refused: what was heard may not be all: ten miles to"
+    assert lines([*refused[:-1], ev.Refused(turn=1)])[-1].endswith("nothing")
+    assert summary(fold(refused))["refused"] == "ten miles to"
+    assert summary(fold(TURN))["refused"] is None
 
 
 @pytest.mark.parametrize(("text", "again"), [("what is", ""), ("what is", "t"), ("what is ", "the")])

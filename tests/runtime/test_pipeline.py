@@ -177,31 +177,6 @@ def test_what_steers_a_terminal_is_no_part_of_a_prompt(harness: Harness) -> None
     assert harness.turn.conversation[0].user == "[2J hi"
 
 
-def test_a_recogniser_that_stays_silent_is_given_up_with_the_words_so_far() -> None:
-    harness = Harness(cast(Pace(words=("hello", "world"), hears=False)))
-    harness.pipeline.talk(True)
-    harness.settle()
-    harness.pipeline.talk(False)
-    harness.settle()
-    harness.wait(9.0)
-    assert harness.turn.phase == "recognising"
-    harness.wait(2.0)
-    assert harness.turn.conversation[0].user == "hello world"
-    assert "gave no answer" in harness.notices()[0]
-
-
-def test_a_recogniser_that_fails_while_listening_is_given_up_at_once(harness: Harness) -> None:
-    harness.pipeline.talk(True)
-    harness.settle()
-    harness.pipeline.publish(ev.StageStatus(stage="asr", state="failed", message="asr is broken"))
-    harness.settle()
-    assert harness.turn.conversation[0].user == "hello big world"
-    harness.pipeline.talk(True)
-    harness.settle()
-    assert "Cannot listen: asr not available" in harness.notices()[-1]
-    assert harness.turn.number == 1
-
-
 def test_talking_over_typed_text_or_a_reply_interrupts_it(harness: Harness) -> None:
     harness.type("half a thought ")
     harness.pipeline.talk(True)

@@ -48,6 +48,10 @@ def typed(driver: ScriptedDriver) -> list[tuple[str, int | None]]:
     return [(line.text, line.cursor) for line in driver.lines]
 
 
+def plain_line(pilot: Pilot[None]) -> str:
+    return pilot.app.screen_stack[0].query_one(PromptLine).value
+
+
 async def settle(pilot: Pilot[None]) -> None:
     """Lets the driver's thread start and the next frame be drawn."""
     await pilot.app.workers.wait_for_complete()
@@ -110,6 +114,37 @@ class TestTyping:
             app.query_one(PromptLine).post_message(Paste("what is the capital of france"))
             await pilot.pause()
         assert typed(driver) == [("what is the capital of france", 29)]
+
+    async def test_words_that_were_heard_in_part_are_there_to_be_finished(self, make_app: MakeApp) -> None:
+        driver = ScriptedDriver(machine())
+        async with make_app(driver).run_test(size=(100, 30)) as pilot:
+            await settle(pilot)
+            heard = ev.Refused(turn=2, revision=9, heard="what is the\x1b[2J capital")
+            driver.emit(*speculating(4), ev.Interrupt(turn=2, revision=9), heard)
+            await settle(pilot)
+            assert plain_line(pilot) == "what is the [2J capital "
+            assert not driver.lines, "nothing is asked before a key"
+            await pilot.press(*"of")
+            driver.emit(ev.Notice(text="another event of the same turn"))
+            await settle(pilot)
+            assert [line.text for line in driver.lines][-1] == plain_line(pilot) == "what is the [2J capital of"
+
+    async def test_what_is_being_typed_is_left_alone(self, make_app: MakeApp) -> None:
+        driver = ScriptedDriver(machine())
+        async with make_app(driver).run_test(size=(100, 30)) as pilot:
+            await settle(pilot)
+            await pilot.press(*"mine")
+            driver.emit(*speculating(4), ev.Refused(turn=2, revision=9, heard="what is the"))
+            await settle(pilot)
+            assert plain_line(pilot) == "mine"
+
+    async def test_a_recorded_refusal_puts_no_words_into_the_line(self, make_app: MakeApp) -> None:
+        driver = ScriptedDriver(machine())
+        async with make_app(driver, read_only=True).run_test(size=(100, 30)) as pilot:
+            await settle(pilot)
+            driver.emit(*speculating(4), ev.Refused(turn=2, revision=9, heard="what is the"))
+            await settle(pilot)
+            assert plain_line(pilot) == ""
 
     async def test_a_key_is_told_with_its_time(self, make_app: MakeApp, clock: VirtualClock) -> None:
         driver = ScriptedDriver()

@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 from predtui.state.events import AudioFrame, Endpoint, Event
 
-FRAME_CAPACITY = 3000
-"""Waiting audio frames kept: a minute of sound."""
+FRAME_CAPACITY = 30_000
+"""Waiting audio frames kept: the longest turn, ten minutes, for a restarted recogniser is given all of it at once."""
 
 Generation = tuple[int, int]
 

@@ -71,10 +71,13 @@ class MainScreen(Screen[None]):
         yield KeyBar(turn, read_only=self._read_only)
 
     def show(self, turn: Turn) -> None:
-        """Draws what differs from the last turn shown; before the panes stand, keeps the turn for them."""
-        self._turn = turn
+        """Draws what differs from the last turn shown, and puts words that were heard in part where a person can finish
+        them; before the panes stand, keeps the turn for them."""
+        former, self._turn = self._turn, turn
         for drawn in self._drawn:
             drawn.show(turn)
+        if turn.refused and turn.refused is not former.refused and not self._read_only:
+            self.query_one(PromptLine).offer(turn.refused.heard)
         for button in self.query(TalkButton):  # none any more where the app is closing
             button.follow(turn.phase == "listening", lacks_device(turn.stages, "mic"))
 

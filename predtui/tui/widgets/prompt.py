@@ -81,6 +81,14 @@ class PromptLine(Input):
         if text.strip():
             self._post(Typed(text, final=True))
 
+    def offer(self, words: str) -> None:
+        """Puts ``words`` here to be gone on with, unless something is typed already. Nothing is posted before a key."""
+        if words and not self.value:
+            with self._quietly():
+                self.value = f"{printable(words)} "
+                self.cursor_position = len(self.value)
+            self._posted = (self.value, self.cursor_position)
+
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from predtui.audio.resample import FRAME, RATE
+from predtui.audio.sources import LONGEST_SECONDS
 from predtui.runtime.hosts.inbox import Inbox
 from predtui.state import events as ev
 
@@ -39,3 +41,12 @@ def test_an_endpoint_overtakes_listening_but_not_the_sound_before_it() -> None:
     assert not inbox.stale(ev.AudioFrame(turn=1))
     inbox.put(ev.Interrupt(turn=1, revision=5))
     assert inbox.stale(ev.AudioFrame(turn=1))
+
+
+def test_the_longest_turn_fits_as_a_restarted_recogniser_is_given_it() -> None:
+    inbox, frames = Inbox(), round(LONGEST_SECONDS * RATE / FRAME)
+    assert not any(inbox.put(ev.AudioFrame(turn=1, position=FRAME * count)) for count in range(frames))
+    first = inbox.get(0.0)
+    assert isinstance(first, ev.AudioFrame)
+    assert first.position == 0
+    assert len(inbox) == frames - 1

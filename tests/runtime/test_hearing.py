@@ -1,0 +1,133 @@
+"""Last words: waited for while the recogniser gets on, and the input refused where they cannot come."""
+
+from __future__ import annotations
+
+import pytest
+
+from predtui.state import events as ev
+from predtui.state.stage import StageSpec
+from tests.cast import Pace, cast
+from tests.runtime.harness import Harness
+
+
+def said(harness: Harness) -> None:
+    """A spoken turn up to its endpoint, the recogniser not having answered."""
+    harness.pipeline.talk(True)
+    harness.settle()
+    harness.pipeline.talk(False)
+    harness.settle()
+
+
+def refused(harness: Harness) -> list[str]:
+    return [event.heard for event in harness.events if isinstance(event, ev.Refused)]
+
+
+@pytest.fixture
+def mute() -> Harness:
+    """Its recogniser never says its last words."""
+    return Harness(cast(Pace(words=("hello", "world"), hears=False)))
+
+
+def test_a_recogniser_that_stays_silent_is_given_up_and_what_it_heard_is_not_answered(mute: Harness) -> None:
+    said(mute)
+    mute.wait(9.0)
+    assert mute.turn.phase == "recognising"
+    mute.wait(2.0)
+    assert mute.turn.phase == "done"
+    assert refused(mute) == ["hello world"]
+    assert mute.turn.conversation == ()
+    assert mute.notices() == [
+        "The recogniser gave no answer; what it heard may not be all, and is not answered: “hello world”. "
+        "Finish it by typing, or say it again."
+    ]
+    assert not mute.of(ev.ReplyCommitted)
+
+
+@pytest.mark.parametrize(
+    "sign",
+    [
+        ev.StageStatus(stage="asr", state="starting", message="loading", progress=0.5),
+        ev.StageStatus(stage="asr", state="ready"),
+        ev.Work(stage="asr", start=0.0, end=0.1),
+        ev.Transcript(turn=1, stable="hello", tentative="world"),
+    ],
+)
+def test_patience_begins_anew_with_each_sign_of_the_recogniser(mute: Harness, sign: ev.Event) -> None:
+    said(mute)
+    for _ in range(5):
+        mute.wait(9.0)
+        mute.pipeline.publish(sign)
+        mute.settle()
+    assert mute.turn.phase == "recognising"
+    mute.pipeline.publish(ev.StageStatus(stage="asr", state="ready"))
+    mute.settle()
+    mute.wait(11.0)
+    assert refused(mute) == ["hello world"]
+
+
+def test_what_other_stages_do_is_no_sign_of_the_recogniser(mute: Harness) -> None:
+    said(mute)
+    for _ in range(4):
+        mute.wait(3.0)
+        mute.pipeline.publish(ev.Work(stage="mic", start=0.0, end=0.1))
+        mute.pipeline.publish(ev.StageStatus(stage="llm", state="ready"))
+        mute.settle()
+    assert refused(mute) == ["hello world"]
+
+
+def test_a_recogniser_whose_rounds_take_long_here_is_waited_for_as_long(mute: Harness) -> None:
+    said(mute)
+    mute.pipeline.publish(ev.Work(stage="asr", start=0.0, end=20.0))
+    mute.settle()
+    mute.wait(79.0)
+    assert mute.turn.phase == "recognising"
+    mute.wait(2.0)
+    assert refused(mute) == ["hello world"]
+
+
+@pytest.mark.parametrize("name", ["asr", "mic"])
+def test_what_fails_while_it_listens_ends_the_turn_at_once_unanswered(name: str) -> None:
+    harness = Harness(cast(Pace(words=("hello", "big", "world"))))
+    harness.pipeline.talk(True)
+    harness.settle()
+    harness.pipeline.publish(ev.StageStatus(stage=name, state="failed", message=f"{name} is broken"))
+    harness.settle()
+    assert refused(harness) == ["hello big world"]
+    assert harness.turn.phase == "done"
+    assert harness.turn.conversation == ()
+
+
+def test_a_microphone_that_fails_once_it_has_given_all_takes_nothing_back(mute: Harness) -> None:
+    said(mute)
+    mute.pipeline.publish(ev.StageStatus(stage="mic", state="failed", message="mic is broken"))
+    mute.settle()
+    assert mute.turn.phase == "recognising"
+
+
+def test_a_recogniser_that_fails_when_nobody_speaks_refuses_nothing(mute: Harness) -> None:
+    mute.pipeline.publish(ev.StageStatus(stage="asr", state="failed", message="asr is broken"))
+    mute.type("one", final=True)
+    assert not refused(mute)
+    assert mute.turn.conversation[0].assistant == "You said one. Over."
+
+
+def test_a_choice_of_recogniser_that_cannot_be_had_leaves_the_turn_to_the_former_one(mute: Harness) -> None:
+    said(mute)
+    mute.pipeline.replace_stage("asr", None)
+    mute.settle()
+    assert isinstance(mute.hosts["asr"].spec, StageSpec)
+    assert not refused(mute)
+    assert mute.turn.phase == "recognising"
+
+
+def test_a_turn_that_was_refused_is_followed_by_one_that_is_answered() -> None:
+    harness = Harness(cast(Pace(words=("hello", "world"))))
+    harness.pipeline.talk(True)
+    harness.settle()
+    harness.pipeline.publish(ev.StageStatus(stage="asr", state="failed", message="asr failed at AudioFrame"))
+    harness.pipeline.publish(ev.StageStatus(stage="asr", state="ready"))
+    harness.settle()
+    said(harness)
+    assert refused(harness) == ["hello world"]
+    assert harness.turn.refused is None
+    assert harness.turn.conversation[0].assistant == "You said hello world. Over."
