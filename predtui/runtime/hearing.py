@@ -12,10 +12,11 @@ from predtui.runtime.bus import Bus
 from predtui.runtime.stages import Stages
 from predtui.state import events as ev
 
-PATIENCE_S = 10.0
-"""How long a recogniser may do nothing that can be seen while its last words are awaited."""
+PATIENCE_S = 60.0
+"""How long a recogniser may do nothing that can be seen while its last words are awaited. One that hangs is restarted
+long before; this is for one that works on something of which nobody knows yet how long it takes here, ..."""
 ROUNDS = 4
-"""As many times as long as its longest piece of work it may do nothing, on a machine where that is more."""
+"""... and as many times as long as its longest piece of work, on a machine where that is more."""
 LOOK_S = 1.0
 """Between two looks at one that is being started."""
 

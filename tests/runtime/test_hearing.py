@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from predtui.runtime.hearing import PATIENCE_S, ROUNDS
 from predtui.state import events as ev
 from predtui.state.stage import StageSpec
 from tests.cast import Pace, cast
@@ -30,7 +31,7 @@ def mute() -> Harness:
 
 def test_a_recogniser_that_stays_silent_is_given_up_and_what_it_heard_is_not_answered(mute: Harness) -> None:
     said(mute)
-    mute.wait(9.0)
+    mute.wait(PATIENCE_S - 1)
     assert mute.turn.phase == "recognising"
     mute.wait(2.0)
     assert mute.turn.phase == "done"
@@ -55,20 +56,32 @@ def test_a_recogniser_that_stays_silent_is_given_up_and_what_it_heard_is_not_ans
 def test_patience_begins_anew_with_each_sign_of_the_recogniser(mute: Harness, sign: ev.Event) -> None:
     said(mute)
     for _ in range(5):
-        mute.wait(9.0)
+        mute.wait(PATIENCE_S - 1)
         mute.pipeline.publish(sign)
         mute.settle()
     assert mute.turn.phase == "recognising"
     mute.pipeline.publish(ev.StageStatus(stage="asr", state="ready"))
     mute.settle()
-    mute.wait(11.0)
+    mute.wait(PATIENCE_S + 1)
     assert refused(mute) == ["hello world"]
+
+
+@pytest.mark.parametrize("state", ["starting", "restarting"])
+def test_a_recogniser_is_waited_for_while_it_is_started_however_long_that_takes(
+    mute: Harness, state: ev.StageState
+) -> None:
+    said(mute)
+    mute.pipeline.publish(ev.StageStatus(stage="asr", state=state))
+    mute.settle()
+    for _ in range(5):
+        mute.wait(PATIENCE_S)
+    assert mute.turn.phase == "recognising"
 
 
 def test_what_other_stages_do_is_no_sign_of_the_recogniser(mute: Harness) -> None:
     said(mute)
     for _ in range(4):
-        mute.wait(3.0)
+        mute.wait(PATIENCE_S / 3)
         mute.pipeline.publish(ev.Work(stage="mic", start=0.0, end=0.1))
         mute.pipeline.publish(ev.StageStatus(stage="llm", state="ready"))
         mute.settle()
@@ -77,9 +90,9 @@ def test_what_other_stages_do_is_no_sign_of_the_recogniser(mute: Harness) -> Non
 
 def test_a_recogniser_whose_rounds_take_long_here_is_waited_for_as_long(mute: Harness) -> None:
     said(mute)
-    mute.pipeline.publish(ev.Work(stage="asr", start=0.0, end=20.0))
+    mute.pipeline.publish(ev.Work(stage="asr", start=0.0, end=PATIENCE_S))
     mute.settle()
-    mute.wait(79.0)
+    mute.wait(ROUNDS * PATIENCE_S - 1)
     assert mute.turn.phase == "recognising"
     mute.wait(2.0)
     assert refused(mute) == ["hello world"]
