@@ -24,7 +24,7 @@ from predtui.predgen.algorithm import Speculator
 from predtui.predgen.lookahead.lookahead import LookAhead
 from predtui.predgen.options import SpeculationOptions
 from predtui.predgen.prompts import system_prompt
-from predtui.predgen.report import DecoderReport
+from predtui.predgen.revision import DecoderReport
 from predtui.predgen.verifiers import CandidateVerifier, make_verifier
 from predtui.predgen.window import Window
 from predtui.state.events import Event, Notice, StageStatus

@@ -1,4 +1,4 @@
-"""Turns the progress of one revision into events.
+"""Turns work into events: the progress of one revision, and what the decoder did for it.
 
 Must not know of models, or of how work is stopped.
 """
@@ -6,11 +6,23 @@ Must not know of models, or of how work is stopped.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
+from predtui.decoding.base import Decoder, DecodingStatistics
 from predtui.llm.base import Tokenizer
+from predtui.predgen.algorithm import Progress
 from predtui.predgen.detokenizer import Detokenizer
-from predtui.predgen.progress import Progress
-from predtui.state.events import Candidate, Event, Outcome, ReplyCommitted, ReplyFinished, SentenceAhead, Verdict
+from predtui.state.events import (
+    Candidate,
+    Decoding,
+    Event,
+    Outcome,
+    ReplyCommitted,
+    ReplyFinished,
+    SentenceAhead,
+    Verdict,
+    Work,
+)
 from predtui.text import clause_end, first_clause, first_sentence, sentence_end
 
 COALESCE_MS = 30.0
@@ -154,3 +166,29 @@ class Revision:
             self._end = end
             self.committed.append(sentence.rstrip() if end == len(text) else sentence)
             yield ReplyCommitted(index=len(self.committed) - 1, text=self.committed[-1])
+
+
+class DecoderReport:
+    """How the drafts of one decoder fare, and when its target and its draft were at work."""
+
+    def __init__(self, title: str, decoder: Decoder) -> None:
+        """``title``: the ``decoder``'s name, as a person reads it."""
+        self._title, self._decoder = title, decoder
+        self._reported = DecodingStatistics()
+
+    def events(self, over: bool = False) -> Iterator[Event]:
+        """What is new since the last call, of the drafts once a forward at most; all of the work once the revision is
+        ``over``."""
+        now, reported = self._decoder.statistics, self._reported
+        for span in now.work.take(over):
+            yield Work(stage=span.worker, start=span.start, end=span.end)
+        if now.proposed != reported.proposed or now.note != reported.note:
+            yield Decoding(
+                decoder=self._title,
+                proposed=now.last[0],
+                accepted=now.last[1],
+                acceptance_rate=now.acceptance_rate,
+                tokens_per_forward=now.tokens_per_forward,
+                note=now.note,
+            )
+            self._reported = replace(now)

@@ -11,11 +11,11 @@ from functools import partial
 
 from predtui.decoding.costs.measured import observed
 from predtui.llm.base import Stale, common_prefix, never
+from predtui.predgen.algorithm import Progress, Prompt, unlimited
 from predtui.predgen.assembly import SpeculationParts
 from predtui.predgen.baseline import BaselineMeter
 from predtui.predgen.lookahead.idle import IdleWork
 from predtui.predgen.preemption import Preemption
-from predtui.predgen.progress import Progress, Prompt, unlimited
 from predtui.predgen.revision import Revision
 from predtui.state.events import Event, Message, ReplyFinished, Transcript
 from predtui.state.stage import StageContext

@@ -23,8 +23,7 @@ from predtui.llm.llamacpp.exactness import known_exact
 from predtui.llm.load import load
 from predtui.llm.rows import ArrayRow
 from predtui.models.shipped import asset
-from predtui.predgen.algorithm import Speculator
-from predtui.predgen.progress import Progress, Prompt
+from predtui.predgen.algorithm import Progress, Prompt, Speculator
 from predtui.predgen.verifiers import make_verifier
 from predtui.predgen.window import Window
 from predtui.registry import VERIFIERS

@@ -9,8 +9,7 @@ from predtui.decoding.autoregressive import Autoregressive, generate
 from predtui.decoding.sampler import Greedy
 from predtui.llm.base import common_prefix
 from predtui.llm.load import load
-from predtui.predgen.algorithm import Speculator
-from predtui.predgen.progress import Progress, Prompt
+from predtui.predgen.algorithm import Progress, Prompt, Speculator
 from predtui.predgen.verifiers import make_verifier
 
 LIMIT = 25

@@ -1,4 +1,4 @@
-"""What a revision commits while its reply grows, by the sentence and by the clause."""
+"""What a revision commits while its reply grows, by the sentence and by the clause; what its decoder reports, once."""
 
 from __future__ import annotations
 
@@ -7,9 +7,14 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predtui.predgen.progress import Progress
-from predtui.predgen.revision import Revision
-from predtui.state.events import ReplyCommitted, SentenceAhead
+from predtui.decoding.autoregressive import Autoregressive
+from predtui.decoding.base import DecodingStatistics
+from predtui.decoding.costs.spans import DRAFT, TARGET
+from predtui.decoding.sampler import Greedy
+from predtui.llm.scripted import ScriptedModel
+from predtui.predgen.algorithm import Progress
+from predtui.predgen.revision import DecoderReport, Revision
+from predtui.state.events import Decoding, ReplyCommitted, SentenceAhead, Work
 from predtui.text import first_clause, first_sentence
 
 
@@ -61,3 +66,24 @@ def test_what_is_synthesised_ahead_is_what_is_committed_first(text: str) -> None
         assert ahead[:1] == committed[:1]
         assert len(ahead) <= 1
         assert (ahead or [None])[0] == first(text, complete=True)
+
+
+def test_drafts_are_reported_when_there_are_new_ones_and_work_to_its_end() -> None:
+    decoder = Autoregressive(ScriptedModel(1), Greedy())
+    decoder.statistics = statistics = DecodingStatistics()
+    report = DecoderReport("speculative + lookup", decoder)
+    assert [*report.events(over=True)] == []
+    statistics.count(proposed=4, accepted=3, tokens=4)
+    statistics.work.worked(DRAFT, 0.0, 0.5)
+    statistics.work.worked(TARGET, 0.5, 1.0)
+    events = [*report.events(), *report.events(over=True)]
+    (drafts,) = (event for event in events if isinstance(event, Decoding))
+    assert (drafts.decoder, drafts.proposed, drafts.accepted) == ("speculative + lookup", 4, 3)
+    assert (drafts.acceptance_rate, drafts.tokens_per_forward, drafts.note) == (0.75, 4.0, "")
+    work = [(event.stage, event.start, event.end) for event in events if isinstance(event, Work)]
+    assert work == [("draft", 0.0, 0.5), ("target", 0.5, 1.0)]
+    assert [*report.events(over=True)] == []
+    statistics.note = "drafting is off"
+    (only,) = report.events()
+    assert isinstance(only, Decoding)
+    assert only.note == "drafting is off"

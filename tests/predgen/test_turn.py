@@ -9,12 +9,12 @@ import pytest
 
 from predtui.llm.base import common_prefix
 from predtui.llm.load import load
+from predtui.predgen.algorithm import Prompt
 from predtui.predgen.assembly import Sources
 from predtui.predgen.baseline import BaselineMeter
 from predtui.predgen.lookahead.idle import IdleWork
 from predtui.predgen.options import SpeculationOptions
 from predtui.predgen.preemption import Preemption
-from predtui.predgen.progress import Prompt
 from predtui.predgen.turn import SpeculatedTurn
 from predtui.state.events import Candidate, Event, Message, ReplyCommitted, ReplyFinished, Transcript, Verdict
 from tests.curves import curve

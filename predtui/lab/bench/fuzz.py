@@ -27,8 +27,7 @@ from predtui.lab.bench.watch import Gather, Watch
 from predtui.lab.commands.options import Json
 from predtui.llm.base import LoadedModel
 from predtui.llm.load import load
-from predtui.predgen.algorithm import Speculator
-from predtui.predgen.progress import Progress, Prompt
+from predtui.predgen.algorithm import Progress, Prompt, Speculator
 from predtui.predgen.verifiers import make_verifier
 from predtui.predgen.window import Window
 

@@ -8,8 +8,7 @@ from typing import Any
 
 from predtui.decoding.assembly import DecodingOptions
 from predtui.errors import PredtuiError
-from predtui.predgen.options import SpeculationOptions
-from predtui.predgen.rounds import Rounds
+from predtui.predgen.options import Rounds, SpeculationOptions
 from predtui.registry import VERIFIERS
 from predtui.settings import LlmSettings
 

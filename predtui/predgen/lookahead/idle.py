@@ -1,4 +1,4 @@
-"""Looking ahead as work for idle time: begun by a partial prompt, given up for the next one.
+"""Looking ahead as work for idle time: begun by a partial prompt where it pays, given up for the next one.
 
 Must not know of queues, or of what is looked ahead for.
 """
@@ -8,9 +8,34 @@ from __future__ import annotations
 from contextlib import suppress
 
 from predtui.llm.base import Preempted
-from predtui.predgen.lookahead.gate import LookaheadGate
 from predtui.predgen.lookahead.lookahead import Steps
 from predtui.state.events import Event, SentenceAhead
+
+_DECAY = 0.95
+"""Of what earlier prompts were saved, at each prompt."""
+_DISPLACED = 0.5
+"""Forwards for which a new word waits, on average."""
+_PATIENCE = 20
+"""Prompts until what did not pay is tried again."""
+
+
+class LookaheadGate:
+    """Looking ahead pays where the forwards that it saves outweigh the half forward for which a new word waits on
+    average. Where it does not, it is tried again now and then."""
+
+    def __init__(self) -> None:
+        self._saved = 1.0
+        self._rests = 0
+
+    @property
+    def pays(self) -> bool:
+        return self._saved > _DISPLACED or self._rests >= _PATIENCE
+
+    def observe(self, looked: bool, saved: int) -> None:
+        """A new prompt came: whether it was ``looked`` ahead before, and the forwards that this has ``saved``."""
+        if looked:
+            self._saved = self._saved * _DECAY + (1 - _DECAY) * saved
+        self._rests = 0 if looked else self._rests + 1
 
 
 class IdleWork:

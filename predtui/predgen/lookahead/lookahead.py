@@ -10,13 +10,12 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 
 from predtui.llm.base import LoadedModel, Stale
-from predtui.predgen.algorithm import Speculator
+from predtui.predgen.algorithm import Prompt, Speculator
 from predtui.predgen.detokenizer import Detokenizer
 from predtui.predgen.lookahead.completion import Completer
 from predtui.predgen.lookahead.marks import end_mark
 from predtui.predgen.lookahead.userwords import UserWords
 from predtui.predgen.lookahead.wordprior import shipped_prior
-from predtui.predgen.progress import Prompt
 from predtui.predgen.window import Window
 from predtui.state.events import Continuation, Event, Message, SentenceAhead, Transcript
 from predtui.text import first_clause, first_sentence

@@ -16,13 +16,12 @@ from predtui.decoding.sampler import Greedy
 from predtui.llm.base import LoadedModel, never
 from predtui.llm.load import load
 from predtui.models.shipped import asset
-from predtui.predgen.algorithm import Speculator
+from predtui.predgen.algorithm import Prompt, Speculator
 from predtui.predgen.lookahead.completion import Completer
-from predtui.predgen.lookahead.gate import LookaheadGate
+from predtui.predgen.lookahead.idle import LookaheadGate
 from predtui.predgen.lookahead.lookahead import GUESSES
 from predtui.predgen.lookahead.marks import end_mark
 from predtui.predgen.options import SpeculationOptions
-from predtui.predgen.progress import Prompt
 from predtui.predgen.stage import SpeculationStage, create
 from predtui.predgen.verifiers import make_verifier
 from predtui.predgen.window import Window

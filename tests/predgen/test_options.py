@@ -15,8 +15,7 @@ from predtui.lab.bench import methods, predgen, streams
 from predtui.lab.profiles import HardwareProfile
 from predtui.llm.base import common_prefix
 from predtui.llm.load import load
-from predtui.predgen.options import SpeculationOptions
-from predtui.predgen.rounds import Rounds
+from predtui.predgen.options import Rounds, SpeculationOptions
 from predtui.predgen.window import Window
 from predtui.state.events import Transcript
 from predtui.text import first_sentence
