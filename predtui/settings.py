@@ -167,12 +167,20 @@ class UiSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class SafetySettings:
+    confined: bool = option(
+        True, "let each stage reach only what it needs, where Linux can see to that; off, for a driver that needs more"
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     llm: LlmSettings = LlmSettings()
     asr: AsrSettings = AsrSettings()
     tts: TtsSettings = TtsSettings()
     audio: AudioSettings = AudioSettings()
     ui: UiSettings = UiSettings()
+    safety: SafetySettings = SafetySettings()
 
 
 @dataclass(frozen=True, slots=True)

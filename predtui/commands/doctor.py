@@ -40,7 +40,7 @@ def checks(testing: bool) -> tuple[Check, ...]:
         return language_model.repacking(settings, testing)
 
     return (
-        machine.python, machine.terminal, machine.settings,
+        machine.python, machine.terminal, machine.settings, machine.confinement,
         language_model.language_model, language_model.threads, weight_repacking,
         *([language_model.exactness] if testing else []),
         ideas, language_model.real_models, speech.synthesiser, speech.recogniser,

@@ -11,6 +11,7 @@ from predtui.llm.default import language_model
 from predtui.llm.llamacpp.compile import RECOMPILE
 from predtui.models.published import whisper
 from predtui.runtime.baseline import IDLE_S
+from predtui.runtime.needs import needs
 from predtui.runtime.pipeline import Pipeline
 from predtui.runtime.stages import STAGES
 from predtui.settings import Settings, safest_model, state_folder
@@ -41,7 +42,8 @@ def make_pipeline(
     """The pipeline of these settings, not yet started; ``only`` names the stages it has, those of ``instead`` take the
     place of their namesakes; ``idle_s`` as the pipeline takes it."""
     chosen = {spec.name: spec for spec in (*stage_specs(settings), *instead)}
-    specs = [spec for spec in chosen.values() if spec.name in only]
+    needed = needs() if settings.safety.confined else {}
+    specs = [replace(spec, needs=needed.get(spec.name)) for spec in chosen.values() if spec.name in only]
     return Pipeline(
         specs,
         log_path=log_file(),

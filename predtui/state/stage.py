@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from predtui.clock import Clock
 from predtui.state.events import Event
@@ -67,13 +67,27 @@ class Fallback:
 
 
 @dataclass(frozen=True, slots=True)
+class Needs:
+    """What a stage may do beside computing and reading files; everything else is refused to its process, where the
+    system can. ``sockets``: none, local ones (UNIX), or any. ``programs``: which it may start, all confined like it;
+    "itself" is Python. ``writes``: folders, made if they are not there. ``devices``: patterns of their paths."""
+
+    sockets: Literal["none", "local", "any"] = "none"
+    programs: Literal["none", "itself", "any"] = "none"
+    writes: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class StageSpec:
-    """How to make a stage in another process: ``factory``, "module:function", is called there with ``options``."""
+    """How to make a stage in another process: ``factory``, "module:function", is called there with ``options``.
+    ``needs``: what that process may do; None: whatever the user may."""
 
     name: str
     factory: str
     options: Any = None
     fallback: Fallback | None = None
+    needs: Needs | None = Needs()
 
     def safest(self) -> StageSpec:
         """The same stage, run in its safest way; itself where it has none, or is run so already."""

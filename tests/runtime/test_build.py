@@ -12,8 +12,9 @@ import pytest
 
 from predtui.runtime import build
 from predtui.runtime.build import log_file, make_pipeline, resolved, stage_specs
+from predtui.runtime.needs import needs
 from predtui.runtime.stages import STAGES
-from predtui.settings import Settings
+from predtui.settings import SafetySettings, Settings
 from predtui.state.stage import StageSpec
 
 
@@ -47,8 +48,12 @@ def test_only_what_is_asked_for_is_run_and_another_stage_may_take_a_place(
     specs = made["specs"]
     assert isinstance(specs, list)
     assert {spec.name for spec in specs} == {"llm", "mic"}
-    assert other in specs
+    assert replace(other, needs=needs()["llm"]) in specs
     assert (made["pause_s"], made["measure_baseline"], made["idle_s"]) == (0.25, False, 7.0)
+    make_pipeline(replace(settings, safety=SafetySettings(confined=False)))
+    unconfined = made["specs"]
+    assert isinstance(unconfined, list)
+    assert {spec.needs for spec in unconfined} == {None}
 
 
 def test_without_a_folder_that_can_be_written_there_is_no_log(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

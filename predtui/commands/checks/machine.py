@@ -51,6 +51,22 @@ def settings(_: Settings) -> Iterator[Finding]:
         yield Finding("log folder", "broken", f"{folder}: {error}", "Set PREDTUI_STATE_DIR to a folder you may write.")
 
 
+def confinement(settings: Settings) -> Iterator[Finding]:
+    """What keeps the stages to what they need."""
+    from predtui.runtime.hosts.confinement import means
+
+    if not settings.safety.confined:
+        detail = "switched off: stages may do all that you may"
+        yield Finding("confinement", "missing", detail, "Set safety.confined to true.")
+        return
+    have = means()
+    if len(have) == 2:
+        yield Finding("confinement", "found", f"{' and '.join(have)}: stages reach what they need, and no network")
+    else:
+        detail = f"{have[0]} alone" if have else "neither Landlock nor seccomp is here: stages may do all that you may"
+        yield Finding("confinement", "missing", detail, "Linux 6.7 or newer, on x86-64 or ARM64, has all it takes.")
+
+
 def sound(settings: Settings) -> Iterator[Finding]:
     """The microphone and the loudspeaker that the settings name."""
     from predtui.audio.devices import NOUN, Kind, find

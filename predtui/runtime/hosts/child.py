@@ -12,6 +12,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from predtui.clock import RealClock
+from predtui.runtime.hosts.confinement import confine
 from predtui.runtime.hosts.inbox import Inbox
 from predtui.runtime.hosts.runner import StageRunner
 from predtui.runtime.sound import SoundStore
@@ -76,6 +77,8 @@ def main() -> None:
         link.send(StageStatus(stage=sys.argv[-1], state="failed", message=f"{sys.argv[-1]} cannot start: {error}."))
         os._exit(0)
     if spec is not None:
+        if spec.needs is not None:
+            confine(spec.needs)
         _serve(spec, link)
     sys.stdout.flush()
     os._exit(0)
