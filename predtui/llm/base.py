@@ -153,6 +153,15 @@ def check_vocabulary(tokens: Sequence[int], vocab_size: int) -> None:
         raise ValueError(f"a token is not within 0..{vocab_size - 1}")
 
 
+def reusable(memory: Sequence[int], tokens: Sequence[int], last: int, context_size: int, vocab_size: int) -> int:
+    """How many of the ``tokens`` of a ``forward`` an engine that remembers ``memory`` need not evaluate:
+    those that both begin with, but none of the ``last`` ones, whose rows are wanted. Raises as ``forward`` does."""
+    check_request(tokens, last, context_size)
+    kept = min(common_prefix(memory, tokens), len(tokens) - last)
+    check_vocabulary(tokens[kept:], vocab_size)
+    return kept
+
+
 class Tokenizer(Protocol):
     """Text to tokens and back."""
 

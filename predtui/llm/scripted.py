@@ -18,6 +18,7 @@ from predtui.llm.base import (
     check_request,
     check_vocabulary,
     common_prefix,
+    reusable,
 )
 from predtui.llm.rows import Answers, ArrayRows, Logits, Rows
 from predtui.state.events import Message
@@ -52,9 +53,7 @@ class ScriptedModel:
         return self._context
 
     def forward(self, tokens: Sequence[int], last: int = 1) -> Rows:
-        check_request(tokens, last, self._context)
-        kept = min(common_prefix(self._memory, tokens), len(tokens) - last)
-        check_vocabulary(tokens[kept:], self.vocab_size)
+        kept = reusable(self._memory, tokens, last, self._context, self.vocab_size)
         self.counters.forwards += 1
         self.counters.tokens += len(tokens) - kept
         self._memory = list(tokens)

@@ -18,10 +18,9 @@ from predtui.llm.base import (
     Counters,
     Preempted,
     Stale,
-    check_request,
-    check_vocabulary,
     common_prefix,
     never,
+    reusable,
 )
 from predtui.llm.gguf import GgufHeader, read_header
 from predtui.llm.halt import Halt
@@ -122,10 +121,7 @@ class LlamaCppModel:
         return llama_cpp.llama_model_get_vocab(self._model) or 0
 
     def forward(self, tokens: Sequence[int], last: int = 1) -> Rows:
-        check_request(tokens, last, self._context_size)
-        kept = min(common_prefix(self._memory, tokens), len(tokens) - last)
-        check_vocabulary(tokens[kept:], self._vocab_size)
-        kept = self._cut_back(kept)
+        kept = self._cut_back(reusable(self._memory, tokens, last, self._context_size, self._vocab_size))
         self.counters.forwards += 1
         parts: list[Logits] = []
         first_row = len(tokens) - last

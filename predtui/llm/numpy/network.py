@@ -16,10 +16,8 @@ from predtui.llm.base import (
     Counters,
     Preempted,
     Stale,
-    check_request,
-    check_vocabulary,
-    common_prefix,
     never,
+    reusable,
 )
 from predtui.llm.halt import Halt
 from predtui.llm.rows import Answers, ArrayRows, Logits, Rows
@@ -77,9 +75,7 @@ class NumpyLlama:
         return self._context_size
 
     def forward(self, tokens: Sequence[int], last: int = 1) -> Rows:
-        check_request(tokens, last, self._context_size)
-        kept = min(common_prefix(self._memory, tokens), len(tokens) - last)
-        check_vocabulary(tokens[kept:], self.vocab_size)
+        kept = reusable(self._memory, tokens, last, self._context_size, self.vocab_size)
         self.forget(kept)
         self.counters.forwards += 1
         states = []

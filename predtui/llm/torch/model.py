@@ -16,10 +16,8 @@ from predtui.llm.base import (
     Counters,
     Preempted,
     Stale,
-    check_request,
-    check_vocabulary,
-    common_prefix,
     never,
+    reusable,
 )
 from predtui.llm.halt import Halt
 from predtui.llm.rows import Answers, ArrayRows, Logits, Rows
@@ -70,10 +68,7 @@ class TorchModel:
         return str(self.network.device.type)
 
     def forward(self, tokens: Sequence[int], last: int = 1) -> Rows:
-        check_request(tokens, last, self._context_size)
-        kept = min(common_prefix(self._memory, tokens), len(tokens) - last)
-        check_vocabulary(tokens[kept:], self._vocab_size)
-        kept = self._cut_back(kept)
+        kept = self._cut_back(reusable(self._memory, tokens, last, self._context_size, self._vocab_size))
         self.counters.forwards += 1
         rows = []
         for start in range(kept, len(tokens), CHUNK):
