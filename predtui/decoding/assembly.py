@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
-from predtui.clock import Clock, RealClock
+from predtui.clock import RealClock
 from predtui.decoding.base import Decoder, Drafter, Sampler
+from predtui.decoding.costs.instrument import Instrument
 from predtui.decoding.parts import Parts
 from predtui.errors import PredtuiError
 from predtui.llm.base import LoadedModel, Stale, never
@@ -73,16 +74,17 @@ def assemble(
     options: DecodingOptions,
     target: LoadedModel,
     sampler: Sampler,
-    clock: Clock | None = None,
+    instrument: Instrument | None = None,
     stale: Stale = never,
     loader: Loader = load,
 ) -> Assembly:
-    """``options`` as ``for_model`` gives them. Raises PredtuiError for a name that is not known, a need that is not
-    met, a sampler that needs more than the target tells, or a draft that cannot be loaded. ``stale`` as in ``load``."""
+    """``options`` as ``for_model`` gives them; ``instrument``: what measures the target's forwards; ``stale`` as in
+    ``load``. Raises PredtuiError for a name that is not known, a need that is not met, a sampler that needs more than
+    the target tells, or a draft that cannot be loaded."""
     target.require("Sampling at a temperature", whole=sampler.whole)
     draft = _draft(options.draft, stale, loader) if "draft" in options.needs else None
     store = Path(options.datastore).expanduser() if options.datastore else None
-    parts = Parts(target, sampler, draft, store, clock=clock or RealClock())
+    parts = Parts(target, sampler, draft, store, instrument=instrument or Instrument(RealClock()))
     try:
         if draft:
             draft.require("A draft at a temperature", whole=sampler.whole)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from predtui.clock import Clock
 from predtui.decoding.accept import ExactMatch, verify
 from predtui.decoding.base import Decoder, DecodingStatistics, Sampler
 from predtui.decoding.costs.budget import Budget
@@ -47,20 +46,20 @@ class Duo:
         target: LanguageModel,
         draft_model: LanguageModel,
         sampler: Sampler,
-        clock: Clock,
+        instrument: Instrument,
         options: DuoOptions | None = None,
         notify: Callable[[Iteration], None] = lambda iteration: None,
     ) -> None:
-        """``notify`` gets each iteration that was followed by another."""
-        self.statistics = DecodingStatistics()
+        """``instrument``: what measures the target's forwards. ``notify`` gets each iteration that was followed by
+        another."""
+        self.statistics = DecodingStatistics(work=instrument.spans)
         self._options = options or DuoOptions()
-        instrument = Instrument(clock, self.statistics.work)
         self._iterations = Iterations(instrument, Budget(self._options.budget), notify)
-        self._target, self._model, self._rule = target, instrument.around(target), ExactMatch(sampler)
+        self._model, self._rule = instrument.around(target), ExactMatch(sampler)
         self._draft_size, self._sequences = draft_model.context_size, sequences_of(draft_model)
         count = self._options.sequences
         self._thread = DraftThread(
-            lambda asked, superseded: draft(self._sequences, sampler, asked, count, superseded), clock.now
+            lambda asked, superseded: draft(self._sequences, sampler, asked, count, superseded), instrument.now
         )
         self._drafting = True
         """Whether the reply goes on with its draft."""
@@ -107,11 +106,11 @@ class Duo:
         self, context: list[int], draft: Draft, position: int, is_end: Callable[[int], bool], asked: bool
     ) -> Verification:
         """The target's forward, which leaves a core to a draft that was ``asked`` for."""
-        leave(self._target, int(asked))
+        leave(self._model, int(asked))
         try:
             verification = verify(self._model, context, draft, self._rule, position, is_end)
         finally:
-            leave(self._target, -int(asked))
+            leave(self._model, -int(asked))
         self._iterations.verified(verification, asked)
         accepted, ended = len(verification.path), verification.next_token is None
         self.statistics.count(accepted if ended else len(draft.tokens), accepted, len(verification.tokens))
@@ -147,4 +146,4 @@ def make(parts: Parts) -> Decoder:
             "Choose a draft of the same family, or --decoder speculative, which bridges them.",
         )
     draft.require("DuoDecoding", top=SEQUENCES)
-    return Duo(parts.target.model, draft.model, parts.sampler, parts.clock)
+    return Duo(parts.target.model, draft.model, parts.sampler, parts.instrument)

@@ -88,4 +88,4 @@ class _Tree:
 
 def make(parts: Parts) -> Decoder:
     rule = ExactMatch(parts.sampler)
-    return Speculative(parts.target.model, Lookahead(), rule, parts.clock, first=WIDEST // 2)
+    return Speculative(parts.target.model, Lookahead(), rule, parts.instrument, first=WIDEST // 2)

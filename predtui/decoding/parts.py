@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from predtui.clock import Clock, RealClock
+from predtui.clock import RealClock
 from predtui.decoding import datastore
 from predtui.decoding.base import Drafter, Sampler
+from predtui.decoding.costs.instrument import Instrument
 from predtui.errors import PredtuiError
 from predtui.llm.base import LoadedModel, TreeModel
 
@@ -15,14 +16,15 @@ from predtui.llm.base import LoadedModel, TreeModel
 @dataclass(frozen=True, slots=True)
 class Parts:
     """``draft``: the smaller model, where there is one. ``store``: a folder that ``predtui train rest`` wrote; None:
-    the one it writes by default. ``drafter``: what the decoder drafts with, where it takes one."""
+    the one it writes by default. ``drafter``: what the decoder drafts with, where it takes one.
+    ``instrument``: what measures the target's forwards."""
 
     target: LoadedModel
     sampler: Sampler
     draft: LoadedModel | None = None
     store: Path | None = None
     drafter: Drafter | None = None
-    clock: Clock = field(default_factory=RealClock)
+    instrument: Instrument = field(default_factory=lambda: Instrument(RealClock()))
 
     @property
     def trees(self) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from predtui.clock import Clock
 from predtui.decoding.accept import Acceptance, ExactMatch, RejectionSampling, verify
 from predtui.decoding.base import Decoder, DecodingStatistics, Drafter
 from predtui.decoding.costs.constants import FIRST
@@ -24,11 +23,11 @@ class Speculative:
     """A ``Decoder`` that is as lossless as its rule."""
 
     def __init__(
-        self, model: LanguageModel, drafter: Drafter, rule: Acceptance, clock: Clock, first: int = FIRST
+        self, model: LanguageModel, drafter: Drafter, rule: Acceptance, instrument: Instrument, first: int = FIRST
     ) -> None:
-        """``first``: tokens of a draft while nothing is known of what drafts bring."""
-        self.statistics = DecodingStatistics()
-        instrument = Instrument(clock, self.statistics.work)
+        """``instrument``: what measures the model's forwards. ``first``: tokens of a draft while nothing is known of
+        what drafts bring."""
+        self.statistics = DecodingStatistics(work=instrument.spans)
         self._model, self._rule = instrument.around(model), rule
         self._drafter = PacedDrafter(drafter, instrument, isinstance(model, TreeModel), first)
 
@@ -69,7 +68,7 @@ class Speculative:
 
 def make(parts: Parts) -> Decoder:
     """Yields what autoregressive decoding yields, greedy or sampled."""
-    return Speculative(parts.target.model, parts.needed_drafter(), ExactMatch(parts.sampler), parts.clock)
+    return Speculative(parts.target.model, parts.needed_drafter(), ExactMatch(parts.sampler), parts.instrument)
 
 
 def make_sampling(parts: Parts) -> Decoder:
@@ -77,4 +76,4 @@ def make_sampling(parts: Parts) -> Decoder:
     takes no distributions for that."""
     sampler = parts.sampler
     rule = ExactMatch(sampler) if isinstance(sampler, Greedy) else RejectionSampling(sampler)
-    return Speculative(parts.target.model, parts.needed_drafter(), rule, parts.clock)
+    return Speculative(parts.target.model, parts.needed_drafter(), rule, parts.instrument)

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from predtui.clock import Clock
 from predtui.decoding.assembly import Assembly, assemble
 from predtui.decoding.base import Sampler
 from predtui.decoding.costs.curve import Curve
-from predtui.decoding.costs.measured import measured, remembered
+from predtui.decoding.costs.instrument import Instrument
+from predtui.decoding.costs.measured import measure, recall
 from predtui.decoding.sampler import independent, sampler
 from predtui.errors import PredtuiError
 from predtui.llm.base import LanguageModel, LoadedModel, ModelRequest, Preempted
@@ -33,8 +33,8 @@ from predtui.state.stage import StageContext
 
 @dataclass(frozen=True, slots=True)
 class SpeculationParts:
-    """``plain``: the sampler of the reply without speculation. ``costs``: seconds of a forward by the tokens that it
-    evaluates; None where nobody asks."""
+    """``loaded``: the model, whose forwards are measured whoever asks for them. ``plain``: the sampler of the reply
+    without speculation. ``costs``: seconds of a forward by the tokens that it evaluates; None where nobody asks."""
 
     options: SpeculationOptions
     loaded: LoadedModel
@@ -49,7 +49,7 @@ class SpeculationParts:
 
     def verifier(self, name: str) -> CandidateVerifier:
         """Raises PredtuiError for a name that is none."""
-        return make_verifier(name, self.loaded, self.sampler, self.costs if self.options.policy else None)
+        return make_verifier(name, self.loaded, self.sampler, self.costs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,19 +73,21 @@ def assembled(
         yield StageStatus(stage="llm", message=message, progress=progress)
     plain = sampler(options.temperature, options.top_k, options.top_p, options.min_p, options.seed)
     chosen = plain if options.position_seeded else independent(plain)
-    loaded = sources.load(options.model, options.engine, options.threads or None, options.context, halt)
-    opened.callback(loaded.model.close)
+    engine = sources.load(options.model, options.engine, options.threads or None, options.context, halt)
+    opened.callback(engine.model.close)
+    instrument = Instrument(context.clock, sources.costs)
+    loaded = replace(engine, model=instrument.around(engine.model))
     window = Window(loaded, options.system or system_prompt(loaded.parameters), options.reply_tokens)
     decodes = options.decoding.for_model(loaded.parameters)
-    decoding = assemble(decodes, loaded, chosen, context.clock, context.stale, sources.load_draft)
+    decoding = assemble(decodes, loaded, chosen, instrument, context.stale, sources.load_draft)
     opened.callback(decoding.close)
     yield StageStatus(stage="llm", message="reading the system prompt", progress=0.9)
     opening = window.tokens((), "")
     prefill(loaded.model, opening)
-    costs = sources.costs
-    if costs is None and options.policy:
-        costs = _measured(options, sources, loaded, opening, context.clock)
-    verifier = make_verifier(options.verifier, loaded, chosen, costs if options.policy else None)
+    if sources.costs is None and options.policy:
+        _measure(options, sources, engine, opening, instrument)
+    costs = instrument.costs if options.policy else None
+    verifier = make_verifier(options.verifier, loaded, chosen, costs)
     guesses = options.continuations and options.continuations + 1
     speculator = Speculator(loaded, decoding.decoder, verifier, options.reply_tokens, options.memory, guesses)
     lookahead = LookAhead(
@@ -105,13 +107,14 @@ def prefill(model: LanguageModel, opening: Sequence[int]) -> None:
             raise PredtuiError("The model computes no numbers: its weights are damaged.", "Fetch it again.")
 
 
-def _measured(
-    options: SpeculationOptions, sources: Sources, loaded: LoadedModel, opening: Sequence[int], clock: Clock
-) -> Curve:
+def _measure(
+    options: SpeculationOptions, sources: Sources, loaded: LoadedModel, opening: Sequence[int], instrument: Instrument
+) -> None:
     if not sources.remembered:
-        return measured(loaded.model, opening, clock)
+        measure(loaded.model, opening, instrument)
+        return
     name = f"{_described(loaded)} {options.model} {options.threads} {options.weights}"
-    return remembered(loaded.model, opening, clock, name)
+    recall(loaded.model, opening, instrument, name)
 
 
 def _ready(loaded: LoadedModel) -> Iterator[Event]:

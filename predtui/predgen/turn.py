@@ -9,7 +9,6 @@ import math
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from predtui.decoding.costs.measured import observed
 from predtui.llm.base import Stale, common_prefix, never
 from predtui.predgen.algorithm import Progress, Prompt, unlimited
 from predtui.predgen.assembly import SpeculationParts
@@ -93,14 +92,13 @@ class SpeculatedTurn:
         yield from self._parts.report.events(over=True)
 
     def _advance(self, heard: Transcript, revision: Revision, stale: Stale) -> Iterator[Progress]:
-        """The round's steps, whose forwards are timed where costs are known."""
-        speculator, costs = self._parts.speculator, self._parts.costs
+        """The round's steps."""
+        speculator = self._parts.speculator
         tokens = self._parts.window.tokens(self.history, heard.prompt)
         spare = self._spare(heard, tokens)
         self._idle.prompted(len(speculator.candidate_for(tokens)))
         enough = unlimited if heard.final else partial(self._enough, revision)
-        steps = speculator.advance(Prompt(tokens, stale, spare=spare, enough=enough))
-        return steps if costs is None else observed(steps, self._parts.loaded.model, self._context.clock, costs)
+        return speculator.advance(Prompt(tokens, stale, spare=spare, enough=enough))
 
     def _spare(self, heard: Transcript, prompt: Sequence[int]) -> float:
         """Seconds that the verification for ``prompt`` may lose: any number while more is to come; ``risk`` where the

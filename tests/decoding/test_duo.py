@@ -15,6 +15,7 @@ from predtui.clock import RealClock
 from predtui.decoding.assembly import make_decoder
 from predtui.decoding.autoregressive import generate
 from predtui.decoding.base import Sampler
+from predtui.decoding.costs.instrument import Instrument
 from predtui.decoding.costs.iterations import Iteration
 from predtui.decoding.duo import Duo, DuoOptions
 from predtui.decoding.duo_draft import Request, draft, tokens_in
@@ -80,7 +81,12 @@ def test_any_budget_and_any_number_of_sequences_give_the_same_reply(
 ) -> None:
     seen: list[Iteration] = []
     decoder = Duo(
-        ScriptedModel(1), ScriptedModel(draft_seed), sampler, RealClock(), DuoOptions(budget, count), seen.append
+        ScriptedModel(1),
+        ScriptedModel(draft_seed),
+        sampler,
+        Instrument(RealClock()),
+        DuoOptions(budget, count),
+        seen.append,
     )
     for _ in range(2):
         assert list(decoder.generate(PROMPT, 40, no_end)) == plain(1, sampler, 40)
@@ -113,11 +119,35 @@ class Faulty(ScriptedModel):
 @pytest.mark.parametrize("stalls", [False, True])
 def test_without_its_draft_a_reply_goes_on_and_the_statistics_say_so(after: int, stalls: bool) -> None:
     faulty = Faulty(after, stalls)
-    decoder = Duo(ScriptedModel(1), faulty, Greedy(), RealClock(), DuoOptions(budget=4, patience=0.2))
+    decoder = Duo(ScriptedModel(1), faulty, Greedy(), Instrument(RealClock()), DuoOptions(budget=4, patience=0.2))
     assert list(decoder.generate(PROMPT, 40, no_end)) == plain(1, Greedy(), 40)
     assert "the draft is lost" in decoder.statistics.note
     faulty.let_go.set()
     assert list(decoder.generate(PROMPT, 40, no_end)) == plain(1, Greedy(), 40)
+    decoder.close()
+
+
+class Sharing(ScriptedModel):
+    """Notes how many cores are left to others at each of its forwards."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        self.left, self.seen = 0, list[int]()
+
+    def forward(self, tokens: Sequence[int], last: int = 1) -> Rows:
+        self.seen.append(self.left)
+        return super().forward(tokens, last)
+
+    def leave(self, cores: int) -> None:
+        self.left += cores
+
+
+def test_a_core_is_left_to_the_draft_while_it_is_at_work() -> None:
+    target = Sharing(1)
+    decoder = Duo(target, ScriptedModel(1), Greedy(), Instrument(RealClock()), DuoOptions(budget=4))
+    assert list(decoder.generate(PROMPT, 20, no_end)) == plain(1, Greedy(), 20)
+    assert set(target.seen) == {1}
+    assert target.left == 0
     decoder.close()
 
 

@@ -12,6 +12,7 @@ from predtui.clock import VirtualClock
 from predtui.decoding.accept import ExactMatch
 from predtui.decoding.autoregressive import generate
 from predtui.decoding.base import Sampler
+from predtui.decoding.costs.instrument import Instrument
 from predtui.decoding.draft import Draft, Verification
 from predtui.decoding.drafters.recycling import TokenRecycling
 from predtui.decoding.sampler import Greedy, Seeded
@@ -48,7 +49,7 @@ def decoder_of(model: ScriptedModel, drafter: Recorder, sampler: Sampler, furthe
     """One whose forwards cost ``further`` seconds a token beside the second that any forward takes."""
     clock = VirtualClock()
     timed = priced(model, lambda new, _known: 1 + further * (new - 1), clock)
-    return Speculative(timed, drafter, ExactMatch(sampler), clock)
+    return Speculative(timed, drafter, ExactMatch(sampler), Instrument(clock))
 
 
 @given(

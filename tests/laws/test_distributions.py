@@ -16,6 +16,7 @@ import pytest
 from predtui.clock import VirtualClock
 from predtui.decoding.assembly import make_decoder
 from predtui.decoding.base import Decoder, Sampler
+from predtui.decoding.costs.instrument import Instrument
 from predtui.decoding.parts import Parts
 from predtui.decoding.sampler import Seeded
 from predtui.llm.base import Counters, LoadedModel
@@ -72,7 +73,7 @@ def loaded(table: Logits) -> LoadedModel:
 
 def free_of_charge(name: str, drafter: str, target: LoadedModel, draft: LoadedModel, sampler: Sampler) -> Decoder:
     """A decoder to which drafts cost nothing, so that it always drafts."""
-    parts = Parts(target, sampler, draft, store_of(target), clock=VirtualClock())
+    parts = Parts(target, sampler, draft, store_of(target), instrument=Instrument(VirtualClock()))
     return make_decoder(name, parts, drafter)
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from predtui.clock import VirtualClock
 from predtui.decoding.assembly import DecodingOptions, assemble
 from predtui.decoding.autoregressive import generate
+from predtui.decoding.costs.instrument import Instrument
 from predtui.decoding.sampler import Greedy, Seeded
 from predtui.errors import PredtuiError
 from predtui.llm.base import GeneratingModel, never
@@ -40,7 +41,7 @@ def plain(seed: int, limit: int) -> list[int]:
 @given(st.integers(0, 30), st.integers(0, 60), st.sampled_from(EXACT), st.sampled_from(DRAFTERS))
 @settings(max_examples=60, deadline=None)
 def test_a_greedy_reply_is_plain_decodings(seed: int, limit: int, decoder: str, drafter: str) -> None:
-    made = assemble(DecodingOptions(decoder, drafter), remote(seed), Greedy(), VirtualClock())
+    made = assemble(DecodingOptions(decoder, drafter), remote(seed), Greedy(), Instrument(VirtualClock()))
     assert list(made.decoder.generate(PROMPT, limit, no_end)) == plain(seed, limit)
 
 
@@ -118,7 +119,7 @@ def test_what_needs_a_few_likely_tokens_is_refused_where_fewer_are_told() -> Non
     options = DecodingOptions("speculative", "recycling")
     with pytest.raises(PredtuiError, match=r"recycling needs the 8 likeliest tokens, and .* gives only the 5 "):
         assemble(options, remote(3, told=5), Greedy())
-    made = assemble(options, remote(3, told=8), Greedy(), VirtualClock())
+    made = assemble(options, remote(3, told=8), Greedy(), Instrument(VirtualClock()))
     assert list(made.decoder.generate(PROMPT, 60, no_end)) == plain(3, 60)
 
 

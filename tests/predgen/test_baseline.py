@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -12,7 +13,7 @@ from predtui.clock import Clock, VirtualClock
 from predtui.decoding.costs.curve import Curve
 from predtui.decoding.sampler import Greedy
 from predtui.lab.bench import harness
-from predtui.lab.bench.shared_model import PricedTreeModel
+from predtui.lab.bench.shared_model import priced
 from predtui.lab.bench.virtual import Timetable
 from predtui.llm.base import LoadedModel, Stale, never
 from predtui.llm.load import load
@@ -46,10 +47,7 @@ def price(new: int, known: int) -> float:
 def make(clock: Clock) -> SpeculationStage:
     def lend(model: str, engine: str, threads: int | None, context: int, stale: Stale) -> LoadedModel:
         loaded = load(model, engine)
-        priced = PricedTreeModel(loaded.model, price, clock)  # type: ignore[arg-type]
-        return LoadedModel(
-            loaded.name, loaded.engine, loaded.device, 0, priced, loaded.tokenizer, loaded.template, loaded.pad
-        )
+        return replace(loaded, model=priced(loaded.model, price, clock))
 
     curve = Curve()
     curve.add(1, price(1, 0))

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from predtui.clock import RealClock, VirtualClock
 from predtui.decoding.assembly import DecodingOptions
 from predtui.decoding.autoregressive import generate
+from predtui.decoding.costs.instrument import Instrument
 from predtui.decoding.duo import Duo, DuoOptions
 from predtui.decoding.sampler import Greedy
 from predtui.errors import PredtuiError
@@ -195,7 +196,9 @@ def test_a_decoder_that_drafts_commits_the_same_and_tells_how_its_drafts_fare() 
 @pytest.mark.parametrize("stalls", [False, True])
 def test_a_reply_goes_on_without_a_draft_that_is_lost_and_the_screen_is_told(stalls: bool) -> None:
     rig, prompts, faulty = Rig(), ("what is", "what is the sun"), Faulty(after=1, stalls=stalls)
-    duo = Duo(rig.stage._parts.loaded.model, faulty, Greedy(), RealClock(), DuoOptions(budget=3, patience=0.2))
+    duo = Duo(
+        rig.stage._parts.loaded.model, faulty, Greedy(), Instrument(RealClock()), DuoOptions(budget=3, patience=0.2)
+    )
     rig.stage._parts.speculator._decoder = rig.stage._parts.report._decoder = duo
     reply, plain = one(ReplyFinished, out := rig.turn(*prompts)), one(ReplyFinished, Rig().turn(*prompts))
     assert isinstance(reply, ReplyFinished)

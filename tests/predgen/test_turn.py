@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from predtui.llm.base import common_prefix
+from predtui.lab.bench.shared_model import priced
+from predtui.llm.base import LoadedModel, common_prefix
 from predtui.llm.load import load
 from predtui.predgen.algorithm import Prompt
 from predtui.predgen.assembly import Sources
@@ -20,7 +22,14 @@ from predtui.state.events import Candidate, Event, Message, ReplyCommitted, Repl
 from tests.curves import curve
 from tests.predgen.test_assembly import CONTEXT, OPTIONS, parts_of
 
-PRICED = Sources(load, load, curve(1.0, 0.1), False)
+
+def lend(*request: Any) -> LoadedModel:
+    """A model whose forwards take what ``PRICED`` says, since they are measured."""
+    loaded = load(*request)
+    return replace(loaded, model=priced(loaded.model, lambda new, _known: 1 + 0.1 * (new - 1), CONTEXT.clock))
+
+
+PRICED = Sources(lend, load, curve(1.0, 0.1), False)
 
 
 def turn_of(

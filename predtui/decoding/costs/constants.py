@@ -44,9 +44,6 @@ MISSES, MOST_MISSES = 8, 32
 has anything to say took 3 % of a token."""
 REMEASURE = 64
 """Drafted forwards after which one without a draft is measured again."""
-SINGLES = 3
-"""Forwards over one token that are measured of those in a row. The first in a row is not: after another shape it took
-twice as long as those that follow."""
 
 # The prefill of a draft model: whether a reply is worth it. After 1,000 tokens of prompt the pocket draft read for
 # 45 ms, to save 20 ms in a short reply.

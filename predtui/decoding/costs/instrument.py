@@ -1,102 +1,65 @@
-"""Measures what decoding costs, from outside: the target's forwards are timed by a model around it.
+"""Measures what the target costs, from outside: each of its forwards is timed by a model around it.
 
-Each forward feeds the curve of the target's costs and the spans of its work. Must not know what decodes, or what is
-made of the figures.
+There is one instrument a model: it feeds the curve of the forwards' costs, by which drafts and candidates are verified,
+and the spans of work. Must not know what asks for forwards, or what is made of the figures.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 
 from predtui.clock import Clock
-from predtui.decoding.costs.constants import SINGLES
 from predtui.decoding.costs.curve import Curve
 from predtui.decoding.costs.spans import TARGET, WorkSpans
-from predtui.llm.base import LanguageModel, TreeModel
-from predtui.llm.rows import Answers, Rows
+from predtui.llm.around import ModelAround, capable
+from predtui.llm.base import LanguageModel
+from predtui.llm.rows import Rows
 
 
 class Instrument:
     """The last forward, and what is known from those before."""
 
-    def __init__(self, clock: Clock, spans: WorkSpans, costs: Curve | None = None) -> None:
-        """``costs``: what is known already of the target's forwards."""
-        self.now, self.spans = clock.now, spans
+    def __init__(self, clock: Clock, costs: Curve | None = None) -> None:
+        """``costs``: what is known already of the target's forwards; it is kept up."""
+        self.now, self.spans = clock.now, WorkSpans()
         self.costs = Curve() if costs is None else costs
+        """Seconds of a forward by the tokens it evaluates, for a row after most of them."""
         self.seconds = 0.0
         """What the last forward took."""
         self.steady = False
-        """Whether that is what such a forward usually takes: it evaluated nothing of a prompt, and, where it was over
-        one token, so was the one before. Engines pay for a change of shape and for cold caches; without drafts there
-        would be neither."""
+        """Whether that is what such a forward usually takes, and was added to the costs. A prefill, which gives one row
+        for many tokens, takes up to a fifth less than a verification of as many; of forwards over one token, the first
+        in a row takes longer, since engines pay for a change of shape and for cold caches."""
         self._single = False
         """Whether the last forward was over one token."""
-        self._singles = SINGLES
-        """How many forwards over one token are still to be measured of those to come."""
 
     def around(self, model: LanguageModel) -> LanguageModel:
-        """``model``, whose forwards are measured, with trees where it evaluates them."""
-        return TimedTreeModel(model, self) if isinstance(model, TreeModel) else TimedModel(model, self)
-
-    def measure_singles(self) -> None:
-        """A reply begins, or a source is asked for a draft again: forwards over one token are measured anew. In between
-        there may be hundreds, of which the first few are enough."""
-        self._singles = SINGLES
+        """``model``, whose forwards are measured; itself where they are already."""
+        if isinstance(model, TimedModel) and model.instrument is self:
+            return model
+        return capable(TimedModel, model)(model, self)
 
     def evaluated(self, tokens: int, rows: int, start: float) -> None:
         """A forward that began at ``start`` and ends now has evaluated so many ``tokens``, for the last ``rows``."""
         end = self.now()
         self.seconds = end - start
         self.spans.worked(TARGET, start, end)
-        alone = tokens == rows
-        self.steady = alone and (rows > 1 or self._single)
-        self._single = alone and rows == 1
-        if self.steady and (rows > 1 or self._singles > 0):
+        single = tokens == rows == 1
+        self.steady = self._single if single else rows > 1
+        self._single = single
+        if self.steady:
             self.costs.add(tokens, self.seconds)
-            self._singles -= rows == 1
 
 
-class TimedModel:
-    """Another model, each forward of which an instrument measures. Closing it leaves the other open."""
+class TimedModel(ModelAround):
+    """Another model, each forward of which an instrument measures."""
 
     def __init__(self, model: LanguageModel, instrument: Instrument) -> None:
-        self.counters = model.counters
-        self._model, self._instrument = model, instrument
+        super().__init__(model)
+        self.instrument = instrument
 
-    @property
-    def vocab_size(self) -> int:
-        return self._model.vocab_size
-
-    @property
-    def context_size(self) -> int:
-        return self._model.context_size
-
-    @property
-    def answers(self) -> Answers:
-        return self._model.answers
-
-    def forward(self, tokens: Sequence[int], last: int = 1) -> Rows:
-        start, before = self._instrument.now(), self.counters.tokens
-        rows = self._model.forward(tokens, last)
-        self._instrument.evaluated(self.counters.tokens - before, last, start)
-        return rows
-
-    def forget(self, keep: int = 0) -> None:
-        self._model.forget(keep)
-
-    def close(self) -> None:
-        """The model belongs to whoever loaded it."""
-
-
-class TimedTreeModel(TimedModel):
-    """The same of a ``TreeModel``."""
-
-    def __init__(self, model: TreeModel, instrument: Instrument) -> None:
-        super().__init__(model, instrument)
-        self._trees = model
-
-    def forward_tree(self, tokens: Sequence[int], tree: Sequence[int], parents: Sequence[int]) -> Rows:
-        start, before = self._instrument.now(), self.counters.tokens
-        rows = self._trees.forward_tree(tokens, tree, parents)
-        self._instrument.evaluated(self.counters.tokens - before, 1 + len(tree), start)
-        return rows
+    def _forward(self, forward: Callable[[], Rows], length: int, rows: int) -> Rows:
+        start, before = self.instrument.now(), self.counters.tokens
+        result = forward()
+        self.instrument.evaluated(self.counters.tokens - before, rows, start)
+        return result

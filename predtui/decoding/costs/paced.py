@@ -43,7 +43,6 @@ class PacedDrafter:
         self._drafter.reset()
         self._guess, self._context = guess, context
         self._pays = self._prefill.pays(context, limit)
-        self._instrument.measure_singles()
 
     def end(self, tokens: int) -> None:
         """The reply has ended, or is asked for no longer, after so many tokens."""
@@ -51,8 +50,6 @@ class PacedDrafter:
 
     def propose(self, room: int, position: int) -> Draft:
         """At most ``room`` tokens that may follow the context, the last ``position`` of which belong to the reply."""
-        if not self._waits:
-            self._instrument.measure_singles()
         budget = 0 if self._waits else min(self._scheduler.budget(), room)
         self._asked = budget > 0
         if not self._asked:

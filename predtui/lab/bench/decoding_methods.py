@@ -13,6 +13,7 @@ from typing import Any
 from predtui.clock import RealClock
 from predtui.decoding.assembly import DecodingOptions, make_decoder
 from predtui.decoding.base import DecodingStatistics, Sampler
+from predtui.decoding.costs.instrument import Instrument
 from predtui.decoding.costs.iterations import Iteration
 from predtui.decoding.duo import Duo, DuoOptions
 from predtui.decoding.parts import Parts
@@ -75,7 +76,7 @@ def _duo(sequences: int = 0, offset: int | None = None) -> Callable[[MethodParts
             bench.target.model,
             bench.draft.model,
             bench.sampler,
-            RealClock(),
+            Instrument(RealClock()),
             options,
             lambda iteration: bench.notify(name, iteration),
         )

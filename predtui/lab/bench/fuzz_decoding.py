@@ -21,6 +21,7 @@ from predtui.clock import RealClock, VirtualClock
 from predtui.decoding.accept import Acceptance, ExactMatch, RejectionSampling
 from predtui.decoding.autoregressive import generate
 from predtui.decoding.base import Decoder, Sampler
+from predtui.decoding.costs.instrument import Instrument
 from predtui.decoding.draft import Draft, Verification
 from predtui.decoding.duo import Duo, DuoOptions
 from predtui.decoding.jacobi import Jacobi
@@ -143,11 +144,11 @@ def _pattern(
         decoder = Jacobi(target.model, sampler, rng.randint(1, 12))
     elif name == "duo":
         options = DuoOptions(rng.randint(0, 9), rng.randint(0, 4))
-        decoder = Duo(target.model, draft.model, sampler, RealClock(), options)
+        decoder = Duo(target.model, draft.model, sampler, Instrument(RealClock()), options)
     else:
         rule: Acceptance = RejectionSampling(sampler) if name == "rejection" else ExactMatch(sampler)
         oracle = Oracle(plain, len(prompt), rng, chance, size)
-        decoder = Speculative(target.model, oracle, rule, VirtualClock())
+        decoder = Speculative(target.model, oracle, rule, Instrument(VirtualClock()))
     return name, decoder, sampler, prompt, plain, guess
 
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable
 from dataclasses import replace
 
 from predtui.clock import Clock, RealClock
 from predtui.decoding.costs.curve import Curve
-from predtui.decoding.costs.measured import measured
+from predtui.decoding.costs.instrument import Instrument
+from predtui.decoding.costs.measured import measure
 from predtui.lab.bench import calibrate
 from predtui.lab.bench.virtual import Timetable
 from predtui.lab.profiles import HardwareProfile
-from predtui.llm.base import LanguageModel, LoadedModel, Preempted, Stale, TreeModel, aside, never
+from predtui.llm.around import ModelAround, capable
+from predtui.llm.base import LanguageModel, LoadedModel, Preempted, Stale, never
 from predtui.llm.load import load
-from predtui.llm.rows import Answers, Rows
+from predtui.llm.rows import Rows
 from predtui.predgen.options import SpeculationOptions
 from predtui.predgen.stage import SpeculationStage
 from predtui.state.events import Message
@@ -29,48 +30,25 @@ Price = Callable[[int, int], float]
 """Seconds of a forward over so many new tokens that follow so many remembered ones."""
 
 
-class PricedModel:
-    """Another model at a price: each forward lets that much time pass on ``clock``. Closing it leaves the other open.
-    Without a price, a forward takes the time it takes."""
+class PricedModel(ModelAround):
+    """Another model at a price: each forward lets that much time pass on ``clock``. Without a price, a forward takes
+    the time it takes."""
 
     def __init__(self, model: LanguageModel, price: Price | None, clock: Clock, stale: Stale = never) -> None:
-        self._stale = stale
-        self.counters = model.counters
-        self._model, self._price, self._clock = model, price, clock
+        super().__init__(model)
+        self._price, self._clock, self._stale = price, clock, stale
 
-    @property
-    def vocab_size(self) -> int:
-        return self._model.vocab_size
-
-    @property
-    def answers(self) -> Answers:
-        return self._model.answers
-
-    @property
-    def context_size(self) -> int:
-        return self._model.context_size
-
-    def forward(self, tokens: Sequence[int], last: int = 1) -> Rows:
+    def _forward(self, forward: Callable[[], Rows], length: int, rows: int) -> Rows:
         before = self.counters.tokens
-        rows = self._model.forward(tokens, last)
-        self._pay(before, len(tokens))
-        return rows
+        result = forward()
+        self._pay(self.counters.tokens - before, length)
+        return result
 
-    def aside(self, tokens: Sequence[int], room: int) -> AbstractContextManager[None]:
-        return aside(self._model, tokens, room)
-
-    def forget(self, keep: int = 0) -> None:
-        self._model.forget(keep)
-
-    def close(self) -> None:
-        """The model belongs to whoever lends it."""
-
-    def _pay(self, before: int, length: int) -> None:
-        """For what was evaluated since the counter stood at ``before``, at the end of so many tokens. Raises Preempted
-        where the forward became stale meanwhile, and remembers nothing of it."""
+    def _pay(self, new: int, length: int) -> None:
+        """For so many ``new`` tokens, evaluated at the end of ``length``. Raises Preempted where the forward became
+        stale meanwhile, and remembers nothing of it."""
         if self._price is None:
             return
-        new = self.counters.tokens - before
         due = self._clock.now() + self._price(new, length - new)
         while (now := self._clock.now()) < due:
             if self._stale():
@@ -80,25 +58,9 @@ class PricedModel:
             self._clock.sleep(min(due, upcoming or due) - now)
 
 
-class PricedTreeModel(PricedModel):
-    """The same of a ``TreeModel``."""
-
-    def __init__(self, model: TreeModel, price: Price | None, clock: Clock, stale: Stale = never) -> None:
-        super().__init__(model, price, clock, stale)
-        self._trees = model
-
-    def forward_tree(self, tokens: Sequence[int], tree: Sequence[int], parents: Sequence[int]) -> Rows:
-        before = self.counters.tokens
-        rows = self._trees.forward_tree(tokens, tree, parents)
-        self._pay(before, len(tokens) + len(tree))
-        return rows
-
-
 def priced(model: LanguageModel, price: Price | None, clock: Clock, stale: Stale = never) -> PricedModel:
-    """``model`` at that price, with trees where it evaluates them."""
-    if isinstance(model, TreeModel):
-        return PricedTreeModel(model, price, clock, stale)
-    return PricedModel(model, price, clock, stale)
+    """``model`` at that price, with its capabilities."""
+    return capable(PricedModel, model)(model, price, clock, stale)
 
 
 def costs_of(profile: HardwareProfile) -> Curve:
@@ -147,7 +109,9 @@ class SharedModel:
     def _measured(self) -> Curve:
         prompt = self.loaded.prompt_tokens([Message("user", "how long does one word take")])
         self.loaded.model.forward(prompt)
-        return measured(self.loaded.model, prompt, RealClock())
+        instrument = Instrument(RealClock())
+        measure(self.loaded.model, prompt, instrument)
+        return instrument.costs
 
     def close(self) -> None:
         for loaded in (self.loaded, *self._drafts.values()):

@@ -7,37 +7,43 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from predtui.clock import VirtualClock
-from predtui.decoding.costs.constants import SINGLES
+from predtui.decoding.costs.constants import WINDOW
 from predtui.decoding.costs.instrument import Instrument
-from predtui.decoding.costs.spans import TARGET, WorkSpans
+from predtui.decoding.costs.spans import TARGET
 from predtui.lab.bench.shared_model import priced
 from predtui.llm.base import LanguageModel, TreeModel
 from predtui.llm.scripted import ScriptedModel
 
 
-def instrument(further: float = 0.5) -> tuple[Instrument, LanguageModel, WorkSpans]:
-    clock, spans = VirtualClock(), WorkSpans()
+def instrument(further: float = 0.5) -> tuple[Instrument, LanguageModel]:
+    clock = VirtualClock()
     model = priced(ScriptedModel(), lambda new, _known: 1 + further * (new - 1), clock)
-    made = Instrument(clock, spans)
-    return made, made.around(model), spans
+    made = Instrument(clock)
+    return made, made.around(model)
 
 
 @given(st.lists(st.integers(1, 9), max_size=30))
 def test_a_model_that_is_timed_answers_as_before_and_all_its_work_is_kept(sizes: list[int]) -> None:
-    made, model, spans = instrument()
+    made, model = instrument()
     plain, context = ScriptedModel(), [5]
     for size in sizes:
         context += [6] * size
         assert model.forward(context, size)[-1].argmax() == plain.forward(context, size)[-1].argmax()
         new = size + (len(context) == size + 1)  # the first forward evaluates the token before, too
         assert made.seconds == pytest.approx(1 + 0.5 * (new - 1))
-    worked = [span for span in spans.take(over=True) if span.worker == TARGET]
+    worked = [span for span in made.spans.take(over=True) if span.worker == TARGET]
     assert len(worked) == len(sizes)
-    assert isinstance(model, TreeModel)
 
 
-def test_a_prefill_and_the_first_of_single_tokens_are_not_measured() -> None:
-    made, model, _ = instrument()
+def test_a_model_is_measured_once_however_often_it_is_asked_for() -> None:
+    made, model = instrument()
+    assert made.around(model) is model
+    other = Instrument(VirtualClock())
+    assert other.around(model) is not model
+
+
+def test_a_prefill_for_one_row_and_the_first_of_single_tokens_are_not_added() -> None:
+    made, model = instrument()
     model.forward([5, 6, 7])
     assert not made.steady
     model.forward([5, 6, 7, 8])
@@ -53,27 +59,31 @@ def test_a_prefill_and_the_first_of_single_tokens_are_not_measured() -> None:
     assert not made.steady
 
 
+def test_candidates_that_are_verified_with_the_words_before_them_are_added() -> None:
+    made, model = instrument()
+    model.forward([5, 6, 7, 8, 9], 3)
+    assert made.steady
+    assert made.costs.seconds(5) == 3.0
+
+
 def test_a_tree_counts_as_the_tokens_it_evaluates() -> None:
-    made, model, _ = instrument()
+    made, model = instrument()
     assert isinstance(model, TreeModel)
     model.forward([5, 6])
     model.forward_tree([5, 6, 7], [8, 9], [-1, -1])
     assert made.costs.seconds(3) == 2.0
 
 
-def test_of_many_single_tokens_the_first_few_tell_enough() -> None:
-    clock = VirtualClock()
-    price = [1.0]
-    made = Instrument(clock, WorkSpans())
-    model = made.around(priced(ScriptedModel(), lambda new, known: price[0], clock))
-    context = [5]
-    for number in range(30):
-        price[0] = 1.0 if number <= SINGLES + 1 else 9.0
-        model.forward(context)
-        context.append(6)
-    assert made.costs.seconds(1) == 1.0
-    made.measure_singles()
-    for _ in range(SINGLES + 1):
-        model.forward(context)
-        context.append(6)
-    assert made.costs._seen[1].count(9.0) == SINGLES
+@given(st.floats(0.5, 5.0))
+def test_what_is_known_follows_a_machine_that_becomes_slower_or_faster(factor: float) -> None:
+    clock, speed = VirtualClock(), [1.0]
+    made = Instrument(clock)
+    model = made.around(priced(ScriptedModel(), lambda new, _known: speed[0] * (1 + 0.1 * new), clock))
+    for speed[0] in (1.0, factor):
+        for _ in range(WINDOW):
+            model.forget()
+            model.forward([5] * 8, 3)
+            model.forward([5] * 9)
+            model.forward([5] * 10)
+    assert made.costs.seconds(8) == pytest.approx(factor * 1.8)
+    assert made.costs.seconds(1) == pytest.approx(factor * 1.1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,8 @@ from hypothesis import strategies as st
 from predtui.clock import VirtualClock
 from predtui.decoding.costs.constants import MEASURING_S, SIZES
 from predtui.decoding.costs.curve import Curve
-from predtui.decoding.costs.measured import measured, observed, remembered
+from predtui.decoding.costs.instrument import Instrument
+from predtui.decoding.costs.measured import measure, recall
 from predtui.lab.bench.shared_model import priced
 from predtui.llm.scripted import ScriptedModel
 
@@ -24,7 +24,9 @@ def test_one_token_and_many_are_told_apart_on_any_machine(one: float, further: f
     model = priced(ScriptedModel(), lambda new, _known: one * (1 + further * (new - 1)), clock)
     model.forward([5, 6, 7])
     began = clock.now()
-    curve = measured(model, [5, 6, 7], clock)
+    instrument = Instrument(clock)
+    measure(model, [5, 6, 7], instrument)
+    curve = instrument.costs
     for size in (1, 16):
         assert curve.seconds(size) == pytest.approx(one * (1 + further * (size - 1)), rel=1e-3)
     largest = one * (1 + further * (max(SIZES) - 1))
@@ -43,7 +45,9 @@ def costs_of(seconds: float, further: float, name: str) -> tuple[Curve, int]:
     model = priced(ScriptedModel(), lambda new, _known: seconds * (1 + further * (new - 1)), clock)
     model.forward([5, 6, 7])
     before = model.counters.forwards
-    return remembered(model, [5, 6, 7], clock, name), model.counters.forwards - before
+    instrument = Instrument(clock)
+    recall(model, [5, 6, 7], instrument, name)
+    return instrument.costs, model.counters.forwards - before
 
 
 @pytest.mark.usefixtures("cache")
@@ -71,18 +75,3 @@ def test_what_is_remembered_and_makes_no_sense_is_measured(cache: Path, verdict:
     curve, forwards = costs_of(0.01, 0.1, "damaged")
     assert forwards > 1
     assert curve.seconds(16) == pytest.approx(0.01 * (1 + 0.1 * 15))
-
-
-def test_what_forwards_take_meanwhile_is_learnt() -> None:
-    clock = VirtualClock()
-    model, costs = priced(ScriptedModel(), lambda new, _known: 0.1 * new, clock), Curve()
-    costs.add(1, 3.0)
-
-    def work() -> Iterator[int]:
-        for count in range(9):
-            model.forward([5] * (count + 3))
-            yield count
-        yield 9
-
-    assert list(observed(work(), model, clock, costs)) == list(range(10))
-    assert costs.seconds(1) == pytest.approx(0.1)

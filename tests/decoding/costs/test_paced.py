@@ -12,7 +12,7 @@ from predtui.decoding.accept import ExactMatch, verify
 from predtui.decoding.costs.constants import PATIENCE
 from predtui.decoding.costs.instrument import Instrument
 from predtui.decoding.costs.paced import PacedDrafter
-from predtui.decoding.costs.spans import DRAFT, WorkSpans
+from predtui.decoding.costs.spans import DRAFT
 from predtui.decoding.draft import Draft, Verification
 from predtui.decoding.sampler import Greedy
 from predtui.lab.bench.shared_model import priced
@@ -42,8 +42,9 @@ class Bench:
     """A paced source beside a model whose forwards take a second a token."""
 
     def __init__(self, source: Source, trees: bool = False) -> None:
-        clock, self.spans = VirtualClock(), WorkSpans()
-        instrument = Instrument(clock, self.spans)
+        clock = VirtualClock()
+        instrument = Instrument(clock)
+        self.spans = instrument.spans
         self.model = instrument.around(priced(ScriptedModel(2), lambda new, _known: float(new), clock))
         self.paced = PacedDrafter(source, instrument, trees)
         self.context = [5, 9]
