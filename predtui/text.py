@@ -1,4 +1,4 @@
-"""Where sentences end in running text, and what of it can be shown. Must not know of tokens, models or sound.
+"""Where sentences end in running text, and how it is written in ASCII. Must not know of tokens, models or sound.
 
 A sentence is what ends at ``.``, ``?`` or ``!`` (PredGen, appendix A.1), but not inside numbers, abbreviations,
 addresses or an ellipsis. Text grows while it is read, so an end counts only once what follows it is known:
@@ -33,15 +33,6 @@ _MAY_END = _set("a.m p.m etc inc ltd co corp jr sr ph.d m.d b.a m.a b.c a.d d.c"
 _PAUSE = re.compile(r"""(?:[,;:]["'”’»)\]*_]*|(?<=\s)-|[–—])(?P<gap>\s+)(?=\S)""")
 CLAUSE_WORDS = 3
 """The fewest words of a clause spoken alone: what follows a shorter one may not be ready by its end."""
-
-
-_CONTROLS = dict.fromkeys((*range(32), *range(127, 160)), " ")
-"""Characters that command a terminal, line ends included."""
-
-
-def printable(text: str) -> str:
-    """``text`` with a space for each control character, so that no prompt, reply or file name commands a terminal."""
-    return text.translate(_CONTROLS)
 
 
 ASCII_MARKS = {

@@ -16,6 +16,7 @@ from predtui.commands.outputs import writable
 from predtui.commands.voices import voices
 from predtui.commands.with_settings import Commands, with_settings
 from predtui.errors import PredtuiError
+from predtui.foreign import gated, printable
 from predtui.settings import Settings
 from predtui.text import ASCII
 
@@ -94,13 +95,13 @@ def turn(
 def doctor(context: typer.Context, settings: Settings, problem: str) -> None:
     """What is found and what is missing, each with its remedy. Exit status 0 if a typed turn can work. With --model,
     tests llama.cpp on that file's weights, in a process of its own."""
-    from rich.console import Console
     from rich.text import Text
 
+    from predtui.commands.console import console
     from predtui.commands.doctor import examine, typed_turn_works
 
     marks = {"found": ("✓", "green"), "missing": ("–", "yellow"), "broken": ("✗", "bold red")}
-    console = Console(highlight=False)
+    screen = console()
     findings = []
     for finding in examine(settings, context.params.get("llm_model") is not None, problem):
         findings.append(finding)
@@ -108,9 +109,9 @@ def doctor(context: typer.Context, settings: Settings, problem: str) -> None:
         line = Text.assemble((f"{mark} ", style), (f"{finding.subject:<19}", "bold"), finding.detail)
         if finding.remedy:
             line.append(f"  {finding.remedy}", style="italic")
-        console.print(line, soft_wrap=True)
+        screen.print(line, soft_wrap=True)
     works = typed_turn_works(findings)
-    console.print("A typed turn works here." if works else "A typed turn cannot work yet: see the lines marked ✗.")
+    screen.print("A typed turn works here." if works else "A typed turn cannot work yet: see the lines marked ✗.")
     raise typer.Exit(0 if works else 1)
 
 
@@ -169,14 +170,16 @@ def replay(
 
 def main() -> None:
     """The console script: a PredtuiError is one line on stderr and exit status 2. What the terminal's encoding lacks is
-    written in ASCII."""
-    for stream in (sys.stdout, sys.stderr):
+    written in ASCII, and what would command the terminal is not written."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=ASCII)
+            setattr(sys, name, gated(stream))
     try:
         app()
     except PredtuiError as error:
-        print(f"predtui: {error}", file=sys.stderr)
+        print(f"predtui: {printable(str(error))}", file=sys.stderr)
         sys.exit(2)
     except OSError as error:
         if error.errno not in FULL:

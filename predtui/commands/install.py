@@ -14,6 +14,7 @@ import time
 import tomllib
 from pathlib import Path
 
+from predtui.foreign import printable, ungated
 from predtui.llm.llamacpp import compile as build
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -67,7 +68,7 @@ def _pip(arguments: list[str], what: str, started: float) -> int:
     outcome = "done" if status == 0 else "failed"
     say(f"[{time.monotonic() - started:4.0f} s] {what}: {outcome}{_behind()}", end="\n")
     if status:
-        print("\n".join(progress.last), file=sys.stderr)
+        print("\n".join(map(printable, progress.last)), file=sys.stderr)
     return status
 
 
@@ -119,9 +120,9 @@ def _behind() -> str:
 def say(line: str, end: str = "") -> None:
     """A line over the one before, where there is a terminal to write over; ``end``: what follows the last."""
     if sys.stdout.isatty():
-        print(f"\r\x1b[K{line}", end=end, flush=True)
+        print(f"\r\x1b[K{printable(line)}", end=end, flush=True, file=ungated(sys.stdout))
     else:
-        print(line, flush=True)
+        print(printable(line), flush=True)
 
 
 def _named(requirement: str) -> str:

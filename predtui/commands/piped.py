@@ -15,12 +15,12 @@ from itertools import chain
 
 from predtui.commands.turn import Inbox, events, example, until_ready
 from predtui.errors import PredtuiError
+from predtui.foreign import printable, without_controls
 from predtui.runtime.build import make_pipeline
 from predtui.runtime.pipeline import Pipeline
 from predtui.runtime.typing import Typed
 from predtui.settings import Settings
 from predtui.state import events as ev
-from predtui.text import printable
 
 FIRST_LINE_S = 5.0
 """How long the first line is waited for: what holds an unused pipe open as standard input wants no conversation."""
@@ -59,7 +59,7 @@ def lines(descriptor: int, patience_s: float) -> Iterator[str]:
 
 def _text(line: bytes) -> str:
     text = line[: LONGEST_LINE + 1].decode("utf-8-sig", errors="replace")
-    return printable(text).strip() if len(line) <= LONGEST_LINE else text
+    return without_controls(text).strip() if len(line) <= LONGEST_LINE else text
 
 
 def answer_lines(settings: Settings, prompts: Iterable[str]) -> int:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import TextIO
 
+from predtui.foreign import printable
 from predtui.state import events as ev
 from predtui.state.session import to_json
 from predtui.state.turn import Turn, summary
-from predtui.text import printable
 
 QUIET = (ev.AudioFrame, ev.SpeechChunk)
 """Sound is counted, not printed."""

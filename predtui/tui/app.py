@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, cast
 
 from textual.app import App, SystemCommand
@@ -11,6 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.driver import Driver as TerminalDriver
 from textual.events import Event as TextualEvent
 from textual.events import Key, Paste
+from textual.filter import LineFilter
 from textual.screen import Screen
 
 from predtui.clock import Clock, RealClock
@@ -24,6 +25,7 @@ from predtui.tui.bursts import gathering
 from predtui.tui.choices import ModelChoice, ThemeChoice, VerifierChoice
 from predtui.tui.driver import READ_ONLY, Driver, Requests, one_line
 from predtui.tui.frames import Frames, call_after
+from predtui.tui.gate import Gate
 from predtui.tui.messages import (
     DriverStarted,
     ExplainAsked,
@@ -55,6 +57,7 @@ class PredtuiApp(App[None]):
 
     TITLE = "predtui"
     CSS_PATH = "predtui.tcss"
+    COMMANDS = {palette.Commands}  # noqa: RUF012
     CSS = style_sheet()
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (60, "-slim"), (100, "-broad"), (160, "-vast")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [  # noqa: RUF012
@@ -95,6 +98,7 @@ class PredtuiApp(App[None]):
         self.pages = Pages(self)
         self.frames = Frames(self, lambda: self._main.show(self.turn))
         self._clock = clock or RealClock()
+        self._gate = Gate()
         self._posted_turn: Turn | None = None
 
     def get_driver_class(self) -> type[TerminalDriver]:
@@ -235,6 +239,10 @@ class PredtuiApp(App[None]):
         if not self.read_only and (self.turn.phase == "listening" or self.turn.audible):
             self.requests.ask(lambda driver: driver.silence())
         call_after(self, LAST_WORDS, lambda: job_control.stop_job(self))
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Whatever is drawn, by whomever, passes the gate last."""
+        return [*super().get_line_filters(), self._gate]
 
     def pop_screen(self) -> AwaitComplete:
         """Harmless when nothing is open: a key pressed twice may close the same page twice."""

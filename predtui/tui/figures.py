@@ -7,6 +7,8 @@ from typing import Literal
 
 from textual.content import Content
 
+from predtui.tui.gate import assemble
+
 BLOCKS = " ▁▂▃▄▅▆▇█"
 """Eighths of a cell, from empty to full."""
 NONE = "–"
@@ -76,7 +78,7 @@ def shorten(text: str, width: int) -> str:
 
 def row(parts: Sequence[Content], width: int, gap: int = 3) -> Content:
     """As many of the parts as fit on one line, in order, none of them cut."""
-    line = Content()
+    line = assemble()
     for part in parts:
         joined = line + " " * gap + part if line else part
         if joined.cell_length > width:

@@ -4,13 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from operator import itemgetter
 
 from textual.app import App, SystemCommand
+from textual.command import DiscoveryHit, Hit, Hits, Provider
 
 from predtui.models.offer import Offer
 from predtui.tui.choices import ThemeChoice, VerifierChoice
+from predtui.tui.gate import assemble
 from predtui.tui.pages import Pages
 from predtui.tui.panes import topics
+
+
+class Commands(Provider):
+    """The commands under their names to the letter: Textual's own provider takes a theme's name for markup."""
+
+    async def discover(self) -> Hits:
+        for name, meaning, action, listed in sorted(self._all, key=itemgetter(0)):
+            if listed:
+                yield DiscoveryHit(assemble(name), action, text=name, help=meaning)
+
+    async def search(self, query: str) -> Hits:
+        matcher = self.matcher(query)
+        for name, meaning, action, _ in self._all:
+            score, letters = matcher.fuzzy_search.match(query, name)
+            if score > 0:
+                shown = assemble(name)
+                for at in letters:
+                    shown = shown.stylize(matcher.match_style, at, at + 1)
+                yield Hit(score, shown, action, text=name, help=meaning)
+
+    @property
+    def _all(self) -> Iterable[SystemCommand]:
+        return self.app.get_system_commands(self.screen)
 
 
 def commands(app: App[None], themes: ThemeChoice, pages: Pages) -> Iterator[SystemCommand]:

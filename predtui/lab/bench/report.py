@@ -12,6 +12,8 @@ from typing import Any
 
 from rich.console import Console
 
+from predtui.commands import console as commands
+
 _OUTPUTS = ("--json", "--plot")
 _WIDE = 150
 """Columns of what is no terminal: no table loses any."""
@@ -40,7 +42,7 @@ def command() -> str:
 
 def console() -> Console:
     """Where the tables go: as wide as the terminal, or as they need where there is none and nobody says."""
-    return Console(highlight=False, width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else _WIDE)
+    return commands.console(None if sys.stdout.isatty() or "COLUMNS" in os.environ else _WIDE)
 
 
 def write(result: Mapping[str, Any], path: Path | None) -> None:

@@ -87,7 +87,7 @@ class Watch(Generic[T]):
             line = f"{self.done}/{self.total}, {clock(left)} left  {line}".rstrip()
         if line:
             self._told = now
-            self._screen.print(line, soft_wrap=True, markup=False)
+            self._screen.print(line, soft_wrap=True)
 
 
 def clock(seconds: float) -> str:

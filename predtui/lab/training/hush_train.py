@@ -11,7 +11,6 @@ from typing import Any, Literal
 
 import numpy as np
 import torch
-from rich.console import Console
 from rich.progress import track
 from safetensors.numpy import save_file
 from tokenizers import Tokenizer
@@ -19,6 +18,7 @@ from tokenizers import Tokenizer
 from predtui.asr.whisperflow import ct2_weights
 from predtui.asr.whisperflow.files import FINGERPRINT, HUSH, fast_form
 from predtui.asr.whisperflow.model import RATE, WhisperModel
+from predtui.commands.console import console
 from predtui.errors import PredtuiError
 from predtui.lab.training import manifest
 from predtui.lab.training.asr.batches import said
@@ -103,7 +103,7 @@ def train_hush(job: HushTraining, options: HushOptions, resume: bool, ablations:
         held_out, train = (_written(job, part) for part in (held_out, train))
 
     def learn(wanted: HushOptions, folder: Path) -> Variant:
-        with bar("hush word", Console(), describe) as report:
+        with bar("hush word", console(), describe) as report:
             run = HushRun(whisper, tokenizer, opening(tokenizer), wanted, folder)
             return wanted, run(train, held_out, resume, report).numpy()
 

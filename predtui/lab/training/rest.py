@@ -13,8 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
+from predtui.commands.console import console
 from predtui.decoding import datastore
 from predtui.errors import PredtuiError
 from predtui.llm.base import LoadedModel
@@ -94,4 +93,4 @@ def main(corpora: Sequence[str], model: str, out: Path | None = None, limit: int
     folder = out or datastore.default_folder()
     datastore.write(store, folder)
     size = (store.tokens.nbytes + store.places.nbytes) / 2**20
-    Console(highlight=False).print(f"{len(store.tokens):,} tokens, {size:.1f} MB, in {folder}", soft_wrap=True)
+    console().print(f"{len(store.tokens):,} tokens, {size:.1f} MB, in {folder}", soft_wrap=True)

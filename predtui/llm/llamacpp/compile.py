@@ -23,6 +23,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from predtui.foreign import printable
+
 REQUIREMENT = "llama-cpp-python>=0.3.16"
 REMEDY = f"pip install '{REQUIREMENT}'"
 RECOMPILE = (
@@ -167,9 +169,9 @@ def wait() -> int:
         tenth = int(build.fraction * 10)
         line = f"[{time.time() - build.begun:4.0f} s] {build}"
         if sys.stdout.isatty():
-            print(f"\r\x1b[K{line}", end="", flush=True)
+            print(f"\r\x1b[K{printable(line)}", end="", flush=True)
         elif tenth > told:
-            print(line, flush=True)
+            print(printable(line), flush=True)
         told = max(told, tenth)
     if sys.stdout.isatty() and told >= 0:
         print()

@@ -12,6 +12,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from predtui.clock import RealClock
+from predtui.foreign import gated
 from predtui.runtime.hosts.confinement import confine
 from predtui.runtime.hosts.inbox import Inbox
 from predtui.runtime.hosts.runner import StageRunner
@@ -67,7 +68,9 @@ def main() -> None:
     """Arguments: the number of the inherited pipe, those of the files of the sound store, where there is one, and the
     stage's name for process listings."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s")
+    logging.basicConfig(
+        stream=gated(sys.stderr), level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s"
+    )
     files = [int(number) for number in sys.argv[2:-1]]
     link = _Link(Connection(int(sys.argv[1])), SoundStore(files) if files else None)
     try:

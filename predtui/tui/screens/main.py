@@ -13,6 +13,7 @@ from textual.widgets import Static
 from predtui.clock import Clock
 from predtui.models.offer import Offer
 from predtui.state.turn import Turn
+from predtui.tui.gate import assemble
 from predtui.tui.panes import panes_in
 from predtui.tui.widgets.bars import KeyBar, NoticeBar, TopBar
 from predtui.tui.widgets.pane import Drawn, Pane
@@ -52,7 +53,7 @@ class MainScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         turn = self._turn
         needed = " x ".join(map(str, SMALLEST))
-        yield Static(f"predtui needs at least {needed} characters: please enlarge the window", id="too-small")
+        yield Static(assemble(f"predtui needs at least {needed} characters: please enlarge the window"), id="too-small")
         yield TopBar(turn, self._model, read_only=self._read_only)
         with Horizontal(id="panes"):
             with Vertical(id="said"):

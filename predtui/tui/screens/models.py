@@ -17,6 +17,7 @@ from textual.widgets.option_list import Option
 from predtui.models.published import SMOLLM2, find
 from predtui.models.shipped import MODELS, model_folder
 from predtui.tui import figures
+from predtui.tui.gate import assemble
 
 HINTS = {
     "pocket": "embedded",
@@ -85,7 +86,7 @@ class ModelScreen(ModalScreen[str]):
 
     def _line(self, choice: Choice, width: int) -> Content:
         mark = "●" if self._is_present(choice) else " "
-        return Content(f"{mark} {choice.name:<{width}} {_size(choice.file):>8}  {choice.hint}".rstrip())
+        return assemble(f"{mark} {choice.name:<{width}} {_size(choice.file):>8}  {choice.hint}".rstrip())
 
     def _is_present(self, choice: Choice) -> bool:
         return self._present == (choice.model if choice.model in NAMED else _stem(choice.file))
@@ -101,7 +102,7 @@ class ModelScreen(ModalScreen[str]):
         elif path.exists():
             self.dismiss(str(path))
         else:
-            self.query_one("#wrong", Static).update(Content(f"✗ {path}: no such file or folder"))
+            self.query_one("#wrong", Static).update(assemble(f"✗ {path}: no such file or folder"))
 
 
 def _name(path: Path) -> str:

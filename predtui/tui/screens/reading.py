@@ -14,6 +14,7 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Static
 
+from predtui.tui.gate import assemble
 from predtui.tui.keys import KEY_HELP
 from predtui.tui.panes import topics
 
@@ -32,11 +33,11 @@ class ReadingScreen(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="page") as page:
-            page.border_title = self._heading
+            page.border_title = assemble(self._heading)
             page.border_subtitle = "Esc closes"
             for title, lines in self._sections:
                 if title:
-                    yield Static(title, classes="section")
+                    yield Static(assemble(title), classes="section")
                 for term, meaning in lines:
                     yield _Line(term, meaning)
 
@@ -58,15 +59,15 @@ class _Line(Widget):
         return len(self._lines(width))
 
     def render(self) -> Content:
-        return Content("\n").join(self._lines(self.content_size.width))
+        return assemble("\n").join(self._lines(self.content_size.width))
 
     def _lines(self, width: int) -> list[Content]:
         if width - self.TERM < self.NARROW:
-            meaning = Content(self._meaning).wrap(max(10, width - 2))
-            return [*Content.assemble((self._term, "bold")).wrap(max(10, width)), *("  " + line for line in meaning)]
-        first, *others = Content(self._meaning).wrap(width - self.TERM)
-        head = Content.assemble((f"{self._term:<{self.TERM}}", "bold"), first)
-        return [head, *(Content(" " * self.TERM) + line for line in others)]
+            meaning = assemble(self._meaning).wrap(max(10, width - 2))
+            return [*assemble((self._term, "bold")).wrap(max(10, width)), *("  " + line for line in meaning)]
+        first, *others = assemble(self._meaning).wrap(width - self.TERM)
+        head = assemble((f"{self._term:<{self.TERM}}", "bold"), first)
+        return [head, *(assemble(" " * self.TERM) + line for line in others)]
 
 
 def help_screen() -> ReadingScreen:

@@ -16,6 +16,7 @@ from textual.widget import Widget
 from predtui.state.events import Notice, StageStatus
 from predtui.state.turn import Turn
 from predtui.tui import chart, figures
+from predtui.tui.gate import assemble
 from predtui.tui.widgets.pane import Drawn, Pane
 from predtui.tui.widgets.stages import in_order, loaded_model, stage_marks
 
@@ -61,13 +62,13 @@ class TopBar(Drawn[Heads]):
     def draw(self, values: Heads, width: int, height: int) -> list[Content]:
         name = figures.shorten(values.model or self._named, 28)
         left = [
-            Content.assemble(("predtui", ".strong")),
-            Content.assemble((name, ".accent" if values.model else ".dim")),
+            assemble(("predtui", ".strong")),
+            assemble((name, ".accent" if values.model else ".dim")),
         ]
         if values.details:
-            left.append(Content.assemble((figures.shorten(values.details, 48), ".dim")))
+            left.append(assemble((figures.shorten(values.details, 48), ".dim")))
         if values.verifier:
-            left.append(Content.assemble(("verifier ", ".dim"), values.verifier))
+            left.append(assemble(("verifier ", ".dim"), values.verifier))
         doing = self._activity(values)
         room = width * 2 // 3 - sum(2 + part.cell_length for part in doing)
         marks = figures.row(stage_marks(values.statuses, all_of_them=width >= 110), room, gap=2)
@@ -76,10 +77,10 @@ class TopBar(Drawn[Heads]):
 
     def _activity(self, values: Heads) -> list[Content]:
         if self.read_only:
-            return [Content.assemble((" ▶ REPLAY · read only ", "bold $background on $accent"))]
+            return [assemble((" ▶ REPLAY · read only ", "bold $background on $accent"))]
         if values.recording is not None:
-            return [Content.assemble((f" ● REC {values.recording:.1f} s ", "bold $background on $error"))]
-        return [Content.assemble(("♪ playing", ".accent"))] if values.playing else []
+            return [assemble((f" ● REC {values.recording:.1f} s ", "bold $background on $error"))]
+        return [assemble(("♪ playing", ".accent"))] if values.playing else []
 
 
 class NoticeBar(Drawn[tuple[str, str]]):
@@ -161,7 +162,7 @@ class NoticeBar(Drawn[tuple[str, str]]):
     def draw(self, values: tuple[str, str], width: int, height: int) -> list[Content]:
         mark, style = self.MARKS.get(values[0], self.MARKS["information"])
         first, *others = self._wrapped(values[1], width) or [""]
-        return [Content.assemble((f"{mark} ", style), first), *(Content(f"  {line}") for line in others)]
+        return [assemble((f"{mark} ", style), first), *(assemble(f"  {line}") for line in others)]
 
     def _wrapped(self, text: str, width: int) -> list[str]:
         return textwrap.wrap(text, max(8, width - 2), max_lines=self.MOST_LINES, placeholder=" …")
@@ -206,7 +207,7 @@ class KeyBar(Drawn[Keys]):
     def draw(self, values: Keys, width: int, height: int) -> list[Content]:
         gone = LIVE_KEYS if values.read_only else frozenset()
         parts = [
-            Content.assemble((key, ".key"), f" {word}").stylize(Style.from_meta({"action": action}))
+            assemble((key, ".key"), f" {word}").stylize(Style.from_meta({"action": action}))
             for key, word, action in KEYS
             if action not in gone and (values.on_pane or action != "app.explain")
         ]

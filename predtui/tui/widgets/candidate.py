@@ -9,6 +9,7 @@ from textual.content import Content
 from predtui.state.events import Decoding
 from predtui.state.turn import Turn
 from predtui.tui import figures
+from predtui.tui.gate import assemble
 from predtui.tui.widgets.pane import Pane
 
 
@@ -60,13 +61,13 @@ class CandidatePane(Pane[Guess]):
 
     def draw(self, values: Guess, width: int, height: int) -> list[Content]:
         if not values.revision:
-            return Content.assemble(("no guess yet: guessing starts with your first words", ".dim")).wrap(width)
-        lines = Content.assemble(*_parts(values)).wrap(width)
+            return assemble(("no guess yet: guessing starts with your first words", ".dim")).wrap(width)
+        lines = assemble(*_parts(values)).wrap(width)
         foot = _foot(values, width, height) if height >= 4 else []
         room = height - len(foot) - (height >= 6 or values.drafts is None) if foot else height
         if len(lines) > room:
-            lines = [*lines[: room - 1], Content.assemble(("…", ".dim"))]
-        return [*lines, *[Content()] * (height - len(foot) - len(lines)), *foot] if foot else lines
+            lines = [*lines[: room - 1], assemble(("…", ".dim"))]
+        return [*lines, *[assemble()] * (height - len(foot) - len(lines)), *foot] if foot else lines
 
 
 def _foot(values: Guess, width: int, height: int) -> list[Content]:
@@ -78,10 +79,10 @@ def _foot(values: Guess, width: int, height: int) -> list[Content]:
 
 def _drafts(drafts: Decoding) -> Content:
     if drafts.note:
-        return Content.assemble((f"{drafts.decoder}: ", ".dim"), (drafts.note, ".fair"))
+        return assemble((f"{drafts.decoder}: ", ".dim"), (drafts.note, ".fair"))
     last = f"{drafts.accepted}/{drafts.proposed}"
     rates = f" drafted, {drafts.acceptance_rate:.0%} · {drafts.tokens_per_forward:.1f}/forward"
-    return Content.assemble((f"{drafts.decoder}: ", ".dim"), (last, ".strong"), (rates, ".dim"))
+    return assemble((f"{drafts.decoder}: ", ".dim"), (last, ".strong"), (rates, ".dim"))
 
 
 def _legend(tokens: int, width: int) -> Content:
@@ -93,7 +94,7 @@ def _legend(tokens: int, width: int) -> Content:
         ("   ✗ ", ".dim"),
         ("rejected", ".rejected"),
     )
-    return figures.spread(Content.assemble(*marks), Content.assemble((f"{tokens} tokens", ".dim")), width)
+    return figures.spread(assemble(*marks), assemble((f"{tokens} tokens", ".dim")), width)
 
 
 def _parts(values: Guess) -> list[str | tuple[str, str]]:

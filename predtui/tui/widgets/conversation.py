@@ -7,6 +7,7 @@ from typing import NamedTuple
 from textual.content import Content
 
 from predtui.state.turn import Exchange, Turn
+from predtui.tui.gate import assemble
 from predtui.tui.widgets.pane import TailPane
 
 INDENT = 5
@@ -43,21 +44,21 @@ class ConversationPane(TailPane[Dialogue]):
 
     def lines(self, values: Dialogue, width: int) -> list[Content]:
         if not (values.exchanges or values.waiting):
-            return Content.assemble(("type a question below, or press F2 and speak", ".dim")).wrap(width)
+            return assemble(("type a question below, or press F2 and speak", ".dim")).wrap(width)
         drawn: list[Content] = []
         for exchange in values.exchanges:
-            drawn += _side("you", ".accent", Content(exchange.user), " ", width)
+            drawn += _side("you", ".accent", assemble(exchange.user), " ", width)
             if exchange.assistant:
-                words = Content.assemble(exchange.assistant, (" ■ silenced", ".dim") if exchange.interrupted else "")
+                words = assemble(exchange.assistant, (" ■ silenced", ".dim") if exchange.interrupted else "")
                 spoken = values.playing and exchange is values.exchanges[-1]
                 drawn += _side("bot", ".good", words, "♪" if spoken else " ", width)
         for line in values.waiting:
-            drawn += _side("you", ".accent", Content.assemble((line, ".dim"), (" · queued", ".dim")), " ", width)
+            drawn += _side("you", ".accent", assemble((line, ".dim"), (" · queued", ".dim")), " ", width)
         return drawn
 
 
 def _side(who: str, style: str, words: Content, mark: str, width: int) -> list[Content]:
     """What one side said, with a hanging indent."""
     first, *others = words.wrap(max(8, width - INDENT))
-    head = Content.assemble((who, style), (f"{mark} ", ".accent"), first)
-    return [head, *(Content(" " * INDENT) + line for line in others)]
+    head = assemble((who, style), (f"{mark} ", ".accent"), first)
+    return [head, *(assemble(" " * INDENT) + line for line in others)]

@@ -8,6 +8,7 @@ from textual.content import Content
 
 from predtui.state.turn import Turn
 from predtui.tui import figures
+from predtui.tui.gate import assemble
 from predtui.tui.widgets.pane import Pane
 
 
@@ -57,7 +58,7 @@ class LatencyPane(Pane[Gains]):
 
     def draw(self, values: Gains, width: int, height: int) -> list[Content]:
         if values.first_audio is None and values.first_sentence is None:
-            return Content.assemble(("measured once the first turn is over", ".dim")).wrap(width)
+            return assemble(("measured once the first turn is over", ".dim")).wrap(width)
         longest = max(filter(None, (values.first_audio, values.without)), default=0.0)
         gain = figures.gain(values.first_audio, values.without)
         lines = [
@@ -73,7 +74,7 @@ class LatencyPane(Pane[Gains]):
 
 
 def _line(name: str, value: str) -> Content:
-    return Content.assemble((f"{name:<16}", ".dim"), value)
+    return assemble((f"{name:<16}", ".dim"), value)
 
 
 def _measured(name: str, ms: float | None, longest: float, width: int, style: str) -> Content:
@@ -81,13 +82,13 @@ def _measured(name: str, ms: float | None, longest: float, width: int, style: st
     room = min(24, width - line.cell_length)
     if ms is None or longest <= 0 or room < 4:
         return line
-    return Content.assemble(line, ("▇" * max(1, round(ms / longest * room)), style))
+    return assemble(line, ("▇" * max(1, round(ms / longest * room)), style))
 
 
 def _lossless(values: Gains) -> Content:
     if values.identical is None:
         return _line("lossless", "not compared yet")
     if values.identical:
-        return Content.assemble(_line("lossless", ""), ("✓ identical", ".good"))
+        return assemble(_line("lossless", ""), ("✓ identical", ".good"))
     detail = f"✗ differs at token {values.divergence}, logit gap {values.logit_gap:.3f}"
-    return Content.assemble(_line("lossless", ""), (detail, ".bad"))
+    return assemble(_line("lossless", ""), (detail, ".bad"))

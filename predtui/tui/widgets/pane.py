@@ -18,6 +18,7 @@ from textual.visual import Visual
 from textual.widget import Widget
 
 from predtui.state.turn import Turn
+from predtui.tui.gate import assemble
 from predtui.tui.messages import ExplainAsked
 
 Values = TypeVar("Values", bound=Hashable)
@@ -71,7 +72,7 @@ class Drawn(Widget, Generic[Values]):
         self._dirty_regions.clear()
         if self._lines_size != self.content_size:
             self._drawn()
-        line = self._lines[y] if y < len(self._lines) else Content()
+        line = self._lines[y] if y < len(self._lines) else assemble()
         return Visual.to_strips(self, line, self._lines_size[0], 1, self.visual_style)[0]
 
     def _drawn(self) -> list[Content]:
@@ -91,11 +92,11 @@ class Pane(Drawn[Values]):
     ROOM: ClassVar[str] = ""
     """Style sheet: how high it is at which size of window. The app has one class for the width (-narrow, -slim, -broad,
     -vast) and one for the height (-flat, -low, -middling, -short, -tall, -towering)."""
-    _title = Content()
+    _title = assemble()
     BINDINGS: ClassVar[list[BindingType]] = [Binding("question_mark", "explain", "what the numbers mean", show=False)]
 
     def changed(self, values: Values) -> None:
-        title = Content.assemble(self.TOPIC.upper(), *self.heading(values), *self.place())
+        title = assemble(self.TOPIC.upper(), *self.heading(values), *self.place())
         if not title.is_same(self._title):
             self._title = title
             self.border_title = title

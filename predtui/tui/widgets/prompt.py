@@ -15,9 +15,10 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from predtui.clock import Clock
+from predtui.foreign import without_controls
 from predtui.runtime.typing import Typed
-from predtui.text import printable
 from predtui.tui.driver import READ_ONLY
+from predtui.tui.gate import assemble
 from predtui.tui.messages import LineTyped, NoticeRaised, TalkHeld
 from predtui.tui.push_to_talk import PushToTalk
 
@@ -59,7 +60,7 @@ class PromptLine(Input):
         event.stop()
         event.prevent_default()
         lines = [line for line in map(str.strip, event.text.splitlines()) if line]
-        self.replace(printable(" ".join(lines) if len(lines) > 1 else event.text.strip("\r\n")), *self.selection)
+        self.replace(without_controls(" ".join(lines) if len(lines) > 1 else event.text.strip("\r\n")), *self.selection)
         if len(lines) > 1:
             self.post_message(NoticeRaised(f"{len(lines)} lines pasted as one prompt: Enter sends it"))
 
@@ -85,7 +86,7 @@ class PromptLine(Input):
         """Puts ``words`` here to be gone on with, unless something is typed already. Nothing is posted before a key."""
         if words and not self.value:
             with self._quietly():
-                self.value = f"{printable(words)} "
+                self.value = f"{without_controls(words)} "
                 self.cursor_position = len(self.value)
             self._posted = (self.value, self.cursor_position)
 
@@ -129,7 +130,7 @@ class TalkButton(Widget):
         self._poll = self.set_interval(POLL, self.poll, pause=True)
 
     def render(self) -> Content:
-        return Content("● TALKING" if self.talking else "● TALK")
+        return assemble("● TALKING" if self.talking else "● TALK")
 
     def press(self) -> None:
         """The talk key arrived."""

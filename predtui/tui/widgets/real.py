@@ -11,6 +11,7 @@ from predtui.models.fetch import Fetch
 from predtui.models.offer import Offer
 from predtui.state.turn import Turn
 from predtui.tui import figures
+from predtui.tui.gate import assemble
 from predtui.tui.messages import FetchEnded, FetchProgressed, NoticeRaised, RealModelsInstalled
 from predtui.tui.widgets.pane import Drawn
 
@@ -111,5 +112,5 @@ class RealBar(Drawn[tuple[State, str]]):
 
 def _line(text: str, keys: tuple[tuple[str, str], ...]) -> Content:
     """All of it, however wide."""
-    parts = (Content.assemble((key, ".key"), f" {word}") for key, word in keys)
-    return figures.row([Content.assemble(("+ ", ".accent"), text), *parts], width=len(text) + 100, gap=2)
+    parts = (assemble((key, ".key"), f" {word}") for key, word in keys)
+    return figures.row([assemble(("+ ", ".accent"), text), *parts], width=len(text) + 100, gap=2)

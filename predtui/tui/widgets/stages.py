@@ -10,6 +10,7 @@ from textual.content import Content
 from predtui.state.events import StageStatus
 from predtui.state.turn import Turn
 from predtui.tui import figures
+from predtui.tui.gate import assemble
 from predtui.tui.widgets.pane import Pane
 
 MARKS = {
@@ -55,7 +56,7 @@ class StagesPane(Pane[States]):
 
     def draw(self, values: States, width: int, height: int) -> list[Content]:
         if not values.statuses:
-            return [Content.assemble(("starting…", ".dim"))]
+            return [assemble(("starting…", ".dim"))]
         loads = {name: (share, resident) for name, share, resident in values.usage}
         lines = [stage_line(status, loads.get(status.stage), width) for status in values.statuses]
         return lines[:height]
@@ -64,14 +65,14 @@ class StagesPane(Pane[States]):
 def stage_line(status: StageStatus, load: tuple[float, float] | None, width: int) -> Content:
     mark, style = _mark(status)
     state = "no device" if _lacks(status) else status.state
-    line = Content.assemble((f"{mark} ", style), f"{status.stage:<7}", (f"{state:<11}", style))
+    line = assemble((f"{mark} ", style), f"{status.stage:<7}", (f"{state:<11}", style))
     if status.state == "starting" and status.progress >= 0:
-        line += Content.assemble((figures.meter(status.progress, 8), ".fair"), f" {status.progress * 100:.0f} % ")
+        line += assemble((figures.meter(status.progress, 8), ".fair"), f" {status.progress * 100:.0f} % ")
     elif load is not None:
         line += f"{figures.percent(load[0]):>6} {figures.memory(load[1]):>8} "
     room = width - line.cell_length - 1
     said = figures.shorten(status.message, room) if room >= 6 else ""
-    return line + Content.assemble(" ", (said, ".dim")) if said else line
+    return line + assemble(" ", (said, ".dim")) if said else line
 
 
 def stage_marks(statuses: tuple[StageStatus, ...], all_of_them: bool) -> list[Content]:
@@ -82,7 +83,7 @@ def stage_marks(statuses: tuple[StageStatus, ...], all_of_them: bool) -> list[Co
             continue
         mark, style = _mark(status)
         detail = f" {status.progress * 100:.0f} %" if status.state == "starting" and status.progress >= 0 else ""
-        marks.append(Content.assemble(f"{status.stage} ", (mark + detail, style)))
+        marks.append(assemble(f"{status.stage} ", (mark + detail, style)))
     return marks
 
 

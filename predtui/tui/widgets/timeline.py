@@ -10,6 +10,7 @@ from textual.content import Content
 from predtui.state.events import Synthesis
 from predtui.state.turn import Span, Turn
 from predtui.tui import chart, figures
+from predtui.tui.gate import assemble
 from predtui.tui.widgets.pane import Pane
 
 ROWS = ("asr", "llm", "tts", "audio")
@@ -116,7 +117,7 @@ def _row(label: str, spans: Sequence[Span], start: float, cells: int, end: int |
     bars = chart.bars(spans, start, cells)
     if end is not None and bars[end] == " ":
         bars = bars[:end] + END + bars[end + 1 :]
-    return Content.assemble((label, ".dim"), (bars, f".row-{label.rstrip()}"))
+    return assemble((label, ".dim"), (bars, f".row-{label.rstrip()}"))
 
 
 def _speech(speech: Synthesis | None) -> tuple[str, ...]:
@@ -140,4 +141,4 @@ def _axis(margin: str, start: float, origin: float, cells: int, end: int | None)
     words = "" if end is None else END_WORDS if end + len(END_WORDS) <= cells else END_WORDS[0]
     at = end or 0
     line = chart.axis(start, origin, cells, range(at, at + len(words)))
-    return Content.assemble(margin, (line[:at], ".dim"), (words, ".accent"), (line[at + len(words) :], ".dim"))
+    return assemble(margin, (line[:at], ".dim"), (words, ".accent"), (line[at + len(words) :], ".dim"))

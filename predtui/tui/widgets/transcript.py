@@ -7,6 +7,7 @@ from typing import NamedTuple
 from textual.content import Content
 
 from predtui.state.turn import Turn
+from predtui.tui.gate import assemble
 from predtui.tui.widgets.pane import Pane
 
 _STEP = 1024
@@ -55,7 +56,7 @@ class TranscriptPane(Pane[Words]):
     def draw(self, values: Words, width: int, height: int) -> list[Content]:
         if not (values.stable or values.tentative):
             hint = "listening…" if values.listening else "nothing said or typed yet"
-            return Content.assemble((hint, ".dim")).wrap(width)
+            return assemble((hint, ".dim")).wrap(width)
         room = width * height
         parts: list[str | tuple[str, str]] = [(_end_of(values.stable, room), ".stable")]
         if values.tentative:
@@ -64,10 +65,10 @@ class TranscriptPane(Pane[Words]):
             parts += [" ", (_end_of(values.following, room), ".stable")]
         if values.final:
             parts += [" ", ("⏎", ".good")]
-        lines = Content.assemble(*parts).wrap(width)
-        legend = Content.assemble(("stable", ".stable"), "   ", ("·tentative·", ".tentative"))
+        lines = assemble(*parts).wrap(width)
+        legend = assemble(("stable", ".stable"), "   ", ("·tentative·", ".tentative"))
         if height >= 4 and len(lines) < height - 1:
-            lines += [Content()] * (height - 1 - len(lines)) + [legend]
+            lines += [assemble()] * (height - 1 - len(lines)) + [legend]
         return lines[-height:]
 
 

@@ -9,6 +9,7 @@ from textual.content import Content
 from predtui.state.events import Usage
 from predtui.state.turn import Turn
 from predtui.tui import figures
+from predtui.tui.gate import assemble
 from predtui.tui.widgets.pane import Pane
 
 ENGINES = ("asr", "llm", "tts")
@@ -52,7 +53,7 @@ class UtilisationPane(Pane[Load]):
 
     def draw(self, values: Load, width: int, height: int) -> list[Content]:
         if values.now is None:
-            return [Content.assemble(("measuring…", ".dim"))]
+            return [assemble(("measuring…", ".dim"))]
         usage = values.now
         cells = 8 if width < 100 else 16 if width < 160 else 32
         parts = [
@@ -71,10 +72,10 @@ def _level(name: str, course: tuple[float, ...], value: float | None, cells: int
     if value is None:
         return _figure(name, figures.NONE)
     bars = figures.sparkline(course, cells)
-    return Content.assemble(
+    return assemble(
         (f"{name} ", ".dim"), ("·" * bars.count("·"), ".dim"), (bars.lstrip("·"), style), f" {figures.percent(value)}"
     )
 
 
 def _figure(name: str, value: str) -> Content:
-    return Content.assemble((f"{name} ", ".dim"), value)
+    return assemble((f"{name} ", ".dim"), value)

@@ -7,6 +7,7 @@ from textual.content import Content
 from predtui.state.events import Verdict
 from predtui.state.turn import Turn
 from predtui.tui import figures
+from predtui.tui.gate import assemble
 from predtui.tui.widgets.pane import TailPane
 
 MARKS = {"accept": ("✓", ".good"), "partial": ("◐", ".fair"), "reject": ("✗", ".bad")}
@@ -48,12 +49,10 @@ class VerifierPane(TailPane[tuple[Verdict, ...]]):
         return [verdict_row(verdict, width) for verdict in reversed(values)]
 
     def draw(self, values: tuple[Verdict, ...], width: int, height: int) -> list[Content]:
-        head = Content.assemble(
-            ("rev outcome    kept NFE    ms", ".dim"), (" verifier" if width >= 38 else " by", ".dim")
-        )
+        head = assemble(("rev outcome    kept NFE    ms", ".dim"), (" verifier" if width >= 38 else " by", ".dim"))
         rows = self.lines(values, width)
         self.hold(len(rows), width, height - 1)
-        shown = rows[self.back : self.back + height - 1] or [Content.assemble((" none yet", ".dim"))]
+        shown = rows[self.back : self.back + height - 1] or [assemble((" none yet", ".dim"))]
         return [head, *shown]
 
     def action_back(self, count: int) -> None:
@@ -63,7 +62,7 @@ class VerifierPane(TailPane[tuple[Verdict, ...]]):
 def verdict_row(verdict: Verdict, width: int) -> Content:
     """A row of the table; a verifier that is not lossless has a badge, next to its name if there is room."""
     mark, style = MARKS[verdict.outcome]
-    row = Content.assemble(
+    row = assemble(
         (f"{verdict.revision:>3}{'⏎' if verdict.final else ' '}", ".strong" if verdict.final else ""),
         (f"{mark} {verdict.outcome:<7}", style),
         f"{f'{verdict.accepted}/{verdict.of}':>6}{verdict.forwards:>4}{figures.bare_milliseconds(verdict.ms):>6}",
@@ -71,7 +70,7 @@ def verdict_row(verdict: Verdict, width: int) -> Content:
     room = width - row.cell_length - 1
     name, badge = verdict.verifier, "" if verdict.lossless else "lossy"
     if badge and room >= len(name) + 1 + len(badge):
-        return Content.assemble(row, f" {name} ", (badge, ".bad"))
+        return assemble(row, f" {name} ", (badge, ".bad"))
     if badge:
-        return Content.assemble(row, " ", (badge if room >= len(badge) else "≈", ".bad"))
-    return Content.assemble(row, f" {name}") if room >= len(name) else row
+        return assemble(row, " ", (badge if room >= len(badge) else "≈", ".bad"))
+    return assemble(row, f" {name}") if room >= len(name) else row

@@ -17,10 +17,10 @@ from itertools import islice
 from pathlib import Path
 
 import torch
-from rich.console import Console
 from tokenizers import Tokenizer
 
 from predtui.asr.whisperflow.files import FAST, fast_form
+from predtui.commands.console import console
 from predtui.lab.training.asr.batches import Batches
 from predtui.lab.training.asr.card import write_card
 from predtui.lab.training.asr.config import FRAMES_A_SECOND, ONWARDS, Crops, Recipe, Shape
@@ -81,12 +81,12 @@ def train_asr(
 def train(out: Path, training: AsrTraining) -> None:
     """Corpus, tokenizer and checkpoint into ``training.work``; the finished model, measured, into ``out``."""
     torch.set_num_threads(training.threads)
-    console = Console()
+    screen = console()
     record = training.start / "training.json" if training.start else None
     before = json.loads(record.read_text(encoding="utf-8")) if record and record.exists() else None
-    console.print("corpus: speaking")
+    screen.print("corpus: speaking")
     corpus = build(training.work / "corpus", training.utterances, training.seed, training.threads)
-    console.print(f"corpus: {len(corpus)} utterances, {corpus.hours:.1f} h")
+    screen.print(f"corpus: {len(corpus)} utterances, {corpus.hours:.1f} h")
     shape = Shape()
     tokenizer = vocabulary(training, shape)
     if tokenizer.get_vocab_size() != shape.vocab:
@@ -98,12 +98,12 @@ def train(out: Path, training: AsrTraining) -> None:
     batches = Batches(corpus, tokenizer, shape, recipe.batch, Crops(), training.seed)
     if training.start and not (training.resume and (training.work / CHECKPOINT).exists()):
         teach_head(trainee, batches)
-    with bar("pocket Whisper", console, describe) as report:
+    with bar("pocket Whisper", screen, describe) as report:
         run = Run(trainee, batches, recipe, Budget(minutes=training.minutes), training.work, report)
         counters = run(training.seed, training.resume)
     export(trainee.whisper, tokenizer, training.work / EXPORTED)
     shutil.copytree(training.work / EXPORTED / FAST, out / FAST, dirs_exist_ok=True)
-    console.print("measuring")
+    screen.print("measuring")
     facts = {
         "command": training.command,
         "hours": round(corpus.hours, 1),

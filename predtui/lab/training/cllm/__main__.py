@@ -8,8 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.console import Console
-
+from predtui.commands.console import console
 from predtui.errors import PredtuiError
 from predtui.lab.training.cllm.config import Recipe
 from predtui.lab.training.pocket.config import Budget
@@ -54,11 +53,11 @@ def main(arguments: Sequence[str]) -> int:
         command=" ".join(["python -m predtui.lab.training.cllm", *arguments]),
         recipe=Recipe(muon_lr=options.muon_lr, adam_lr=options.muon_lr / 5),
     )
-    console = Console()
+    screen = console()
     try:
-        tune(training, console)
+        tune(training, screen)
     except KeyboardInterrupt:
-        console.print("interrupted: saved; go on with --resume")
+        screen.print("interrupted: saved; go on with --resume")
         return 130
     except PredtuiError as error:
         print(f"predtui: {error}", file=sys.stderr)

@@ -7,8 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-from rich.console import Console
-
+from predtui.commands.console import console
 from predtui.lab.training.pocket.config import Budget
 from predtui.lab.training.pocket.train import ALLOCATOR, WORK, Lessons, PocketTraining, environment, train_pair
 from predtui.models.shipped import output
@@ -56,11 +55,11 @@ def main() -> int:
         start=options.start,
         command=" ".join(["python -m predtui.lab.training.pocket", *sys.argv[1:]]),
     )
-    console = Console()
+    screen = console()
     try:
-        train_pair(options.out, training, Lessons(target_lesson, judge_lesson, draft_lesson, WHOLE_MIXTURE), console)
+        train_pair(options.out, training, Lessons(target_lesson, judge_lesson, draft_lesson, WHOLE_MIXTURE), screen)
     except KeyboardInterrupt:
-        console.print("interrupted: saved; go on with --resume")
+        screen.print("interrupted: saved; go on with --resume")
         return 130
     return 0
 
