@@ -8,9 +8,11 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
+from typing import IO
 
 import pytest
 from hypothesis import given
@@ -36,6 +38,20 @@ def run(environment: dict[str, str]) -> Run:
         return subprocess.run([*COMMAND, *arguments], input=said, env=environment, capture_output=True, timeout=120)
 
     return command
+
+
+@contextmanager
+def started(environment: dict[str, str], said: bytes) -> Iterator[tuple[subprocess.Popen[bytes], IO[bytes], IO[bytes]]]:
+    """The program while it runs, ``said`` to it and its input still open; its output, and what it complains of."""
+    with subprocess.Popen(
+        COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
+        process.stdin.write(said)
+        process.stdin.flush()
+        yield process, process.stdout, process.stderr
 
 
 def read(pieces: list[bytes]) -> list[str]:
@@ -125,17 +141,10 @@ def test_an_input_without_prompts_plays_the_example(run: Run, said: bytes) -> No
 
 
 def test_a_reader_that_has_heard_enough_ends_it_without_a_word(environment: dict[str, str]) -> None:
-    with subprocess.Popen(
-        COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
-    ) as process:
-        assert process.stdin
-        assert process.stdout
-        assert process.stderr
-        process.stdin.write(b"what is two plus two\n" * 50)
-        process.stdin.flush()
-        assert b"4" in process.stdout.readline()
-        process.stdout.close()
-        assert process.stderr.read() == b""
+    with started(environment, b"what is two plus two\n" * 50) as (process, stdout, stderr):
+        assert b"4" in stdout.readline()
+        stdout.close()
+        assert stderr.read() == b""
         assert process.wait(60) != 0
 
 
@@ -147,19 +156,12 @@ def test_a_full_disk_is_one_line(environment: dict[str, str]) -> None:
 
 
 def test_ctrl_c_ends_it_without_a_traceback(environment: dict[str, str]) -> None:
-    with subprocess.Popen(
-        COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
-    ) as process:
-        assert process.stdin
-        assert process.stdout
-        assert process.stderr
-        process.stdin.write(b"hi\n")
-        process.stdin.flush()
-        process.stdout.readline()
+    with started(environment, b"hi\n") as (process, stdout, stderr):
+        stdout.readline()
         time.sleep(0.2)  # it waits for the next line now
         process.send_signal(signal.SIGINT)
         assert process.wait(60) == 130
-        assert b"Traceback" not in process.stderr.read()
+        assert b"Traceback" not in stderr.read()
 
 
 @pytest.mark.parametrize("kind", ["dumb", ""])

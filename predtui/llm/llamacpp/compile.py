@@ -1,8 +1,7 @@
-"""llama.cpp's compile, which goes on behind a running app: its command, how far it is, how it ended.
+"""Compiles llama.cpp in the background while the app runs, and tells how far that is and how it ended.
 
-``python -m predtui.llm.llamacpp.compile start`` begins it in the background, ``wait`` follows it to its end; make calls
-both.
-Needs nothing but the standard library. Must not know of models.
+``python -m predtui.llm.llamacpp.compile start`` begins the compile, ``wait`` follows it to its end; make calls both.
+Must not know of models, and must not need more than the standard library.
 """
 
 from __future__ import annotations
@@ -36,17 +35,18 @@ COMPILE = (
     "python -m predtui.llm.llamacpp.compile start"
 )
 PATIENCE_S = 0.5
-"""Between two looks at how far it is."""
+"""Seconds between two looks at its progress."""
 _FLAGS = Path(__file__).with_name("llama.cmake")
 _STEP = re.compile(r"\[\s*(\d+)(?:/(\d+)\]|%\])")
-"""How ninja, and how make, say how far they are."""
+"""The progress that ninja prints, [3/40], and that make prints, [ 7%]."""
 _NICE = 10
-"""Whatever a person waits for goes first."""
+"""Niceness of the compile: whatever a person waits for goes first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """``fraction`` of the steps that are done; ``begun`` in seconds since the epoch; ``pid`` of who compiles."""
+    """A compile under way, or one that failed for ``reason``. ``fraction``: of its steps, 0..1; ``begun``: seconds of
+    the epoch; ``pid``: the process that compiles."""
 
     state: Literal["fetching", "compiling", "failed"]
     begun: float
@@ -65,10 +65,8 @@ class Build:
 
 
 def current(folder: Path | None = None) -> Build | None:
-    """The compile that is under way in this environment, or has failed; None where there is none, or it is done.
-
-    ``folder``: where it is written, by default the environment's.
-    """
+    """The compile that is under way in this environment, or the last one if it failed; None otherwise, and where its
+    record cannot be read. ``folder``: of the record, by default the environment's root. Raises nothing."""
     try:
         build = Build(**json.loads(_file(folder).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
@@ -79,25 +77,27 @@ def current(folder: Path | None = None) -> Build | None:
 
 
 def available() -> bool:
-    """Whether llama.cpp can be imported: it is there, and not half installed."""
+    """Whether llama.cpp can be imported: installed, and not just being installed."""
     build = current()
     importlib.invalidate_caches()
     return not (build and build.running) and importlib.util.find_spec("llama_cpp") is not None
 
 
 def until_done(folder: Path | None = None) -> Iterator[Build]:
-    """The compile that is under way, again and again until it is over."""
+    """The compile under way, every ``PATIENCE_S`` seconds until it is over; ``folder`` as ``current`` takes it."""
     while (build := current(folder)) and build.running:
         yield build
         time.sleep(PATIENCE_S)
 
 
 def log_file(folder: Path | None = None) -> Path:
+    """Where the compile's output goes; ``folder`` as ``current`` takes it."""
     return (folder or Path(sys.prefix)) / "llama-build.log"
 
 
 def start() -> int:
-    """Begin the compile in the background, unless it is done or under way. An exit status: 0."""
+    """Begin the compile in the background, unless it is done or under way. Returns an exit status, always 0. Raises
+    OSError where the environment cannot be written."""
     build = current()
     if available() or (build and build.running):
         return 0
@@ -114,7 +114,8 @@ def start() -> int:
 
 
 def compile_and_install() -> int:
-    """What ``start`` begins: a wheel first, so that the package is never there without what it needs."""
+    """The compile itself, in this process: a wheel first, so that the package is never there without what it needs.
+    Returns the exit status of pip."""
     _yield_to_others()
     with tempfile.TemporaryDirectory() as folder:
         pip = [sys.executable, "-m", "pip"]
@@ -134,7 +135,8 @@ def compile_and_install() -> int:
 
 
 def run(commands: Sequence[Sequence[str]], folder: Path | None = None) -> int:
-    """Runs one command after the other, telling how far they are; the status of the first that fails, or 0."""
+    """Run one command after the other and record their progress in ``folder``, as ``current`` takes it. Returns the
+    exit status of the first that fails, or 0. Raises OSError where the record cannot be written."""
     build = Build("fetching", time.time(), os.getpid())
     _write(build, folder)
     for command in commands:
@@ -162,7 +164,8 @@ def run(commands: Sequence[Sequence[str]], folder: Path | None = None) -> int:
 
 
 def wait() -> int:
-    """Follow the compile in lines, or in one line of a terminal; the exit status."""
+    """Begin the compile where needed and print its progress: one line that changes in a terminal, else a line for each
+    tenth. Returns an exit status: 0 where llama.cpp can be imported then."""
     start()
     told = -1
     for build in until_done():

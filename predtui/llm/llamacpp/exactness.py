@@ -1,8 +1,9 @@
-"""Whether a model is one function: a token's logits the same, bit for bit, however it comes to be evaluated.
+"""Finds out whether a model's logits are the same, bit for bit, however many tokens are evaluated at once.
 
-Engines choose other kernels for other numbers of tokens, and these may sum in another order. Where that is so, a
-forward can be padded to a number of tokens, and of rows, from which on it makes no difference. What is needed is
-measured, once for a build, a processor, threads, types and shapes of weights. Must not know of engines.
+Engines choose different kernels for different numbers of tokens, and these may sum in different orders. Padding a
+forward to a certain number of tokens can make the difference vanish. The cheapest padding that does is measured once
+per build of llama.cpp, processor, number of threads, and types and shapes of weights, and remembered. Must not know how
+an engine evaluates.
 """
 
 from __future__ import annotations
@@ -21,32 +22,33 @@ from predtui.llm.llamacpp.findings import Findings, digest, key_of, llama_build,
 from predtui.llm.rows import Logits
 
 _SIZES = (1, 2, 3, 5, 8, 17)
-"""Tokens of the forwards that are compared with one over all of the text."""
+"""Tokens of the forwards that are compared with one forward over the whole text."""
 _LENGTH = 33
+"""Tokens of that text."""
 _FINDINGS = Findings("exactness.json")
 
 
 @dataclass(frozen=True, slots=True)
 class Padding:
-    """A forward over fewer than ``least`` tokens, or no ``multiple``, has others beside them, of no use."""
+    """A forward is filled up with tokens whose rows nobody reads, to at least ``least`` and to a ``multiple``."""
 
     least: int = 1
     multiple: int = 1
 
     def of(self, count: int) -> int:
-        """Tokens of a forward in which ``count`` are of use."""
+        """How many tokens a forward over ``count`` tokens evaluates."""
         return -(-max(count, self.least) // self.multiple) * self.multiple
 
 
 UNPADDED, PAIRS = Padding(), Padding(2)
 _WAYS = (UNPADDED, PAIRS, Padding(4, 4), Padding(8), Padding(8, 8), Padding(16, 16))
-"""The cheapest first; the first that makes no difference is taken."""
+"""Paddings to try, the cheapest first; the first that leaves no difference is taken."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exactness:
-    """What was found: ``differs`` is the largest difference of a logit that is left, ``unpadded`` that without padding;
-    0: none, in any of so many thousand logits."""
+    """What was measured. ``differs``: the largest absolute difference of any logit that is left with ``padding``;
+    ``unpadded``: the same without padding. 0 is bit for bit equality, NaN not tested."""
 
     padding: Padding
     differs: float
@@ -78,16 +80,16 @@ UNTESTED = Exactness(UNPADDED, float("nan"), float("nan"))
 
 @runtime_checkable
 class PaddedModel(LanguageModel, Protocol):
-    """A language model that pads its forwards."""
+    """A language model that can pad its forwards."""
 
     def pad(self, padding: Padding) -> None:
-        """Pad so from now on. Nothing is remembered."""
+        """Pad every forward from now on. The model forgets what it has evaluated."""
         ...
 
 
 def found(model: LanguageModel, weights: Collection[Weight], threads: int, held: str) -> Exactness:
-    """The exactness of a model of llama.cpp that was just opened, which is padded so. ``held``: what else its kernels
-    depend on. Measured where it is not remembered, which takes as long as a hundred tokens or two."""
+    """The exactness of a llama.cpp model that was just opened, which is padded accordingly. ``held``: what else selects
+    its kernels, in words. Where it is not remembered it is measured, in the time of one or two hundred tokens."""
     circumstances = {
         "llama.cpp": llama_build(),
         "processor": processor(),
@@ -105,19 +107,19 @@ def found(model: LanguageModel, weights: Collection[Weight], threads: int, held:
 
 
 def exactness_of(model: LanguageModel) -> Exactness:
-    """What its engine found when it was opened; else it is measured."""
+    """What the engine found when it opened ``model``; measured now where it did not look."""
     known = getattr(model, "exactness", None)
     return known if isinstance(known, Exactness) else measure(model)
 
 
 def known_exact(model: LanguageModel) -> bool:
-    """Whether its engine found that it is."""
+    """Whether the engine found ``model`` exact when it opened it; False where it did not look."""
     known = getattr(model, "exactness", None)
     return isinstance(known, Exactness) and known.exact
 
 
 def cost(model: LanguageModel, padding: Padding) -> tuple[float, float]:
-    """Milliseconds of a token of plain decoding with that padding, and without any: the fastest of a few."""
+    """Milliseconds per token of plain decoding with ``padding`` and without: the fastest of a few. Leaves it padded."""
     text = [(7919 * number + 13) % model.vocab_size for number in range(2 * _LENGTH)]
     fastest = []
     for way in (padding, UNPADDED):
@@ -146,7 +148,8 @@ def _remembered(circumstances: dict[str, str]) -> Exactness | None:
 
 
 def measure(model: LanguageModel) -> Exactness:
-    """Find the cheapest padding that leaves no difference; none where nothing does."""
+    """Try paddings, the cheapest first, until one leaves no difference; ``UNPADDED`` where none does. The model stays
+    padded so, where it can be padded at all."""
     unpadded = 0.0
     for padding in _WAYS if isinstance(model, PaddedModel) else (UNPADDED,):
         if isinstance(model, PaddedModel):
@@ -165,7 +168,8 @@ def measure(model: LanguageModel) -> Exactness:
 
 
 def _differences(model: LanguageModel) -> Iterator[float]:
-    """Between a forward over a text and others over parts of it: runs, single rows, a tree and what follows it."""
+    """Largest difference of a logit between one forward over a text and others over parts of it: runs, single rows, a
+    tree, and what follows the tree."""
     text = [(7919 * number + 13) % model.vocab_size for number in range(_LENGTH)]
     model.forget()
     whole = model.forward(text, _LENGTH).logits
@@ -181,7 +185,7 @@ def _differences(model: LanguageModel) -> Iterator[float]:
 
 
 def _of_trees(model: TreeModel, text: list[int], whole: Logits) -> Iterator[float]:
-    """A wrong branch and one that the text goes down, then what follows that one."""
+    """The same for a tree with a branch that the text follows and one that it does not, then for what comes after."""
     start, wrong = 12, (text[12] + 1) % model.vocab_size
     tree, parents = [text[12], wrong, text[13], wrong, text[14]], [-1, 0, 0, 1, 2]
     rows = model.forward_tree(text[:start], tree, parents).logits

@@ -1,10 +1,10 @@
-"""Whether llama.cpp may repack a file's weights here: a self-test in a child process decides, once, and is remembered.
+"""Decides whether llama.cpp may repack a file's weights on this machine, by a self-test in a child process.
 
-llama.cpp can hold quantised weights in an order of its own ("extra buffers") for kernels that use more of a processor.
-Where these work they are often faster; on some processors the first forward over several tokens ends the process. So
-they are used only where ``selftest`` has survived them, agrees with the weights as stored, and gains time. What counts
-is the build of llama.cpp, the processor, the number of threads, and types and shapes of the tensors, by which kernels
-are chosen. Must not import llama.cpp: a crash, or a hang, is the child's.
+llama.cpp can rearrange quantised weights ("extra buffers") for kernels that make better use of the processor. They are
+often faster, but on some processors the first forward over several tokens crashes the process. So weights are repacked
+only where ``selftest`` survived it, chose the same tokens as with the weights as stored, and was faster. The verdict is
+remembered for the build of llama.cpp, the processor, the number of threads, and the types and shapes of the tensors:
+these select the kernels. Must not import llama.cpp: a crash or a hang must be the child's.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ from predtui.system.exits import FAULTS, FOREIGN, ending, signal_name
 
 AUTO, REPACKED, STORED, SAFEST = "auto", "repacked", "stored", "safest"
 """How weights are held: as the self-test decides; repacked; as the file stores them; as stored, but read into memory
-instead of mapped, and evaluated on one thread."""
+instead of mapped, and evaluated on a single thread."""
 _NEVER_REPACKED = {"F32", "F64", "BF16", "I8", "I16", "I32", "I64"}
-"""Types for which no extra buffer of llama.cpp (AMX, its repacking, KleidiAI, SpacemiT) has a kernel."""
+"""GGUF types for which no extra buffer of llama.cpp (AMX, its own repacking, KleidiAI, SpacemiT) has a kernel."""
 _GAIN = 1.05
-"""Repacking costs memory that processes could share, and time at each start: it must be so many times as fast."""
+"""Speed-up that repacking must bring: it costs time at each start, and memory that processes could have shared."""
 _PATIENCE_S, _READ_BYTES_S = 60.0, 30e6
-"""The child may take so long, and a second more for so many bytes of its file."""
+"""Time limit of the child: seconds, plus one second for this many bytes of its file."""
 _SMALL = 2**30
-"""Bytes of a file that is tested as it is; of a larger one, the first layers."""
+"""Bytes up to which a file is tested whole; of a larger one, an excerpt of its layers."""
 _FINDINGS = Findings("repacking.json")
 _CHILD = "from predtui.llm.llamacpp.selftest import main; main()"
 _log = logging.getLogger("predtui.selftest")
@@ -49,9 +49,10 @@ _log = logging.getLogger("predtui.selftest")
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """``found`` says why, in words; the times are medians in ms by the tokens of a forward, as far as it came;
-    ``tested`` is when, in local time. ``lasting``: whether the same would be found again. ``remedy``: what to do about
-    a llama.cpp that cannot evaluate the weights at all, where that is known."""
+    """What the self-test found. ``repacked``: whether to repack; ``found``: why, in words. ``stored_ms``,
+    ``repacked_ms``: median milliseconds of a forward by its number of tokens, as far as it came. ``tested``: when, in
+    local time. ``lasting``: whether another test would find the same. ``remedy``: what to do about a llama.cpp that
+    cannot evaluate the weights at all; empty where there is nothing to do."""
 
     repacked: bool
     found: str
@@ -63,22 +64,24 @@ class Verdict:
 
 
 def concerned(weights: Collection[Weight]) -> list[str]:
-    """The types among them that llama.cpp may repack on some processor, by name."""
+    """Names of the GGUF types in ``weights`` that llama.cpp repacks on at least one kind of processor, sorted."""
     return sorted({kind for kind, _ in weights} - _NEVER_REPACKED)
 
 
 def may_repack(path: Path, weights: Collection[Weight], threads: int) -> bool:
-    """Whether to trust llama.cpp with it. Takes as long as the self-test (seconds) the first time, then nothing."""
+    """Whether llama.cpp may repack the ``weights`` of the GGUF file ``path``, run on so many threads. The first call
+    runs the self-test, which takes seconds; later ones read its verdict. Raises nothing."""
     if not concerned(weights):
         return False
     return (remembered(weights, threads) or self_test(path, weights, threads)).repacked
 
 
 def tiles_are_ours() -> bool:
-    """Whether llama.cpp has a processor's AMX tiles to itself in this process; True where there are none.
+    """Whether llama.cpp has the processor's AMX tiles to itself in this process; True where the processor has none.
 
-    It configures them once a thread, and its next product ends the process by SIGILL where something else has used them
-    since. PyTorch does, by oneDNN: where it is loaded, this is False, and where it is not, it will do without them.
+    llama.cpp configures the tiles once per thread; if another library has reconfigured them since, its next matrix
+    product ends the process with SIGILL. PyTorch does that, through oneDNN: once it is loaded, this is False. Where it
+    is not, oneDNN is told to leave the tiles alone, by an environment variable of this process.
     """
     if not _has_tiles():
         return True
@@ -96,12 +99,13 @@ def _has_tiles() -> bool:
 
 
 def untested(weights: Collection[Weight], threads: int) -> bool:
-    """Whether ``may_repack`` has to test."""
+    """Whether ``may_repack`` would have to run the self-test."""
     return bool(concerned(weights)) and remembered(weights, threads) is None
 
 
 def remembered(weights: Collection[Weight], threads: int) -> Verdict | None:
-    """What the self-test found for such weights, with this llama.cpp on this processor; None: not tested yet."""
+    """What the self-test found for such weights with this llama.cpp on this processor; None before it was run, and
+    where its record cannot be read."""
     entry = _FINDINGS.read().get(key_of(_circumstances(weights, threads)))
     try:
         verdict = Verdict(**entry["verdict"]) if entry else None
@@ -111,7 +115,8 @@ def remembered(weights: Collection[Weight], threads: int) -> Verdict | None:
 
 
 def self_test(path: Path, weights: Collection[Weight], threads: int) -> Verdict:
-    """Run the self-test on the file, and remember what it found. Ends within a limit of time; raises nothing."""
+    """Run the self-test on the GGUF file ``path`` and remember a verdict that is lasting. Ends within a time limit that
+    grows with the file; raises nothing."""
     now = _circumstances(weights, threads)
     _log.info("testing whether llama.cpp may repack %s of %s here: %s", now["types"], path, _reason(now))
     verdict = dataclasses.replace(_tried(path, threads), tested=datetime.now().isoformat(" ", "minutes"))
@@ -125,9 +130,9 @@ def self_test(path: Path, weights: Collection[Weight], threads: int) -> Verdict:
 
 
 def _tried(path: Path, threads: int) -> Verdict:
-    """The file itself, or as few of its layers as hold every type and shape where it is large: the same kernels in a
-    fraction of the time. Where llama.cpp refuses these, as it does networks whose layers are told apart by number, or
-    they cannot be written, all of it."""
+    """The verdict on the file, or, if it is large, on an excerpt with as few layers as hold every type and shape: the
+    same kernels in a fraction of the time. On all of it where the excerpt cannot be written, or where llama.cpp refuses
+    it, as it does for networks whose layers depend on their number."""
     with contextlib.suppress(OSError):
         if path.stat().st_size > _SMALL:
             cache_folder().mkdir(parents=True, exist_ok=True)
@@ -139,7 +144,7 @@ def _tried(path: Path, threads: int) -> Verdict:
 
 
 def _run(path: Path, threads: int) -> Verdict:
-    """The child ends when this process does: it reads a pipe that nobody writes to."""
+    """Run the child on ``path``. It ends when this process does: it reads from a pipe that nobody writes to."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path)}
     watched, held = os.pipe()
     try:
@@ -170,7 +175,7 @@ def _run(path: Path, threads: int) -> Verdict:
 
 
 def _judge(told: dict[str, Any], end: str, lasting: bool) -> Verdict:
-    """Of a child that did not come to its end: ``told`` is how far it came."""
+    """The verdict on a child that did not finish: ``told`` is what it had reported, ``end`` how it ended."""
     which = "repacked weights" if STORED in told else "the weights as stored"
     return Verdict(False, f"the self-test {end}, with {which}", told.get(STORED, {}).get("ms", {}), lasting=lasting)
 
@@ -184,7 +189,7 @@ def _compare(stored: dict[str, float], repacked: dict[str, float], wrong: str) -
 
 
 def _gain(stored: dict[str, float], repacked: dict[str, float]) -> float:
-    """How many times as fast, as the geometric mean over the sizes."""
+    """The speed-up of ``repacked`` over ``stored``: the geometric mean over the sizes."""
     product = 1.0
     for size, ms in stored.items():
         product *= ms / max(repacked[size], 1e-6)
@@ -192,7 +197,7 @@ def _gain(stored: dict[str, float], repacked: dict[str, float]) -> float:
 
 
 def _lines(output: bytes) -> dict[str, Any]:
-    """The child's lines of JSON; what an engine has printed between them is passed over."""
+    """The child's lines of JSON, merged; whatever the engine printed between them is skipped."""
     told: dict[str, Any] = {}
     for line in output.splitlines():
         with contextlib.suppress(ValueError):
@@ -215,7 +220,7 @@ def _circumstances(weights: Collection[Weight], threads: int) -> dict[str, str]:
 
 
 def _reason(now: dict[str, str]) -> str:
-    """Why it has to be tested (again): what has changed since such weights were tested last."""
+    """Why the weights have to be tested: what has changed since such weights were last tested."""
     for entry in reversed(list(_FINDINGS.read().values())):
         if entry.get("weights") == now["weights"]:
             changed = [name for name in ("llama.cpp", "processor", "threads") if entry.get(name) != now[name]]

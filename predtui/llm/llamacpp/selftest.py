@@ -1,7 +1,7 @@
-"""The child process of ``repacking``: a file's forwards with its weights as stored, then repacked, timed and compared.
+"""The child process of ``repacking``: times and compares forwards with a file's weights as stored and repacked.
 
-A line of JSON for each way is written as soon as it is known, since a crash may follow. The model is opened as the app
-opens it: same context, same batches, same threads. Must not decide anything.
+Each way's result is printed as a line of JSON as soon as it is known, since a crash may follow. The model is opened as
+the app opens it: same context, same batches, same threads. Must not decide whether to repack.
 """
 
 from __future__ import annotations
@@ -26,16 +26,17 @@ from predtui.llm.llamacpp.tree import open_model
 from predtui.llm.rows import Logits
 
 SIZES = (1, 2, 8, 64)
-"""Tokens of the forwards: one as decoding takes, a few as verification does, many as a prompt does."""
+"""Tokens of the forwards: one, as in decoding; a few, as in verification; many, as in a prompt."""
 _REPEATS, _ENOUGH_S = 7, 1.0
-"""A size is repeated so often, or until it has taken so long."""
+"""Most forwards of each size, and most seconds that they may take together."""
 _NEAR = 0.2
-"""Two tokens whose logits differ by less than this share of their deviation are a near tie: either may be chosen:
-both ways round alike, but not in the same places. Which of them is used is decided once."""
+"""Two logits closer than this share of their row's standard deviation are a near tie, in which the two ways may choose
+different tokens: neither is wrong, and a machine always uses the same one."""
 
 
 def main() -> None:
-    """Arguments: the GGUF file, and how many threads. Ends with status 1 where the file cannot be loaded."""
+    """Command line: the GGUF file and the number of threads. Prints {"stored": {"ms": {tokens: milliseconds}}}, then
+    both ways so, with "wrong": what repacked weights get wrong. Exits with status 1 where the file cannot be loaded."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     path, threads = Path(sys.argv[1]), int(sys.argv[2])
     try:
@@ -63,14 +64,14 @@ def _open(stack: ExitStack, path: Path, threads: int, weights: str) -> LlamaCppM
 
 
 def _rows(model: LanguageModel, size: int) -> Logits:
-    """Logits of every token of a forward over so many, before which nothing is remembered."""
+    """Logits [size, vocabulary] of a forward over ``size`` tokens from an empty cache."""
     model.forget()
     return model.forward([(7919 * number + 13) % model.vocab_size for number in range(size)], last=size).logits
 
 
 def _ms(models: Sequence[LanguageModel], size: int) -> list[float]:
-    """Median time of such a forward for each of the models, which take turns, so that other work on this machine
-    strikes them alike. They have done it before."""
+    """Median milliseconds of such a forward for each of the models. They take turns, so that other work on this machine
+    slows them alike; each has run one before."""
     times: list[list[float]] = []
     while len(times) < _REPEATS and sum(map(sum, times)) < 1000 * _ENOUGH_S:
         times.append([])
@@ -82,7 +83,8 @@ def _ms(models: Sequence[LanguageModel], size: int) -> list[float]:
 
 
 def difference(stored: dict[int, Logits], repacked: dict[int, Logits]) -> str:
-    """What is wrong with the second, given the first; empty where each row chooses the same token, near ties aside."""
+    """What is wrong with the ``repacked`` logits [size, vocabulary] by size, given the ``stored`` ones, in words; empty
+    where every row is finite and chooses the same token, near ties aside."""
     for size, expected in stored.items():
         got = repacked[size]
         if not np.isfinite(got).all():
@@ -99,6 +101,6 @@ def _tell(weights: str, found: dict[str, object]) -> None:
 
 
 def _end_with_parent() -> None:
-    """Standard input is a pipe that nobody writes to: it ends when the process that asked is gone."""
+    """End this process when the one that started it does: its end of the pipe on standard input closes then."""
     os.read(0, 1)
     os._exit(1)

@@ -16,6 +16,7 @@ from predtui.tts.zonos.checkpoint import WEIGHTS, fill, find
 from predtui.tts.zonos.config import CODEBOOKS, CODES
 
 LOUDEST = 32767
+"""Of a 16-bit sample."""
 
 
 class Codec:
@@ -35,23 +36,25 @@ class Codec:
         self.network = network
         self.rate: int = config.sampling_rate
         self.hop: int = config.hop_length
-        """Samples a frame."""
+        """Samples per frame."""
         self.context = _context(network.decoder)
 
     def decode(self, codes: Tensor) -> Tensor:
-        """Samples [frames * hop] in -1..1 of ``codes`` [9, frames]."""
+        """Samples [frames * hop] in -1..1 of ``codes`` [9, frames]. Raises RuntimeError for want of memory."""
         device = self.network.decoder.conv1.weight.device
         samples: Tensor = self.network.decode(audio_codes=codes[None].to(device)).audio_values[0]
         return samples
 
     def between(self, codes: Tensor, start: int, stop: int) -> Tensor:
-        """The samples of frames ``start`` to ``stop`` within ``decode(codes)``, out of the frames around them only."""
+        """Samples of frames ``start`` to ``stop`` as in ``decode(codes)``, computed from the frames around them only.
+        Raises as ``decode`` does."""
         low, high = max(0, start - self.context), min(codes.shape[1], stop + self.context)
         return self.decode(codes[:, low:high])[(start - low) * self.hop : (stop - low) * self.hop]
 
 
 def load_codec(name: str, device: str, dtype: torch.dtype = torch.float32) -> Codec:
-    """The codec of a folder or of a name in the local cache. Raises PredtuiError where it cannot be loaded."""
+    """The codec in the folder ``name``, or under that name in the local hub cache. Raises PredtuiError where it is not
+    there, damaged, or of another shape."""
     from transformers import DacConfig, DacModel
 
     folder = find(name, "config.json", WEIGHTS)
@@ -71,7 +74,7 @@ def pcm(samples: Tensor) -> bytes:
 
 
 def _context(decoder: Any) -> int:
-    """Frames on either side on which the samples of a frame can depend: the receptive field, from the output back."""
+    """Frames on either side that the samples of a frame can depend on: the receptive field, from the output back."""
     reach = _reach(decoder.conv2)
     for block in reversed(decoder.block):
         reach += sum(

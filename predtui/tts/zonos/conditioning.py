@@ -1,4 +1,4 @@
-"""The prefix of Zonos: what is to be said and how, as embeddings [1, length, d_model] before the first frame.
+"""Builds the prefix of Zonos: what to say, and how, as embeddings [1, length, d_model] before the first frame.
 
 Parameter names are those of the published checkpoint. Must not know text: phonemes come as ids.
 """
@@ -20,6 +20,7 @@ that is missing here takes its learned vector."""
 
 
 def projected(kind: Projection, inputs: int, outputs: int) -> nn.Module:
+    """The layers from [..., inputs] to [..., outputs] that a configuration calls ``kind``."""
     if kind == "linear":
         return nn.Linear(inputs, outputs)
     if kind == "mlp":
@@ -28,7 +29,7 @@ def projected(kind: Projection, inputs: int, outputs: int) -> nn.Module:
 
 
 class Conditioner(nn.Module):
-    """A value → embeddings [1, length, d_model]."""
+    """Turns a value into embeddings [1, length, d_model]."""
 
     def __init__(self, config: ConditionerConfig, d_model: int) -> None:
         super().__init__()
@@ -42,7 +43,7 @@ class Conditioner(nn.Module):
         raise NotImplementedError
 
     def forward(self, value: Tensor | None, dtype: torch.dtype) -> Tensor:
-        """Raises PredtuiError where there is neither a value nor a learned vector."""
+        """Embeddings of ``value``, or the learned vector for None. Raises PredtuiError where there is neither."""
         if value is not None:
             out: Tensor = self.project(self.embed(value).to(dtype))
             return out
@@ -52,6 +53,8 @@ class Conditioner(nn.Module):
 
 
 class PhonemeConditioner(Conditioner):
+    """Of phoneme ids [length]: one embedding each."""
+
     def __init__(self, config: ConditionerConfig, d_model: int) -> None:
         super().__init__(config, d_model)
         self.phoneme_embedder = nn.Embedding(VOCABULARY, self.width)
@@ -62,6 +65,8 @@ class PhonemeConditioner(Conditioner):
 
 
 class PassthroughConditioner(Conditioner):
+    """Of features [width], as they are."""
+
     def embed(self, value: Tensor) -> Tensor:
         if value.shape != (self.width,):
             name = self.config.name
@@ -85,6 +90,8 @@ class FourierConditioner(Conditioner):
 
 
 class IntegerConditioner(Conditioner):
+    """Of an integer [1] within the configured bounds: one embedding for each."""
+
     def __init__(self, config: ConditionerConfig, d_model: int) -> None:
         super().__init__(config, d_model)
         self.int_embedder = nn.Embedding(int(config.high - config.low) + 1, self.width)

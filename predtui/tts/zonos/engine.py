@@ -1,4 +1,7 @@
-"""Zonos as one of the synthesisers: whether it can run here, and the engine of the settings. Imports torch late."""
+"""Zonos as a synthesiser of the registry: whether it can run here, and the engine that the settings ask for.
+
+Imports torch only when asked for either. Must not know how Zonos works.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,8 @@ from predtui.tts.base import Synthesizer
 
 
 def create(options: TtsSettings) -> Synthesizer:
-    """Raises PredtuiError, with what to do, where something is missing, does not fit or is not known."""
+    """The engine. Raises PredtuiError, with what to do, where a package or file is missing, a checkpoint does not fit
+    the network, or a setting names an unknown language, voice or emotion."""
     needs_torch()
     from predtui.tts.zonos.load import load
 
@@ -27,7 +31,7 @@ def check(options: TtsSettings) -> str:
 
 
 def needs_torch() -> None:
-    """Raises PredtuiError where Zonos cannot run for want of a package."""
+    """Raises PredtuiError, with the command that installs it, where a package that Zonos needs is missing."""
     missing = [name for name in ("torch", "transformers") if importlib.util.find_spec(name) is None]
     if missing:
         raise PredtuiError(f"Zonos needs {' and '.join(missing)}.", "Install it: pip install 'predtui[torch]'")

@@ -1,7 +1,7 @@
-"""Steps of the network as CUDA graphs: one launch a frame instead of hundreds, over a key-value cache that stays put.
+"""Steps of the network as CUDA graphs: one launch per frame instead of hundreds, over a static key-value cache.
 
-A captured graph reads and writes fixed memory, so one cache is static and lent to one sentence at a time; who is not at
-work keeps a copy of its own. Must not know what a column means.
+A captured graph reads and writes fixed memory, so the static cache is lent to one sentence at a time; every other
+sentence keeps a copy of its own. Must not know what a column means.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from predtui.tts.zonos.model import BATCH, ZonosModel
 WARM_UPS = 3
 """Runs before a capture, in which libraries choose their kernels."""
 SHORTEST = 512
-"""Places of the smallest graph; each next one attends to twice as many."""
+"""Positions that the smallest graph attends to; each larger one attends to twice as many."""
 
 Work = Callable[[], Tensor]
 Capture = Callable[[Work], Work]
-"""Work on fixed memory → what repeats it; its result stands in the same tensor each time."""
+"""Takes work on fixed memory and returns what repeats it; the result is written to the same tensor each time."""
 
 
 def cuda_graph(work: Work) -> Work:
-    """A ``Capture``."""
+    """``Capture`` on the current CUDA device. Raises RuntimeError, as torch does, for work that cannot be captured."""
     side = torch.cuda.Stream()  # type: ignore[no-untyped-call]
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):

@@ -1,4 +1,7 @@
-"""Zonos out of the settings: checkpoint, codec and voice, and how fast they are here. Must not know of turns."""
+"""Builds Zonos from the settings: checkpoint, codec and voice, and a warning where it is too slow here.
+
+Must not know of turns.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +22,9 @@ from predtui.tts.zonos.speech import failure
 from predtui.tts.zonos.synthesizer import CALM, EMOTIONS, Manner, ZonosSynthesizer, positions
 
 PHONEMES_A_WORD = 15 * 60 / 175
-"""So that 175 words a minute are Zonos' usual 15 phonemes a second."""
+"""Makes 175 words per minute Zonos' usual 15 phonemes per second."""
 TRIED_FRAMES = 4
-"""Frames whose forwards are timed when the engine opens."""
+"""Frames that are timed when the engine opens."""
 
 
 def load(options: TtsSettings) -> ZonosSynthesizer:
@@ -60,7 +63,8 @@ def manner_of(options: TtsSettings) -> Manner:
 
 
 def emotions(text: str) -> dict[str, float]:
-    """Weights out of "happiness=0.6 neutral=0.4"; ``CALM`` out of an empty text. Raises PredtuiError otherwise."""
+    """Weights by emotion, parsed from text such as "happiness=0.6 neutral=0.4"; ``CALM`` for an empty text. Raises
+    PredtuiError for an unknown emotion, a weight that is no finite number from 0 on, or no weight above 0."""
     weights: dict[str, float] = {}
     for word in text.replace(",", " ").split():
         name, _, value = word.partition("=")

@@ -1,4 +1,4 @@
-"""A sentence too long for the network, said in parts: where to cut it, and one speech out of several.
+"""Speaks a sentence that is too long for the network in parts: where to cut it, and one speech out of several.
 
 Must not know of tensors or of phonemes.
 """
@@ -18,7 +18,8 @@ _WORD = re.compile(r"\s+")
 
 
 def parts(text: str, fits: Callable[[str], bool]) -> list[str]:
-    """``text`` in parts that fit, cut near their middles: where a clause ends, else between words, else anywhere."""
+    """``text`` in parts that fit, halved again and again near the middle: where a clause ends, else between words, else
+    anywhere. A single character is a part whether or not it fits."""
     if len(text) < 2 or fits(text):
         return [text]
     cut = _nearest_middle(_CLAUSE, text, len(text) // 4) or _nearest_middle(_WORD, text, len(text) // 2)
@@ -36,18 +37,19 @@ def _nearest_middle(mark: re.Pattern[str], text: str, reach: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class PartsState:
-    """``state`` of the part being said, and the parts that follow it."""
+    """A speech in parts, saved: ``state`` of the part being spoken, and the texts that are ``left``."""
 
     state: SpeechState
     left: tuple[str, ...]
 
     @property
     def nbytes(self) -> int:
+        """Bytes of memory that it holds."""
         return self.state.nbytes
 
 
 class SpeechInParts(Iterator[bytes]):
-    """One part after another, each taking over the prosody of the one before."""
+    """The sound of one part after another, each continuing the prosody of the one before: 16-bit PCM, mono."""
 
     def __init__(self, speak: Speak, speech: Speech, left: tuple[str, ...]) -> None:
         self._speak, self._speech, self._left = speak, speech, left
@@ -62,4 +64,5 @@ class SpeechInParts(Iterator[bytes]):
         return chunk
 
     def save(self) -> PartsState:
+        """What ``synthesize`` can go on from."""
         return PartsState(self._speech.save(), self._left)

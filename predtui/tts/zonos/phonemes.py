@@ -1,4 +1,4 @@
-"""Text as phonemes, the way the Zonos checkpoint was given it: word by word in IPA, punctuation and blanks kept.
+"""Text to phonemes in the form that Zonos was trained on: word by word in IPA, punctuation and spaces kept.
 
 Must not know of tensors.
 """
@@ -18,9 +18,9 @@ _MARKS = re.compile(rf"([{re.escape(PUNCTUATION)}\s]+)")
 
 @lru_cache(maxsize=64)
 def phonemes(text: str, language: str) -> str:
-    """``text`` in IPA. Marks stay where they are, the words between are transcribed each by itself; empty for a text
-    without words. What was asked lately is remembered: a sentence is measured before it is said. Raises PredtuiError
-    for a language that eSpeak NG or the checkpoint does not know."""
+    """``text`` in IPA: punctuation stays where it is, each word between is transcribed by itself. Empty for a text
+    without words. Cached, since a sentence is measured before it is spoken. Raises PredtuiError for a ``language``
+    (eSpeak NG's name) that eSpeak NG or the checkpoint does not know."""
     check_language(language)
     parts = _MARKS.split(spelled(text, language))
     words = transcribe(parts[::2], language)

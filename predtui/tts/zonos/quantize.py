@@ -1,5 +1,7 @@
-"""Weight-only quantisation: the matrices of the transformer as 8-bit integers with a scale a row. Must not know what
-the matrices are for."""
+"""Weight-only quantisation: the matrices of the transformer as 8-bit integers with one scale per row.
+
+Must not know what the matrices are for.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +10,12 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 LARGEST = 127
+"""Of a symmetric 8-bit integer."""
 
 
 class Int8Linear(nn.Module):
-    """A linear layer without bias whose weight [outputs, inputs] is rounded to 8 bits; it computes in the type of its
-    input."""
+    """A linear layer without bias, [..., inputs] to [..., outputs]. Its weight [outputs, inputs] is rounded to 8 bits
+    with a ``scale`` [outputs]; it computes in the type of its input."""
 
     weight: Tensor
     scale: Tensor
@@ -29,7 +32,7 @@ class Int8Linear(nn.Module):
 
 
 def quantize(network: nn.Module) -> None:
-    """Replace every linear layer without bias inside ``network``."""
+    """Replace, in place, every linear layer without bias inside ``network`` by an ``Int8Linear``."""
     for name, child in list(network.named_children()):
         if isinstance(child, nn.Linear) and child.bias is None:
             setattr(network, name, Int8Linear(child))

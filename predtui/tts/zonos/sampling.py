@@ -1,7 +1,7 @@
-"""Nine codes out of nine rows of logits: guidance, repetition penalty, min-p, and noise tied to (seed, column).
+"""Samples one column of nine codes: guidance, repetition penalty, min-p, and noise seeded by (seed, column).
 
-As the noise of a column does not depend on what was computed before, a sentence that is interrupted and resumed gets
-the codes of one that is not. Must not know of models.
+The noise of a column does not depend on what was sampled before, so that a sentence that is interrupted and resumed
+gets the same codes as one that is not. Must not know of models.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from predtui.tts.zonos.config import CODES, EOS
 
 @dataclass(frozen=True, slots=True)
 class SamplingOptions:
-    """``guidance`` 1 is none; ``window``: columns whose codes the penalty makes less likely; temperature 0: the
-    likeliest code. The defaults are those the checkpoint was published with."""
+    """``guidance``: scale, 1 for none; ``temperature``: 0 for the likeliest code; ``min_p``: share of the likeliest
+    code's probability below which none is sampled; ``penalty``: on codes of the last ``window`` columns. The defaults
+    are those of the checkpoint's authors."""
 
     guidance: float = 2.0
     temperature: float = 1.0
@@ -30,15 +31,17 @@ class SamplingOptions:
 
 
 def guided(logits: Tensor, scale: float) -> Tensor:
-    """Classifier-free guidance: ``logits`` [2, 9, ids], conditional and unconditional, as one [9, ids]."""
+    """Classifier-free guidance (Ho and Salimans, 2022): ``logits`` [2, 9, ids], conditional and unconditional, mixed to
+    [9, ids] with weight ``scale``."""
     conditional, unconditional = logits
     mixed: Tensor = unconditional + (conditional - unconditional) * scale
     return mixed
 
 
 def penalised(logits: Tensor, recent: Tensor, penalty: float) -> Tensor:
-    """``logits`` [9, ids] with those of each codebook's ``recent`` codes [9, columns] divided by the penalty where they
-    are positive, else multiplied, once an occurrence. Special ids in ``recent`` count for nothing."""
+    """Repetition penalty (Keskar et al., 2019): ``logits`` [9, ids], where those of each codebook's ``recent`` codes
+    [9, columns] are divided by ``penalty`` if positive, else multiplied, once per occurrence. Special ids in ``recent``
+    are ignored."""
     power = torch.zeros_like(logits)
     power.scatter_add_(1, recent.clamp(max=logits.shape[1] - 1), (recent < CODES).to(logits.dtype))
     factors = penalty**power
@@ -46,7 +49,7 @@ def penalised(logits: Tensor, recent: Tensor, penalty: float) -> Tensor:
 
 
 def allowed(logits: Tensor) -> Tensor:
-    """``logits`` [9, ids] without ids that are no codes; only codebook 0 may end the sentence."""
+    """``logits`` [9, ids] with -inf for ids that are not codes; only codebook 0 may say EOS."""
     barred = torch.zeros_like(logits, dtype=torch.bool)
     barred[:, EOS + 1 :] = True
     barred[1:, EOS] = True
@@ -54,7 +57,8 @@ def allowed(logits: Tensor) -> Tensor:
 
 
 def sample(logits: Tensor, recent: Tensor, column: int, options: SamplingOptions) -> Tensor:
-    """One id a codebook [9] out of guided logits [9, ids] for ``column``, by Gumbel-max."""
+    """One id per codebook [9] for ``column``, out of guided ``logits`` [9, ids] and the ``recent`` columns [9, columns]
+    before it, by the Gumbel-max trick."""
     scores = allowed(penalised(logits, recent, options.penalty))
     if options.temperature == 0:
         return scores.argmax(dim=1)

@@ -1,4 +1,4 @@
-"""Saved speakers: an embedding each, as safetensors in the user's folder. Must not know how one is computed."""
+"""Saved speaker embeddings, one safetensors file each in the user's folder. Must not know how one is computed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from predtui.settings import user_folder
 SUFFIX = ".safetensors"
 KEY = "speaker"
 SIZE = 128
-"""Dimensions of an embedding."""
+"""Dimensions of a speaker embedding."""
 ENCODER_HINT = (
     "Give tts.encoder a folder with the encoder of Zyphra/Zonos-v0.1-speaker-embedding as safetensors; it is published "
     "as pickles, which predtui does not open."
@@ -25,16 +25,17 @@ Embedding = npt.NDArray[np.float32]
 
 
 def folder() -> Path:
+    """Where they are saved; it need not exist."""
     return user_folder() / "voices"
 
 
 def names() -> list[str]:
-    """The saved speakers, sorted."""
+    """Names of the saved embeddings, sorted."""
     return sorted(path.stem for path in folder().glob(f"*{SUFFIX}"))
 
 
 def save(name: str, embedding: Embedding) -> Path:
-    """Keep ``embedding`` [128] as ``name``, in the place of one that had the name. Raises PredtuiError as
+    """Save ``embedding`` [128] as ``name``, replacing one of that name; returns the file. Raises PredtuiError as
     ``check_name`` does, and where the folder cannot be written."""
     check_name(name)
     path = folder() / f"{name}{SUFFIX}"
@@ -47,7 +48,7 @@ def save(name: str, embedding: Embedding) -> Path:
 
 
 def check_name(name: str) -> None:
-    """Raises PredtuiError for a name that is no file name."""
+    """Raises PredtuiError for a name that cannot be a file's."""
     if not name or name != Path(name).name or name.startswith("."):
         raise PredtuiError(f"{name!r} cannot name a voice.", "Take letters, digits and dashes.")
 

@@ -1,4 +1,4 @@
-"""One sentence on its way from prefix to sound: a column of codes a forward, a chunk as soon as its frames are there.
+"""Speaks one sentence from its prefix: a column of codes per forward, a chunk of sound once its frames are complete.
 
 A ``Speech`` is an iterator that can be saved between any two steps and resumed from what was saved, in the same
 process; the sound is the same. Must not know of text, voices or turns.
@@ -25,8 +25,8 @@ Step = Callable[[Tensor, KeyValueCache], Tensor]
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What the sentence ``text`` starts from: the keys and values of its prefix (``KeyValueCache.saved``), and the
-    frames ``known`` [9, frames] before its own. It ends after ``limit`` frames of its own at the latest."""
+    """What the sentence ``text`` starts from: ``read``, keys and values of its prefix as ``KeyValueCache.saved`` gives
+    them, and ``known`` [9, frames], the frames before its own. It has at most ``limit`` frames of its own."""
 
     text: str
     read: Tensor
@@ -36,9 +36,9 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class ZonosState:
-    """A sentence in the middle. ``cache``: keys and values of its prefix and of the first ``read`` of its ``columns``
-    [9, columns]; nothing once it is over. ``known`` and ``limit`` are those of its prompt. ``end``: the column of its
-    EOS, None before. ``given``: frames known before or given as sound."""
+    """A sentence that was stopped midway. ``cache``: keys and values of its prefix and of the first ``read`` of its
+    ``columns`` [9, columns], empty once it is over. ``known`` and ``limit``: those of its prompt. ``end``: the column
+    of its EOS, None before that. ``given``: frames known before or given as sound."""
 
     text: str
     known: Tensor
@@ -51,7 +51,7 @@ class ZonosState:
 
     @property
     def nbytes(self) -> int:
-        """Memory it holds."""
+        """Bytes of memory that it holds."""
         return self.cache.nbytes + self.columns.nbytes
 
     @property
@@ -67,13 +67,13 @@ class ZonosState:
 
 
 class Speech(Iterator[bytes]):
-    """The sound of one sentence. Each ``next`` costs one forward at most and gives a chunk of PCM, or empty bytes where
-    none is complete yet."""
+    """The sound of one sentence: 16-bit PCM, mono. Each ``next`` costs at most one forward and gives a chunk, or empty
+    bytes while none is complete."""
 
     def __init__(
         self, step: Step, codec: Codec, options: SamplingOptions, chunk: int, start: Prompt | ZonosState
     ) -> None:
-        """``chunk``: frames a chunk; ``start``: from a prompt, or on from a saved state."""
+        """``chunk``: frames per chunk; ``start``: a prompt to begin with, or a saved state to go on from."""
         self._step, self._codec, self._options, self._chunk = step, codec, options, chunk
         state = start if isinstance(start, ZonosState) else _fresh(start)
         self._start = state
@@ -147,7 +147,7 @@ def _fresh(prompt: Prompt) -> ZonosState:
 
 
 def failure(error: Exception) -> PredtuiError:
-    """What a person is told of an exception out of torch."""
+    """What to tell a person about an exception from torch."""
     said = (str(error).strip().splitlines() or [""])[0]
     if isinstance(error, torch.OutOfMemoryError | MemoryError) or "allocate memory" in said:
         return PredtuiError("Zonos has no memory left.", "Lower tts.memory, set tts.int8, or choose --tts espeak.")

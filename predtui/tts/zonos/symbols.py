@@ -1,10 +1,13 @@
-"""The symbols that a Zonos checkpoint knows, by id, and the languages: data of the published format, and its lookup."""
+"""The phoneme symbols and languages of a Zonos checkpoint by id, as in its authors' code (zonos/conditioning.py).
+
+Must not know how text becomes phonemes.
+"""
 
 from __future__ import annotations
 
 UNKNOWN, BEGIN, END = 1, 2, 3
 _FIRST = 4
-"""Ids below are special; 0 pads."""
+"""The first symbol's id. Those below are special; 0 is padding."""
 PUNCTUATION = ';:,.!?¡¿—…"«»“”() *~-/\\&'
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _IPA = "ɑɐɒæɓʙβɔɕçɗɖðʤəɘɚɛɜɝɞɟʄɡɠɢʛɦɧħɥʜɨɪʝɭɬɫɮʟɱɯɰŋɳɲɴøɵɸθœɶʘɹɺɾɻʀʁɽʂʃʈʧʉʊʋⱱʌɣɤʍχʎʏʑʐʒʔʡʕʢǀǁǂǃˈˌːˑʼʴʰʱʲʷˠˤ˞↓↑→↗↘'̩'ᵻ"
@@ -20,9 +23,9 @@ _NAMES = (
     "vi-vn-x-central vi-vn-x-south yue"
 )
 LANGUAGES = _NAMES.split()
-"""eSpeak NG's names; the place of one is its ``language_id``."""
+"""eSpeak NG's names; a language's index is its ``language_id``."""
 
 
 def ids(phonemes: str) -> list[int]:
-    """A begin, one id a character (that of "unknown" for one the checkpoint does not know), an end."""
+    """``BEGIN``, one id per character of ``phonemes`` (``UNKNOWN`` for one that the checkpoint lacks), ``END``."""
     return [BEGIN, *(_IDS.get(character, UNKNOWN) for character in phonemes), END]

@@ -1,4 +1,4 @@
-"""Zonos as a ``Synthesizer``: text and the choices of a voice in, a resumable stream of sound out.
+"""Zonos as a ``Synthesizer``: text and a manner of speaking in, a resumable stream of sound out.
 
 Must not know of turns, candidates or playback.
 """
@@ -31,18 +31,18 @@ FMAX = 22050.0
 EMOTIONS = ("happiness", "sadness", "disgust", "fear", "surprise", "anger", "other", "neutral")
 CALM = dict(zip(EMOTIONS, (0.31, 0.03, 0.03, 0.03, 0.03, 0.03, 0.26, 0.31), strict=True))
 LONGEST = 600
-"""Symbols of a sentence, stress marks and blanks included: half a minute of speech at the usual rate. A longer one is
-said in parts."""
+"""Most phoneme symbols of a sentence, stress marks and spaces included: half a minute of speech at the usual rate. A
+longer one is spoken in parts."""
 MOST_PARTS = 4
-"""So many times ``LONGEST`` is no sentence any more."""
+"""Most parts of a sentence: a text beyond so many times ``LONGEST`` is refused."""
 CARRIED_S = 10.0
-"""A longer sentence is no audio prefix of the next: half of the room would be gone."""
+"""Seconds up to which a sentence is the audio prefix of the next; a longer one would take half of the positions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How to speak. ``speaker`` [128] None: as the checkpoint likes. ``rate`` in phonemes a second (10 slow, 30 fast),
-    ``pitch_std`` in Hz (20 to 45 is normal speech), ``emotion`` by weight."""
+    """How to speak. ``speaker``: an embedding [128], None for the checkpoint's choice; ``emotion``: weights by name;
+    ``rate``: phonemes per second (10 slow, 30 fast); ``pitch_std``: Hz (20 to 45 is normal speech)."""
 
     language: str = "en-us"
     speaker: Embedding | None = None
@@ -50,9 +50,9 @@ class Manner:
     rate: float = 15.0
     pitch_std: float = 20.0
     chunk: int = 8
-    """Frames a chunk of sound."""
+    """Frames per chunk of sound."""
     seconds: float = 30.0
-    """A sentence ends there at the latest."""
+    """Most seconds of a sentence."""
     carries: bool = True
     """Whether a sentence takes over the prosody of the one before."""
 
@@ -63,7 +63,7 @@ class ZonosSynthesizer:
     def __init__(
         self, model: ZonosModel, codec: Codec, manner: Manner, sampling: SamplingOptions, step: Step | None = None
     ) -> None:
-        """``step`` takes the place of the network's own."""
+        """``step``: replaces the network's own."""
         self.rate = codec.rate
         self._model, self._codec, self._manner, self._sampling = model, codec, manner, sampling
         self._step = step or model.step
@@ -81,18 +81,18 @@ class ZonosSynthesizer:
 
     @property
     def chunk_frames(self) -> int:
-        """Frames a chunk."""
+        """Frames per chunk."""
         return self._manner.chunk
 
     @property
     def nbytes(self) -> int:
-        """Memory of the weights, the codec's included."""
+        """Bytes of memory of the weights, the codec's included."""
         networks = (self._model, self._codec.network)
         return sum(tensor.nbytes for network in networks for tensor in network.state_dict().values())
 
     @property
     def frame_rate(self) -> float:
-        """Frames a second of speech."""
+        """Frames per second of speech."""
         return self._codec.rate / self._codec.hop
 
     def synthesize(
@@ -184,7 +184,7 @@ class ZonosSynthesizer:
 
 
 def positions(model: ZonosModel, codec: Codec, manner: Manner) -> int:
-    """The most that a sentence can take: its prefix, the sentence before, its own frames."""
+    """Most positions that a sentence takes: its prefix, the sentence before, its own frames."""
     frames = (CARRIED_S + manner.seconds) * codec.rate / codec.hop
     return 2 * LONGEST + len(model.names) + round(frames) + 2 * DELAY
 

@@ -11,19 +11,8 @@ import typer
 from typer.testing import CliRunner
 
 from predtui.errors import PredtuiError
-from predtui.lab import commands
 from predtui.lab.commands.bench import BENCHES
 from predtui.lab.commands.packages import needed
-
-
-@pytest.fixture
-def app() -> Any:
-    from predtui.commands.with_settings import Commands
-
-    made = Commands(rich_markup_mode="rich")
-    made.callback()(lambda: None)
-    commands.attach(made)
-    return made
 
 
 @pytest.mark.parametrize("name", list(BENCHES))

@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
-from predtui.commands.with_settings import Commands
-from predtui.lab import commands, profiles
-
-
-@pytest.fixture
-def app() -> Any:
-    made = Commands(rich_markup_mode="rich")
-    made.callback()(lambda: None)
-    commands.attach(made)
-    return made
+from predtui.lab import profiles
 
 
 @pytest.mark.parametrize("name", ["pocket", "cllm", "asr", "hush", "rest"])
-def test_every_training_shows_its_options(app: Any, name: str) -> None:
+def test_every_training_shows_its_options(app: typer.Typer, name: str) -> None:
     shown = CliRunner().invoke(app, ["train", name, "--help"])
     assert shown.exit_code == 0, shown.output
     assert "--out" in shown.output
 
 
-def test_a_profile_is_measured_and_written(app: Any, tmp_path: Path) -> None:
+def test_a_profile_is_measured_and_written(app: typer.Typer, tmp_path: Path) -> None:
     out = tmp_path / "here.toml"
     done = CliRunner().invoke(
         app, ["calibrate", "--model", "5", "--engine", "scripted", "--repeats", "1", "--out", str(out)]
