@@ -156,7 +156,7 @@ def _sound(folder: Path, place: Mapping[str, Any]) -> bytes:
         raise ValueError(f"{name!r}, offset {offset}, {samples} samples: no sound of this session")
     start, length = _WAV_HEADER + 2 * offset, 2 * samples
     try:
-        with (folder / name).open("rb") as file:
+        with open(os.open(folder / name, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
             if file.seek(0, os.SEEK_END) < start + length:
                 raise ValueError(f"the sound {name} ends before sample {offset + samples}")
             file.seek(start)

@@ -20,6 +20,7 @@ from typing import Any
 from predtui.clock import Clock
 from predtui.runtime.hosts.base import Emit, overflow_notice
 from predtui.runtime.hosts.inbox import Inbox
+from predtui.runtime.hosts.wire import receive
 from predtui.runtime.sound import SoundStore
 from predtui.state.events import Event, StageState, StageStatus
 from predtui.state.stage import StageSpec
@@ -170,7 +171,7 @@ class _Life:
     def _read(self) -> None:
         try:
             while True:
-                self._take(self._pipe.recv())
+                self._take(receive(self._pipe))
         except (OSError, EOFError):
             pass
         except Exception:

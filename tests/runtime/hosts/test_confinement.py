@@ -117,6 +117,15 @@ def _in_a_thread(places: Places) -> object:
     return None
 
 
+def _every_thread(places: Places) -> object:
+    """Confinement binds a thread and those that it starts: none may have been there before."""
+    states = [path.read_text() for path in Path("/proc/self/task").glob("*/status")]
+    assert len(states) > 1
+    if all("Seccomp:\t2" in state for state in states):
+        raise PermissionError("Permission denied in every thread")
+    return None
+
+
 def _read(places: Places) -> object:
     return (places.models / "model.gguf").read_text() + Path("/etc/hosts").read_text()
 
@@ -139,6 +148,7 @@ def _share(places: Places) -> object:
 NETWORK: tuple[Callable[[Places], object], ...] = (_connect, _datagram, _listen)
 NEVER = (
     _home, _own_code, _temporary, _remove_model, _key, _key_by_link, _recording, _trace, _signal, _in_a_thread,
+    _every_thread,
 )  # fmt: skip
 ALWAYS = (_read, _share)
 ACTS = {act.__name__: act for act in (*NETWORK, *NEVER, *ALWAYS, _local, _shell, _python, _write)}
