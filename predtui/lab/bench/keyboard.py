@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import TextIO
+from typing import Self, TextIO
 
 from predtui.errors import PredtuiError
 from predtui.runtime.build import make_pipeline
@@ -93,7 +93,7 @@ class Terminal:
         self._lines: TextIO | None = None
         self._state = Turn()
 
-    def __enter__(self) -> Terminal:
+    def __enter__(self) -> Self:
         self._pid, self._pipe = self._spawn()
         threading.Thread(target=self._drained, daemon=True).start()
         settled: set[str] = set()

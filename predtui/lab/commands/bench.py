@@ -30,6 +30,11 @@ BENCHES = Registry(
                 "simulation",
                 "Is speculation ever slower? Simulated input, on machines of 0.3 to 500 ms per forward.",
             ),
+            (
+                "chaos",
+                "chaos",
+                "Random faults over the app in use: is every prompt answered right, or refused?",
+            ),
             ("fuzz-decoding", "fuzz_decoding", "Random drafts: is the reply plain decoding's, the KV cache right?"),
             (
                 "decoding",
