@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from textual.app import App
 from textual.color import Color
 from textual.widgets import Input
 
+import predtui
 from predtui.foreign import MOST_MARKS
 from predtui.models.shipped import themes_folder
 from predtui.state import events as ev
@@ -180,3 +183,32 @@ async def test_notices_and_prompts_are_no_markup(make_app: MakeApp) -> None:
             await pilot.pause()
             assert_harmless(app)
             assert shows(app, name) >= 2
+
+
+ROOT = Path(predtui.__file__).parent
+DRAWN = {"Static", "Label", "notify", "update"}
+"""What takes text for markup."""
+
+
+def test_what_is_drawn_has_one_maker() -> None:
+    """No widget makes content of its own, and none is given text that is not written there word for word."""
+    others = []
+    for path in (ROOT / "tui").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and path.name != "gate.py":
+                others += [f"{path.name}:{node.lineno}"] * _makes(node)
+    assert not others
+
+
+def _makes(call: ast.Call) -> bool:
+    name = ast.unparse(call.func)
+    if name == "Content" or name.startswith(("Content.", "Text.")) or name.endswith("from_markup"):
+        return True
+    text = call.args[0] if call.args else None
+    drawn = name.rpartition(".")[2] in DRAWN and name != "said.update" and text is not None
+    return drawn and not isinstance(text, ast.Constant) and not ast.unparse(text).startswith("assemble(")
+
+
+def test_consoles_have_one_maker() -> None:
+    made = [path.name for path in ROOT.rglob("*.py") if re.search(r"\bConsole\(", path.read_text(encoding="utf-8"))]
+    assert not made, "commands.console makes one whose text is no markup"
