@@ -1,6 +1,7 @@
 """Chat templates: messages to the text that a model was trained on, by the Jinja template its file carries.
 
-Rendered in a sandbox with the names that Hugging Face gives its templates, so that any published template works.
+Rendered in a sandbox with the names that Hugging Face gives its templates, so that any published template works, and
+within bounds of time and size: a template comes with a model, from anybody.
 Must not know of tokens or engines.
 """
 
@@ -14,9 +15,9 @@ from typing import Any, NoReturn
 from jinja2 import TemplateError, nodes
 from jinja2.ext import Extension, loopcontrols
 from jinja2.parser import Parser
-from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from predtui.errors import PredtuiError
+from predtui.llm.sandbox import ExceededError, MeteredEnvironment
 from predtui.state.events import Message
 
 _PROBE = "predtui-probe"
@@ -38,13 +39,16 @@ def _refuse(message: str) -> NoReturn:
     raise TemplateError(message)
 
 
-def _environment() -> ImmutableSandboxedEnvironment:
-    environment = ImmutableSandboxedEnvironment(
-        trim_blocks=True, lstrip_blocks=True, extensions=[loopcontrols, _Generation]
-    )
+def strftime_now(form: str) -> str:
+    return datetime.now().strftime(form)
+
+
+def _environment() -> MeteredEnvironment:
+    environment = MeteredEnvironment(trim_blocks=True, lstrip_blocks=True, extensions=[loopcontrols, _Generation])
     environment.globals["raise_exception"] = _refuse
-    environment.globals["strftime_now"] = lambda form: datetime.now().strftime(form)
+    environment.globals["strftime_now"] = strftime_now
     environment.filters["tojson"] = lambda value, indent=None: json.dumps(value, ensure_ascii=False, indent=indent)
+    environment.seal()
     return environment
 
 
@@ -53,18 +57,23 @@ class JinjaTemplate:
     user message instead; one that insists on alternating roles gets neighbours of one role joined."""
 
     def __init__(self, source: str, bos: str = "", eos: str = "") -> None:
-        """Raises PredtuiError for a source that is not a template."""
+        """Raises PredtuiError for a source that is not a template, or one that takes too long or makes too much."""
         self._tokens = {"bos_token": bos, "eos_token": eos}
+        self._environment = _environment()
         try:
-            self._template = _environment().from_string(source)
-        except TemplateError as error:
+            self._template = self._environment.from_string(source)
+        except Exception as error:  # what nests too deeply fails anywhere between Jinja's parser and Python's compiler
+            reason = (
+                str(error) if isinstance(error, TemplateError) else f"it cannot be compiled ({type(error).__name__})"
+            )
             raise PredtuiError(
-                f"The model's chat template is broken: {error}.", "Choose another model with --model."
+                f"The model's chat template is broken: {reason}.", "Choose another model with --model."
             ) from error
         self._takes_system = _NO_SYSTEM in source or self._probe()
 
     def render(self, messages: Sequence[Message]) -> str:
-        """The prompt, up to where the assistant's next reply begins. Raises PredtuiError if the template refuses."""
+        """The prompt, up to where the assistant's next reply begins. Raises PredtuiError if the template refuses, takes
+        too long, or makes too much."""
         if not self._takes_system:
             messages = merge_system(messages)
         try:
@@ -81,7 +90,11 @@ class JinjaTemplate:
     def _render(self, messages: Sequence[Message]) -> str:
         plain: list[dict[str, Any]] = [{"role": m.role, "content": m.content} for m in messages]
         try:
-            return self._template.render(messages=plain, add_generation_prompt=True, **self._tokens)
+            return self._environment.render(self._template, messages=plain, add_generation_prompt=True, **self._tokens)
+        except ExceededError as error:
+            raise PredtuiError(
+                f"The model's chat template is not to be trusted: {error}.", "Choose another model with --model."
+            ) from error
         except TemplateError:
             raise
         except Exception as error:

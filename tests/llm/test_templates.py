@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import time
+import tracemalloc
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from predtui.errors import PredtuiError
+from predtui.llm import sandbox
+from predtui.llm.sandbox import MeteredEnvironment
 from predtui.llm.templates import JinjaTemplate
 from predtui.state.events import Message
 
@@ -110,3 +118,154 @@ def test_a_broken_template_is_an_error_to_read() -> None:
 def test_the_sandbox_holds() -> None:
     with pytest.raises(PredtuiError):
         render("{{ ''.__class__.__mro__[1].__subclasses__() }}", ASK)
+
+
+DOUBLED = "{% set n = namespace(x='abcdefgh') %}{% for i in range(60) %}{% set n.x = MORE %}{% endfor %}{{ n.x }}"
+NESTED = "{% set n = namespace(x=['a']) %}{% for i in range(60) %}{% set n.x = [n.x, n.x] %}{% endfor %}"
+LONG = "{% set m = 'a' * 100000 %}"
+GREEDY = {
+    "100 MB in a loop": "{% for i in range(100000) %}" + "x" * 1000 + "{% endfor %}",
+    "loops that print nothing": "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}",
+    "loops over a list": "{% set l = range(9999)|list %}{% for a in l for b in l %}{% endfor %}".replace(
+        " for b in l", " %}{% for b in l"
+    )
+    + "{% endfor %}",
+    "a loop with a condition": "{% for i in range(9999) %}{% for j in range(99999) if false %}{% endfor %}{% endfor %}",
+    "macros": "{% macro f(n) %}{% if n %}{{ f(n - 1) }}{{ f(n - 1) }}{% endif %}{% endmacro %}{{ f(60) }}",
+    "a loop that calls itself": "{% for i in [1] recursive %}{{ loop([1, 1]) }}{% endfor %}",
+    "times": "{{ 'a' * 10000000000 }}",
+    "times, the other way round": "{{ 10000000000 * 'a' }}",
+    "times a list": "{{ [0] * 10000000000 }}",
+    "a power": "{{ 10 ** (10 ** 10) }}",
+    "powers of powers": "{{ (9 ** 999) ** 999 }}",
+    "a width": "{{ '%1000000000d' % 1 }}",
+    "a computed width": "{{ '%*d' % (1000000000, 1) }}",
+    "a precision": "{{ '%.1000000000f'|format(1) }}",
+    "a width of format": "{{ '{:>1000000000}'.format(1) }}",
+    "a computed width of format": "{{ '{:{}}'.format(1, '>1000000000') }}",
+    "format_map": "{{ '{a:>1000000000}'.format_map({'a': 1}) }}",
+    "a date": "{{ strftime_now('%1000000000Y') }}",
+    "ljust": "{{ 'a'.ljust(10000000000) }}",
+    "zfill": "{{ 'a'.zfill(width) }}".replace("width", "10000000000"),
+    "center": "{{ 'a'|center(10000000000) }}",
+    "indent": "{{ ('a\n' * 100000)|indent(1000000) }}",
+    "expandtabs": "{{ ('\t' * 100000).expandtabs(1000000) }}",
+    "tojson": "{{ [[1]]|tojson(indent=1000000000) }}",
+    "replace": LONG + "{{ m|replace('a', m) }}",
+    "replace, the method": LONG + "{{ m.replace('a', m) }}",
+    "join": LONG + "{{ range(100000)|join(m) }}",
+    "join, the method": LONG + "{{ m.join(m) }}",
+    "join of what is computed": LONG + "{{ m.join(range(100000)|map('string')) }}",
+    "join of copies": LONG + "{{ range(100000)|map('replace', '', m)|join }}",
+    "join of defaults": LONG + "{{ range(100000)|map(attribute='x', default=m)|join }}",
+    "a list of defaults": LONG + "{{ range(100000)|map(attribute='x', default=m)|list|tojson }}",
+    "translate": LONG + "{{ m.translate({97: m}) }}",
+    "bytes": "{{ 'a'.encode().ljust(10000000000) }}",
+    "bytes of a number": "{{ (1).to_bytes(10000000000, 'big') }}",
+    "a sum of lists": "{{ ([[0] * 1000] * 100000)|sum(start=[]) }}",
+    "batches": "{{ 'a'|batch(10000000000, 'b')|list }}",
+    "slices": "{{ 'a'|slice(10000000000)|list }}",
+    "copies of a slice": "{% set l = [0] * 400000 %}{% for i in range(99999) %}{% set k = l[1:] %}{% endfor %}",
+    "copies by a filter": "{% set l = [0] * 400000 %}{% for i in range(99999) %}{% set k = l|list %}{% endfor %}",
+    "doubled by +": DOUBLED.replace("MORE", "n.x + n.x"),
+    "doubled by ~": DOUBLED.replace("MORE", "n.x ~ n.x"),
+    "doubled by join": DOUBLED.replace("MORE", "[n.x, n.x]|join"),
+    "doubled by a format": DOUBLED.replace("MORE", "'%s%s' % (n.x, n.x)"),
+    "doubled by a filter": DOUBLED.replace("MORE", "'%s%s'|format(n.x, n.x)"),
+    "doubled by a block": "{% set x = 'a' %}" + "{% set x %}{{ x }}{{ x }}{% endset %}" * 60 + "{{ x }}",
+    "doubled in a list": NESTED + "{{ n.x }}",
+    "a doubled list as JSON": NESTED + "{{ n.x|tojson }}",
+    "a doubled list as text": NESTED + "{{ n.x|string }}",
+    "a doubled list in capitals": NESTED + "{{ n.x|upper }}",
+    "a doubled list after a text": NESTED + "{{ 'a' ~ n.x }}",
+    "a doubled list in a format": NESTED + "{{ '%s' % n.x }}",
+    "a doubled name space": NESTED + "{{ n }}",
+    "a constant": "{{ ('a' * 100000)|center(100000000)|upper }}",
+}
+
+
+@pytest.mark.parametrize("source", GREEDY.values(), ids=GREEDY.keys())
+def test_a_template_that_would_take_for_ever_or_fill_the_memory_is_one_line(
+    source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for bound, value in (("SECONDS", 0.1), ("LARGEST", 1 << 20), ("TOTAL", 1 << 24), ("_GLANCE", 1 << 10)):
+        monkeypatch.setattr(sandbox, bound, value)
+    tracemalloc.start()
+    began = time.thread_time()
+    try:
+        with pytest.raises(PredtuiError) as refused:
+            JinjaTemplate(source).render([ASK])
+        took, (_, peak) = time.thread_time() - began, tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(str(refused.value).splitlines()) == 1
+    assert len(str(refused.value)) < 300
+    assert peak < 100e6
+    assert took < 20
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["{{ " + "(" * 50_000, "{% if x %}" * 5_000, "{{ a" + ".b" * 20_000 + " }}", "x" * 300_000],
+    ids=["brackets", "blocks", "attributes", "characters"],
+)
+def test_a_template_that_nests_or_is_too_long_is_broken(source: str) -> None:
+    with pytest.raises(PredtuiError, match="template is broken") as refused:
+        JinjaTemplate(source)
+    assert len(str(refused.value).splitlines()) == 1
+
+
+PLAIN = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
+PARTS = st.sampled_from(
+    [
+        "m[0].content",
+        "'<b>'",
+        "1",
+        "2.5",
+        "none",
+        "nothing",
+        "[1, 'b']",
+        "{'a': 1}",
+        "('x', 2)",
+        "m[0]",
+        "'%s-%d'",
+        "m|length",
+    ]
+)
+FORMS = st.sampled_from(
+    [
+        "({0} + {1} + {2})", "({0} ~ {1} ~ {2})", "({0} * {1})", "({0} % {1})", "({0} ** 2)", "[{0}, {1}]",
+        "({0}, {1})", "({0}|trim)", "({0}|upper)", "({0}|replace({1}, {2}))", "([{0}, {1}]|join({2}))", "({0}|list)",
+        "({0}|tojson)", "({0}|string|length)", "({0}|default({1}))", "({0}|first)", "({0}|indent(2))", "({0}).strip()",
+        "({0}).split({1})", "({0}|e)", "({0}|safe)", "({0})[1:]", "({0})[0]", "({0}|center(9))", "({0}|int)",
+        "({0}|map('upper')|list)", "({0} == {1})", "({0}|sort|list)", "({0}|items|list)", "({0} if {1} else {2})",
+        "'{{}}-{{}}'.format({0}, {1})", "({0}|sum)",
+    ]
+)  # fmt: skip
+EXPRESSIONS = st.recursive(
+    PARTS, lambda inner: st.builds(lambda form, *parts: form.format(*parts), FORMS, inner, inner, inner), max_leaves=6
+)
+
+
+@pytest.mark.filterwarnings("ignore::SyntaxWarning")
+@given(EXPRESSIONS, EXPRESSIONS)
+@settings(max_examples=40, deadline=None)
+def test_what_is_metered_gives_what_jinja_gives(one: str, other: str) -> None:
+    source = (
+        "{% macro f(a) %}<{{ a }}>{% endmacro %}{% for x in [ONE, OTHER] %}{{ loop.index }}{{ loop.last }}{{ x }}"
+        "{{ f(x) }}{% endfor %}{% set y %}{{ OTHER }}{% endset %}{{ y }}"
+    )
+    source = source.replace("ONE", one).replace("OTHER", other)
+    messages = [{"role": "user", "content": " it's <so> "}, {"role": "user", "content": "x"}]
+    metered = MeteredEnvironment(trim_blocks=True, lstrip_blocks=True)
+    metered.seal()
+    outcomes: list[str] = []
+    for render in (
+        lambda: PLAIN.from_string(source).render(m=messages),
+        lambda: metered.render(metered.from_string(source), m=messages),
+    ):
+        try:
+            outcomes.append(render())
+        except Exception as error:
+            outcomes.append(type(error).__name__)
+    assert outcomes[0] == outcomes[1]
