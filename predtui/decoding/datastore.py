@@ -26,6 +26,8 @@ GAP = -1
 """Stands after each document, in place of a token: no match and no continuation goes across it."""
 DEPTH = 16
 """Tokens before a place by which places are sorted; a longer match is as good as one of this length."""
+_LOOKED_AT = 1 << 16
+"""Neighbours whose order is checked when a datastore is opened."""
 
 Tokens = npt.NDArray[np.int32]
 
@@ -109,13 +111,35 @@ def load(folder: Path, target: LoadedModel) -> Datastore:
         about = read_json(folder / "datastore.json")
         tokens, places = (np.load(folder / f"{name}.npy", "r", allow_pickle=False) for name in ("tokens", "places"))
         whole = tokens.dtype == places.dtype == np.int32 and tokens.shape == places.shape == (about["tokens"],)
-    except (OSError, ValueError, TypeError, KeyError) as error:
+    except Exception as error:  # numpy reads a header as a Python literal, which fails in any way
         raise PredtuiError(f"The datastore in {folder} cannot be read: {error}.", remedy) from error
     if not whole:
         raise PredtuiError(f"The datastore in {folder} is damaged: its arrays do not fit each other.", remedy)
     if about["vocabulary"] != fingerprint(target):
         raise PredtuiError(f"The datastore in {folder} has the tokens of another model than {target.name}.", remedy)
-    return Datastore(tokens, places, about["vocabulary"])
+    store = Datastore(tokens, places, about["vocabulary"])
+    if not _sound(store, target.model.vocab_size):
+        raise PredtuiError(f"The datastore in {folder} is damaged: its values make no sense.", remedy)
+    return store
+
+
+def _sound(store: Datastore, vocabulary: int) -> bool:
+    """Whether all values are within range, and the order holds where it is looked at. A wrong place elsewhere costs a
+    draft, never a reply: what is drafted is verified."""
+    tokens, places = store.tokens, store.places
+    if not tokens.size or tokens.min() < GAP or tokens.max() >= vocabulary:
+        return False
+    if places.min() < 1 or places.max() > len(tokens):
+        return False
+    looked = np.unique(np.linspace(0, max(0, len(places) - 2), _LOOKED_AT).astype(np.int64))
+    before, after = places[looked].astype(np.int64), places[np.minimum(looked + 1, len(places) - 1)].astype(np.int64)
+    equal = np.ones(len(looked), bool)
+    for back in range(1, DEPTH + 1):
+        one, other = (np.where(at >= back, tokens[np.maximum(at - back, 0)], GAP) for at in (before, after))
+        if (equal & (one > other)).any():
+            return False
+        equal &= (one == other) & (one != GAP)
+    return True
 
 
 def fingerprint(target: LoadedModel) -> str:

@@ -33,6 +33,9 @@ TYPES = {
 """Tensor type: its name."""
 _REMEDY = "Fetch or copy the file again, or choose another model with --model."
 _MOST_ITEMS = 1 << 32
+_DEEPEST = 4
+"""Arrays within arrays. No known key has any."""
+_MOST_DIMENSIONS = 4
 _SIZES = ("block_count", "embedding_length", "context_length")
 """What no model has none of; llama.cpp ends its process over a zero."""
 
@@ -167,7 +170,7 @@ def _tensors(reader: Reader, count: int, alignment: int) -> tuple[dict[str, Gguf
     return tensors, max((one.end for one in tensors.values()), default=data)
 
 
-def read_value(reader: Reader, kind: int) -> str | int | float | bool | None:
+def read_value(reader: Reader, kind: int, depth: int = 0) -> str | int | float | bool | None:
     """One metadata value; None for an array, which is passed over."""
     if kind == _STRING:
         return reader.string()
@@ -180,8 +183,10 @@ def read_value(reader: Reader, kind: int) -> str | int | float | bool | None:
     if item == _STRING:
         reader.skip_strings(length)
         return None
+    if depth == _DEEPEST:
+        raise ValueError("arrays within arrays")
     for _ in range(length):
-        read_value(reader, item)
+        read_value(reader, item, depth + 1)
     return None
 
 
@@ -194,7 +199,10 @@ def _scalar(kind: int) -> str:
 def _tensor(reader: Reader) -> tuple[str, GgufTensor]:
     """Name and description of a tensor, its place counted from the beginning of the data."""
     name = reader.string()
-    shape = tuple(reader.count() for _ in range(reader.count("<I")))
+    dimensions = reader.count("<I")
+    if dimensions > _MOST_DIMENSIONS:
+        raise ValueError(f"a tensor of {dimensions} dimensions")
+    shape = tuple(reader.count() for _ in range(dimensions))
     kind, begin = reader.count("<I"), reader.offset()
     weights, length = BLOCKS.get(kind, (1, 0))
     return name, GgufTensor(TYPES.get(kind, str(kind)), shape, begin, begin + prod(shape) // weights * length)

@@ -21,6 +21,9 @@ FORMER = {"Future": "Continuation", "Candidate.struck": "rejected"}
 """Events and fields that recorded sessions may have by the name they went by before."""
 MAX_SILENCE = 1 << 24
 """Bytes that one event's sound may have."""
+RANGES: dict[str, tuple[float, float]] = {"time": (0, 1e9), "progress": (-1, 1), "rate": (1, 1 << 20)}
+"""Fields whose numbers have a range of their own."""
+_INTEGERS, _NUMBERS = (-1, 1 << 53), (-1e12, 1e12)
 
 
 def to_json(event: ev.Event, sound: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -57,6 +60,7 @@ def from_json(record: Any, sound: Callable[[Mapping[str, Any]], bytes] | None = 
             raise ValueError(f"{kind.__name__} has no field {name!r}")
         try:
             values[name] = _bytes(value, sound) if hints[name] == Sound else _decode(hints[name], value)
+            _check(values[name], RANGES.get(name))
         except (TypeError, KeyError) as error:
             raise ValueError(f"{kind.__name__}.{name}: {error}") from error
     return kind(**values)
@@ -105,10 +109,19 @@ def _decode(hint: Any, value: Any) -> Any:
     if dataclasses.is_dataclass(hint) and isinstance(hint, type):
         return _dataclass(hint, value)
     if hint is float and type(value) is int:
+        _check(value, _NUMBERS)
         return float(value)
     if type(value) is not hint:
         raise TypeError(f"{value!r} is not {hint.__name__}")
+    if hint in (int, float):
+        _check(value, _INTEGERS if hint is int else _NUMBERS)
     return value
+
+
+def _check(value: Any, allowed: tuple[float, float] | None) -> None:
+    """Raises TypeError for a number out of range, or one that is none."""
+    if allowed and not allowed[0] <= value <= allowed[1]:
+        raise TypeError(f"{value!r} is not within {allowed[0]:g} and {allowed[1]:g}")
 
 
 def _one_of(choices: tuple[Any, ...], value: Any) -> Any:
@@ -121,10 +134,13 @@ def _tuple(kinds: tuple[Any, ...], value: Any) -> tuple[Any, ...]:
     if not isinstance(value, list):
         raise TypeError(f"{value!r} is not a list")
     each = kinds[:1] * len(value) if kinds[-1] is Ellipsis else kinds
-    return tuple(_decode(kind, item) for kind, item in zip(each, value, strict=False))
+    if len(each) != len(value):
+        raise TypeError(f"{value!r} is not {len(each)} values")
+    return tuple(_decode(kind, item) for kind, item in zip(each, value, strict=True))
 
 
 def _dataclass(kind: type[Any], value: Any) -> Any:
     if not isinstance(value, dict):
         raise TypeError(f"{value!r} is not an object")
-    return kind(**value)
+    hints = typing.get_type_hints(kind)
+    return kind(**{name: _decode(hints[name], item) for name, item in value.items()})

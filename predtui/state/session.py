@@ -17,6 +17,7 @@ from typing import Any, TextIO
 
 from predtui.clock import Clock, RealClock
 from predtui.errors import PredtuiError
+from predtui.files import parse_json, resolve
 from predtui.settings import state_folder
 from predtui.state import events as ev
 from predtui.state.codec import from_json, inline_sound, to_json
@@ -27,6 +28,13 @@ __all__ = ["Recorder", "Replay", "find_session", "new_session_folder", "play", "
 
 EVENTS_FILE = "session.jsonl"
 _WAV_HEADER = 44
+LONGEST_LINE = 1 << 25
+"""Characters of one event, its sound included where that stands in the line."""
+LONGEST_PAUSE = 10.0
+"""Seconds for which nothing happens in a replay, however long nothing happened."""
+LONGEST_SESSION = 86400.0 * 7
+"""Seconds from a session's first event to its last."""
+_SHOWN = 300
 Publish = Callable[[ev.Event], None]
 
 
@@ -37,7 +45,8 @@ def new_session_folder() -> Path:
 
 def find_session(path: Path) -> Path:
     """The JSONL file that ``path`` (it, or its folder) means. Raises PredtuiError where there is none."""
-    file = path / EVENTS_FILE if path.is_dir() else path
+    named = resolve(path)
+    file = named / EVENTS_FILE if named.is_dir() else named
     if not file.is_file():
         raise PredtuiError(
             f"{path}: no recorded session here.", f"Give a folder that holds {EVENTS_FILE}, or that file."
@@ -130,20 +139,28 @@ def read(path: Path) -> Iterator[ev.Event]:
     Raises PredtuiError where there is no session, or its first line is not one's.
     """
     file = find_session(path)
+    first: float | None = None
     try:
         with file.open(encoding="utf-8", errors="replace") as lines:
-            for number, line in enumerate(lines, 1):
+            for number, line in enumerate(iter(lambda: lines.readline(LONGEST_LINE), ""), 1):
+                if len(line) == LONGEST_LINE:
+                    raise PredtuiError(f"{file}, line {number}: longer than {LONGEST_LINE:,} characters.")
                 if line.strip():
-                    yield _event(file, number, line)
+                    event = _event(file, number, line, first)
+                    first = first or event.time or None
+                    yield event
     except OSError as error:
         raise PredtuiError(f"{file}: cannot be read: {error}.") from error
 
 
-def _event(file: Path, number: int, line: str) -> ev.Event:
+def _event(file: Path, number: int, line: str, first: float | None) -> ev.Event:
     try:
-        return from_json(json.loads(line), lambda place: _sound(file.parent, place))
-    except (ValueError, RecursionError) as error:
-        problem = f"{file}, line {number}: {error}"
+        event = from_json(parse_json(line), lambda place: _sound(file.parent, place))
+        if first is not None and event.time and abs(event.time - first) > LONGEST_SESSION:
+            raise ValueError(f"time {event.time:g} is days away from the first event's, {first:g}")
+        return event
+    except ValueError as error:
+        problem = f"{file}, line {number}: {str(error)[:_SHOWN]}"
         if number == 1:
             raise PredtuiError(f"{problem}.", "This is no recorded session.") from error
         return ev.Notice(text=f"{problem}; the line is left out.", severity="warning")
@@ -151,8 +168,10 @@ def _event(file: Path, number: int, line: str) -> ev.Event:
 
 def _sound(folder: Path, place: Mapping[str, Any]) -> bytes:
     """PCM out of a WAV file of ours. Raises ValueError where it is not there."""
-    name, offset, samples = str(place["file"]), int(place["offset"]), int(place["samples"])
-    if Path(name).name != name or offset < 0 or samples < 0:
+    name, offset, samples = place["file"], place["offset"], place["samples"]
+    if not isinstance(name, str) or type(offset) is not int or type(samples) is not int:
+        raise TypeError(f"{place!r} names no sound")
+    if Path(name).name != name or offset < 0 or samples < 0 or not (folder / name).is_file():
         raise ValueError(f"{name!r}, offset {offset}, {samples} samples: no sound of this session")
     start, length = _WAV_HEADER + 2 * offset, 2 * samples
     try:
@@ -168,12 +187,14 @@ def _sound(folder: Path, place: Mapping[str, Any]) -> bytes:
 def play(
     path: Path, publish: Publish, clock: Clock, speed: float = 1.0, stopped: Callable[[], bool] = lambda: False
 ) -> None:
-    """Publish a session's events at the pace they were recorded, ``speed`` times as fast (0: at once)."""
-    start, first = clock.now(), None
+    """Publish a session's events at the pace they were recorded, ``speed`` times as fast (0: at once); a pause lasts
+    ``LONGEST_PAUSE`` at most."""
+    due, last = clock.now(), None
     for event in read(path):
         if event.time and speed > 0:
-            first = event.time if first is None else first
-            _sleep_until(start + (event.time - first) / speed, clock, stopped)
+            due += min(event.time - (event.time if last is None else last), LONGEST_PAUSE * speed) / speed
+            last = event.time
+            _sleep_until(due, clock, stopped)
         if stopped():
             return
         publish(event)

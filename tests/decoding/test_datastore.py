@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import random
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -133,7 +135,60 @@ def foreign(folder: Path) -> None:
     (folder / "datastore.json").write_text(json.dumps(about | {"vocabulary": "other"}))
 
 
-@pytest.mark.parametrize("harm", [no_folder, cut_short, pickled, unequal, foreign])
+def unknown_token(folder: Path) -> None:
+    np.save(folder / "tokens.npy", np.array([1, 2, 1 << 30, -1], np.int32))
+
+
+def negative_token(folder: Path) -> None:
+    np.save(folder / "tokens.npy", np.array([1, 2, -7, -1], np.int32))
+
+
+def place_beyond(folder: Path) -> None:
+    np.save(folder / "places.npy", np.array([1, 2, 3, 5], np.int32))
+
+
+def no_place(folder: Path) -> None:
+    np.save(folder / "places.npy", np.array([1, 0, 3, 4], np.int32))
+
+
+def out_of_order(folder: Path) -> None:
+    np.save(folder / "places.npy", np.load(folder / "places.npy")[::-1])
+
+
+def bad_header(folder: Path) -> None:
+    data = (folder / "places.npy").read_bytes()
+    (folder / "places.npy").write_bytes(data.replace(b"{", b"(", 1))
+
+
+def nested(folder: Path) -> None:
+    (folder / "datastore.json").write_text("[" * 100_000)
+
+
+HARMS = [
+    no_folder, cut_short, pickled, unequal, foreign, unknown_token, negative_token, place_beyond, no_place, out_of_order,
+    bad_header, nested,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_mutated_datastore_is_refused_or_can_be_asked_anything(seed: int, tmp_path: Path) -> None:
+    target, chance = load("3", "scripted"), random.Random(seed)
+    datastore.write(datastore.build([[1, 2, 3, 1, 2], [4, 5]], datastore.fingerprint(target)), tmp_path)
+    for _ in range(10):
+        path = tmp_path / chance.choice(["tokens.npy", "places.npy", "places.npy", "datastore.json"])
+        whole = path.read_bytes()
+        data = bytearray(whole)
+        for _ in range(chance.randint(1, 3)):
+            data[chance.randrange(len(data))] = chance.randrange(256)
+        path.write_bytes(data)
+        with suppress(PredtuiError):
+            store = datastore.load(tmp_path, target)
+            Retrieval(store).propose([1, 2, 3], 4)
+            store.following(store.longest_match([1, 2])[1], 30)
+        path.write_bytes(whole)
+
+
+@pytest.mark.parametrize("harm", HARMS)
 def test_what_cannot_be_used_is_refused_with_the_command_that_makes_another(
     harm: Callable[[Path], None], tmp_path: Path
 ) -> None:

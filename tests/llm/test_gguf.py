@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import struct
 from contextlib import suppress
 from pathlib import Path
 
@@ -34,6 +35,16 @@ def test_what_is_no_model_is_refused_with_a_remedy(tmp_path: Path) -> None:
         with pytest.raises(PredtuiError, match=reason) as refused:
             read_header(tmp_path / name)
         assert refused.value.remedy
+
+
+@pytest.mark.parametrize("depth", [5, 2_000, 100_000])
+def test_arrays_within_arrays_are_refused(depth: int, tmp_path: Path) -> None:
+    key = struct.pack("<Q1sI", 1, b"a", 9)
+    (tmp_path / "deep.gguf").write_bytes(
+        b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + key + struct.pack("<IQ", 9, 1) * depth + struct.pack("<IQ", 0, 0)
+    )
+    with pytest.raises(PredtuiError, match="arrays within arrays"):
+        read_header(tmp_path / "deep.gguf")
 
 
 @given(cut=st.floats(0, 1, exclude_max=True), damage=st.lists(st.tuples(st.integers(0, 400), st.integers(0, 255))))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from predtui.state import events as ev
-from predtui.state.codec import KINDS, MAX_SILENCE, from_json, inline_sound, to_json
+from predtui.state.codec import KINDS, MAX_SILENCE, RANGES, from_json, inline_sound, to_json
 from predtui.state.sound import Clip
 
 st.register_type_strategy(Clip, st.builds(Clip, st.just(1), st.just(0), st.integers(0, 100)))
@@ -23,8 +23,12 @@ values: st.SearchStrategy[Any] = st.recursive(
 @pytest.mark.parametrize("kind", KINDS.values())
 @given(st.data())
 def test_any_event_survives_json_with_its_sound(kind: type[ev.Event], data: st.DataObject) -> None:
-    numbers = st.floats(allow_nan=False, allow_infinity=False)
-    event = data.draw(st.builds(kind, time=numbers)) if kind is not ev.Usage else ev.Usage(stages=(("llm", 1.0, 2.0),))
+    fields = {name: st.floats(*ends) for name, ends in RANGES.items() if name in ("time", "progress")}
+    fields |= {name: st.floats(-1e12, 1e12) for name, hint in kind.__annotations__.items() if hint == "float"} | fields
+    given = {name: held for name, held in fields.items() if name in kind.__dataclass_fields__}
+    if issubclass(kind, ev.AudioFrame | ev.SpeechChunk):
+        given["rate"] = st.integers(1, 1 << 20)
+    event = data.draw(st.builds(kind, **given)) if kind is not ev.Usage else ev.Usage(stages=(("llm", 1.0, 2.0),))
     sound = bytes(event.pcm) if isinstance(event, ev.AudioFrame | ev.SpeechChunk) else None
     text = json.dumps(to_json(event, None if sound is None else inline_sound(sound)))
     read = from_json(json.loads(text))
@@ -62,3 +66,40 @@ def test_a_length_that_no_sound_has_is_refused(length: object) -> None:
 def test_sessions_of_former_versions_are_read() -> None:
     assert from_json({"type": "Future", "prompt": "a", "sentence": "b"}) == ev.Continuation(prompt="a", sentence="b")
     assert from_json({"type": "Candidate", "struck": "a"}) == ev.Candidate(rejected="a")
+
+
+@pytest.mark.parametrize(
+    "number", ["1" + "0" * 400, "-1e300", "1e400", "NaN", "Infinity", "-Infinity", "true", '"1"', "[1]"]
+)
+@pytest.mark.parametrize(
+    ("kind", "field"),
+    [
+        ("Notice", "time"),
+        ("Notice", "turn"),
+        ("StageStatus", "progress"),
+        ("Work", "end"),
+        ("Usage", "cpu"),
+        ("Usage", "gpu"),
+        ("AudioFrame", "rate"),
+        ("Verdict", "accepted"),
+    ],
+)
+def test_a_number_that_cannot_be_is_refused(kind: str, field: str, number: str) -> None:
+    with pytest.raises(ValueError, match=rf"{kind}\.{field}: "):
+        from_json(json.loads(f'{{"type": "{kind}", "{field}": {number}}}'))
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"type": "Usage", "stages": [["llm"]]},
+        {"type": "Usage", "stages": [["llm", 1.0, float("nan")]]},
+        {"type": "TurnStarted", "history": [{"role": "nobody", "content": "x"}]},
+        {"type": "TurnStarted", "history": [{"role": "user", "content": 5}]},
+        {"type": "Notice", "time": -1.0},
+        {"type": "AudioFrame", "rate": 0},
+    ],
+)
+def test_values_within_values_are_looked_at_too(record: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"Usage|TurnStarted|Notice|AudioFrame"):
+        from_json(record)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import wave
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,10 @@ import pytest
 from predtui.clock import VirtualClock
 from predtui.errors import PredtuiError
 from predtui.state import events as ev
+from predtui.state import session
 from predtui.state.codec import KINDS, from_json, to_json
 from predtui.state.reducer import reduce
-from predtui.state.session import Recorder, Replay, find_session, new_session_folder, play, read
+from predtui.state.session import LONGEST_PAUSE, Recorder, Replay, find_session, new_session_folder, play, read
 from predtui.state.turn import Turn
 
 EVENTS = [
@@ -96,6 +98,16 @@ def test_a_malformed_record_names_its_field(record_: Any, complaint: str) -> Non
         '{"type": "AudioFrame", "pcm": {"bytes": 99999999999999999999}}',
         '{"type": "AudioFrame", "pcm": {"base64": "%"}}',
         "\0\udcff",
+        '{"type": "AudioFrame", "pcm": {"file": "input-16000.wav", "offset": Infinity, "samples": 1}}',
+        '{"type": "AudioFrame", "pcm": {"file": "input-16000.wav", "offset": 1e400, "samples": []}}',
+        '{"type": "AudioFrame", "pcm": {"file": "pipe", "offset": 0, "samples": 1}}',
+        '{"type": "StageStatus", "time": 1e9}',
+        '{"type": "StageStatus", "time": 1e6}',
+        '{"type": "StageStatus", "time": NaN}',
+        '{"type": "StageStatus", "time": Infinity}',
+        f'{{"type": "StageStatus", "progress": 1{"0" * 400}}}',
+        f'{{"type": "StageStatus", "progress": 1{"0" * 5000}}}',
+        '{"type": "Notice", "text": ["' + "x" * 100_000 + '"]}',
         "[" * 100_000,
     ],
 )
@@ -103,11 +115,13 @@ def test_a_malformed_line_is_a_notice_with_file_and_line(tmp_path: Path, line: s
     record(tmp_path / "s", EVENTS[:3])
     file = tmp_path / "s" / "session.jsonl"
     lines = file.read_text().splitlines()
+    os.mkfifo(tmp_path / "s" / "pipe")
     file.write_bytes("\n".join([*lines[:2], line, "", lines[2]]).encode(errors="surrogateescape"))
     first, second, notice, last = read(tmp_path / "s")
     assert [first, second, last] == EVENTS[:3]
     assert isinstance(notice, ev.Notice)
     assert notice.text.startswith(f"{file}, line 3: ")
+    assert len(notice.text) < 1000
 
 
 def test_what_is_no_session_is_refused(tmp_path: Path) -> None:
@@ -178,6 +192,24 @@ def test_play_keeps_the_recorded_pace(tmp_path: Path) -> None:
     assert [event for _, event in heard] == EVENTS
     assert [round(time, 6) for time, _ in heard[:3]] == [100.0, 100.04, 100.08]
     assert heard[-1][0] == pytest.approx(101.4)
+
+
+def test_a_long_pause_of_a_recording_is_cut_short(tmp_path: Path) -> None:
+    record(
+        tmp_path / "s", [ev.Notice(text=str(at), time=at) for at in (5.0, 6.0, 90_000.0, 90_001.0, 80_000.0, 80_002.0)]
+    )
+    clock = VirtualClock(0.0)
+    heard: list[float] = []
+    play(tmp_path / "s", lambda event: heard.append(round(clock.now(), 6)), clock)
+    assert heard[:4] == [0.0, 1.0, 1.0 + LONGEST_PAUSE, 2.0 + LONGEST_PAUSE]
+    assert heard[-1] < 3 * LONGEST_PAUSE
+
+
+def test_a_line_without_an_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "LONGEST_LINE", 100)
+    (tmp_path / "long.jsonl").write_text('{"type": "Notice"}\n' + "x" * 101)
+    with pytest.raises(PredtuiError, match=r"line 2: longer than 100 characters"):
+        list(read(tmp_path / "long.jsonl"))
 
 
 def test_play_stops_when_told(tmp_path: Path) -> None:
