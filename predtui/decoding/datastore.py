@@ -110,14 +110,15 @@ def load(folder: Path, target: LoadedModel) -> Datastore:
     try:
         about = read_json(folder / "datastore.json")
         tokens, places = (np.load(folder / f"{name}.npy", "r", allow_pickle=False) for name in ("tokens", "places"))
+        vocabulary = about["vocabulary"]
         whole = tokens.dtype == places.dtype == np.int32 and tokens.shape == places.shape == (about["tokens"],)
     except Exception as error:  # numpy reads a header as a Python literal, which fails in any way
         raise PredtuiError(f"The datastore in {folder} cannot be read: {error}.", remedy) from error
     if not whole:
         raise PredtuiError(f"The datastore in {folder} is damaged: its arrays do not fit each other.", remedy)
-    if about["vocabulary"] != fingerprint(target):
+    if vocabulary != fingerprint(target):
         raise PredtuiError(f"The datastore in {folder} has the tokens of another model than {target.name}.", remedy)
-    store = Datastore(tokens, places, about["vocabulary"])
+    store = Datastore(tokens, places, vocabulary)
     if not _sound(store, target.model.vocab_size):
         raise PredtuiError(f"The datastore in {folder} is damaged: its values make no sense.", remedy)
     return store
