@@ -16,3 +16,10 @@ class PredtuiError(Exception):
 
     def __reduce__(self) -> tuple[type[PredtuiError], tuple[str, str]]:
         return (type(self), (self.message, self.remedy))
+
+
+def described(error: Exception) -> str:
+    """``error`` in one line: its kind, and what it says, where it says anything."""
+    said = (str(error).splitlines() or [""])[0].rstrip(".")
+    kind = "memory has run out" if isinstance(error, MemoryError) else type(error).__name__
+    return f"{kind}: {said}" if said else kind

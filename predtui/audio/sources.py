@@ -9,10 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
-
 from predtui.audio import devices
-from predtui.audio.resample import FRAME, FRAME_BYTES, RATE, Resampler, join
+from predtui.audio.files import check_file, decode, duration, truncated
+from predtui.audio.resample import FRAME, FRAME_BYTES, RATE, Resampler
 from predtui.clock import Clock, RealClock
 from predtui.errors import PredtuiError
 
@@ -211,15 +210,20 @@ class FileSource(NullSource):
         self._sound = iter(())
 
     def _decoded(self) -> Iterator[bytes]:
-        """Non-empty pieces of 16 kHz mono PCM. Damage at the start raises, later it ends the sound with a warning."""
-        begun = False
+        """Non-empty pieces of 16 kHz mono PCM, of ``LONGEST_SECONDS`` together. Damage at the start raises, later it
+        ends the sound with a warning."""
+        left = longest = round(LONGEST_SECONDS * RATE) * 2
         try:
             for piece in decode(self._path):
-                begun = True
+                if len(piece) > left:
+                    self.warning = f"{self._path.name} is longer than a turn: playing its beginning."
+                    yield piece[:left]
+                    return
+                left -= len(piece)
                 yield piece
-        except (OSError, ValueError) as error:  # every FFmpeg error is one of the two
-            if not begun:
-                raise PredtuiError(f"{self._path} is not a sound file.", "WAV, FLAC, MP3, Ogg, … work.") from error
+        except PredtuiError:
+            if left == longest:
+                raise
             self.warning = f"{self._path.name} is damaged: playing what is there."
 
 
@@ -231,63 +235,3 @@ def check_sound(path: Path) -> None:
         raise PredtuiError(
             f"{path} lasts {seconds / 60:.0f} minutes, and a turn {LONGEST_SECONDS / 60:.0f} at most.", "Cut it."
         )
-
-
-def check_file(path: Path) -> None:
-    """Raises PredtuiError where ``path`` is no readable, non-empty file."""
-    try:
-        if not path.is_file():
-            raise PredtuiError(f"{path} is not a file." if path.exists() else f"{path} does not exist.")
-        with path.open("rb") as file:
-            if not file.read(1):
-                raise PredtuiError(f"{path} is empty.", "Choose another file.")
-    except OSError as error:
-        raise PredtuiError(f"{path} cannot be read: {error.strerror or error}.") from error
-
-
-def truncated(path: Path) -> bool:
-    """Whether a WAV file ends before its header says that its samples do. Streams of unknown length do not count."""
-    size = path.stat().st_size
-    with path.open("rb") as file:
-        head = file.read(12)
-        if head[:4] != b"RIFF" or head[8:] != b"WAVE":
-            return False
-        while len(chunk := file.read(8)) == 8:
-            length = int.from_bytes(chunk[4:], "little")
-            if chunk[:4] == b"data":
-                return length not in (0, 0xFFFFFFFF) and file.tell() + length > size
-            file.seek(length + length % 2, 1)
-    return False
-
-
-def duration(path: Path) -> float:
-    """Seconds that the file says it lasts, 0 where it does not say."""
-    import av
-
-    with av.open(str(path), options={"protocol_whitelist": "file"}) as container:
-        return (container.duration or 0) / av.time_base
-
-
-def decode(path: Path) -> Iterator[bytes]:
-    """The first sound track as non-empty pieces of mono 16-bit PCM at 16 kHz; samples that are not finite are silenced.
-
-    Raises OSError or ValueError (FFmpeg's errors derive from them) where it is no sound or damaged.
-    """
-    import av
-
-    with av.open(str(path), options={"protocol_whitelist": "file"}) as container:
-        if not container.streams.audio:
-            raise ValueError("no sound track")
-        to_float: av.AudioResampler | None = None
-        to_rate = av.AudioResampler(format="s16", layout="mono", rate=RATE)
-        for frame in container.decode(audio=0):
-            to_float = to_float or av.AudioResampler(format="fltp", layout=frame.layout, rate=frame.sample_rate)
-            for planar in to_float.resample(frame):
-                samples = planar.to_ndarray()
-                samples = np.where(np.isfinite(samples), samples, 0.0).mean(axis=0, keepdims=True, dtype=np.float32)
-                mono = av.AudioFrame.from_ndarray(np.clip(samples, -1.0, 1.0), format="fltp", layout="mono")
-                mono.sample_rate = planar.sample_rate
-                if piece := join(to_rate.resample(mono)):
-                    yield piece
-        if to_float is not None and (piece := join(to_rate.resample(None))):
-            yield piece

@@ -80,7 +80,7 @@ class TurnGate:
 
     def listen(self, source: Literal["voice", "file"], path: str, time: float) -> None:
         """Open a spoken turn, where there is what hears it."""
-        missing = [name for name in ("mic", "asr") if not self._stages.usable(name)]
+        missing = [name for name in ("mic", "asr") if not self._stages.answers(name)]
         if missing:
             self._bus.notify(f"Cannot listen: {' and '.join(missing)} not available. Type instead.", "warning")
             return

@@ -96,7 +96,10 @@ class Recorder:
                 continue  # a full disk: what is missing has been reported
 
     def _keep(self, event: ev.Event) -> dict[str, Any] | None:
-        """Write the event's sound to its WAV file; where it lies there."""
+        """Write the event's sound to its WAV file; where it lies there. The replies before a new turn are over."""
+        if isinstance(event, ev.TurnStarted):
+            for name in [name for name in self._sounds if name.startswith("reply-")]:
+                self._sounds.pop(name).close()
         if isinstance(event, ev.AudioFrame):
             name = f"input-{event.rate}.wav"
         elif isinstance(event, ev.SpeechChunk):

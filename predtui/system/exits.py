@@ -25,7 +25,10 @@ def signal_name(returncode: int) -> str:
 
 
 def ending(returncode: int) -> str:
-    """A process that ends so "was killed by SIGSEGV", or "ended with exit status 1"."""
+    """A process that ends so "was killed by SIGSEGV", or "ended with exit status 1". The system kills by SIGKILL what
+    takes too much memory."""
+    if returncode == -signal.SIGKILL:
+        return "was killed by SIGKILL (memory may have run out)"
     return f"was killed by {name}" if (name := signal_name(returncode)) else f"ended with exit status {returncode}"
 
 

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from predtui.errors import PredtuiError
+from predtui.errors import PredtuiError, described
+from predtui.foreign import without_controls
 from predtui.settings import TtsSettings
 from predtui.tts.base import BufferedSpeech, Remainder, SpeechState
 
@@ -86,7 +87,7 @@ def transcribe(texts: Iterable[str], voice: str) -> list[str]:
 
 
 def _transcribed(clause: Callable[..., bytes | None], text: str) -> str:
-    rest = ctypes.c_char_p(text.replace("\0", " ").encode("utf-8", errors="replace"))
+    rest = ctypes.c_char_p(_bytes(text))
     clauses = []
     while rest.value is not None:  # the library moves it on by a clause, to nothing at the end
         clauses.append((clause(ctypes.byref(rest), _CHARS_UTF8, _IPA) or b"").decode("utf-8", errors="replace"))
@@ -136,12 +137,31 @@ class EspeakSynthesizer:
     def _run(
         self, text: str, chunks: queue.SimpleQueue[bytes | PredtuiError | None], abandoned: threading.Event
     ) -> None:
-        def receive(samples: object, count: int, _events: object) -> int:
-            if samples and count > 0:
-                chunks.put(ctypes.string_at(samples, count * 2))  # type: ignore[arg-type]
-            return int(abandoned.is_set())
+        """Whatever happens, ``chunks`` ends: somebody waits for it."""
+        try:
+            self._speak(text, chunks.put, abandoned.is_set)
+        except PredtuiError as error:
+            chunks.put(error)
+        except Exception as error:
+            chunks.put(PredtuiError(f"eSpeak NG failed on {text[:40]!r}: {described(error)}."))
+        finally:
+            chunks.put(None)
 
-        encoded = text.replace("\0", " ").encode()
+    def _speak(self, text: str, put: Callable[[bytes], None], abandoned: Callable[[], bool]) -> None:
+        """Raises PredtuiError where the library fails, and what receiving its samples raised."""
+        failures: list[Exception] = []
+
+        def receive(samples: object, count: int, _events: object) -> int:
+            """What it raises would be lost in the library."""
+            try:
+                if samples and count > 0:
+                    put(ctypes.string_at(samples, count * 2))  # type: ignore[arg-type]
+                return int(abandoned())
+            except Exception as error:
+                failures.append(error)
+                return 1
+
+        encoded = _bytes(text)
         callback = _Callback(receive)
         with _lock:
             self._configure()
@@ -150,12 +170,18 @@ class EspeakSynthesizer:
                 encoded, ctypes.c_size_t(len(encoded) + 1), 0, 0, 0, _CHARS_UTF8, None, None
             )
             self._library.espeak_Synchronize()
+        if failures:
+            raise failures[0]
         if code != 0:
-            chunks.put(PredtuiError(f"eSpeak NG failed with code {code} on {text[:40]!r}."))
-        chunks.put(None)
+            raise PredtuiError(f"eSpeak NG failed with code {code} on {text[:40]!r}.")
 
     def close(self) -> None:
         """The library stays: it is one per process."""
+
+
+def _bytes(text: str) -> bytes:
+    """Without control characters: some are commands to the library, such as another rate."""
+    return without_controls(text).encode("utf-8", errors="replace")
 
 
 def _without_leading_silence(chunk: bytes) -> bytes:

@@ -10,6 +10,8 @@ import unicodedata
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from predtui.foreign import without_controls
+
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
@@ -43,7 +45,7 @@ def speakable(text: str) -> str:
     words = "".join(character for character in plain if not _is_pictograph(character))
     if not any(character.isalnum() for character in words):
         words = " ".join(_name(character) for character in plain if _is_named(character))
-    return re.sub(r"\s+", " ", words).strip()
+    return re.sub(r"\s+", " ", without_controls(words)).strip()
 
 
 def _spoken_url(match: re.Match[str]) -> str:

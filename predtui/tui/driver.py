@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol, cast
 
-from predtui.errors import PredtuiError
+from predtui.errors import PredtuiError, described
 from predtui.runtime.typing import Typed
 from predtui.state.events import Event
 from predtui.state.turn import Turn
@@ -83,4 +83,4 @@ class Requests:
 
 def one_line(error: Exception) -> str:
     """What a person can act on."""
-    return str(error) if isinstance(error, PredtuiError) else f"{type(error).__name__}: {error}"
+    return str(error) if isinstance(error, PredtuiError) else described(error)

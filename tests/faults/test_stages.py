@@ -52,7 +52,7 @@ def test_sigkill_in_the_middle_of_work_is_an_event_and_a_restart_works(echo: Mad
     pid = host.pid
     assert pid is not None
     os.kill(pid, signal.SIGKILL)
-    assert out.status("restarting").message == "toy was killed by SIGKILL."
+    assert out.status("restarting").message == "toy was killed by SIGKILL (memory may have run out)."
     assert gone(pid)
     say(host, "lost")
     host.restart()

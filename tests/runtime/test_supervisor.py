@@ -116,7 +116,8 @@ def test_a_stage_that_crashes_in_its_first_work_twice_answers_in_its_safest_way(
 
 def test_one_that_is_killed_from_outside_is_not_slowed_down(run: Run) -> None:
     pipeline, events = run("SIGKILL open", BELTED)
-    assert "was killed by SIGKILL. Given up after 3 restarts. Choose another" in state(pipeline, "failed").message
+    told = state(pipeline, "failed").message
+    assert "was killed by SIGKILL (memory may have run out). Given up after 3 restarts. Choose another" in told
     assert not [text for text in notices(events) if "belt" in text]
 
 
@@ -214,3 +215,7 @@ def test_an_exit_status_is_no_signal(status: int) -> None:
 def test_a_signal_is_named(status: int, name: str) -> None:
     assert signal_name(status) == name
     assert ending(status) == f"was killed by {name}"
+
+
+def test_who_is_killed_from_outside_may_have_taken_too_much_memory() -> None:
+    assert ending(-9) == "was killed by SIGKILL (memory may have run out)"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import json
 import os
 import wave
@@ -257,3 +258,22 @@ def test_a_replay_says_when_it_is_over(tmp_path: Path) -> None:
     replay.wait(10)
     assert not replay.running
     assert replay.state.notices[0].text == "hello"
+
+
+def test_thirty_turns_leave_no_more_files_open_than_two(tmp_path: Path) -> None:
+    def turn(number: int) -> None:
+        recorder(ev.TurnStarted(turn=number))
+        for pcm, rate in itertools.product((b"\1\0", b"\2\0"), (22050, 16000)):  # one engine speaks for another
+            recorder(ev.AudioFrame(turn=number, pcm=pcm))
+            recorder(ev.SpeechChunk(turn=number, pcm=pcm, rate=rate))
+
+    recorder = Recorder(tmp_path / "s", lambda event: None)
+    turn(1)
+    turn(2)
+    before = len(os.listdir("/proc/self/fd"))
+    for number in range(3, 33):
+        turn(number)
+    assert len(os.listdir("/proc/self/fd")) == before
+    recorder.close()
+    chunks = [event for event in read(tmp_path / "s") if isinstance(event, ev.SpeechChunk)]
+    assert [bytes(chunk.pcm) for chunk in chunks] == [b"\1\0", b"\1\0", b"\2\0", b"\2\0"] * 32

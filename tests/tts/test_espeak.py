@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import itertools
 from collections.abc import Iterable
 
@@ -11,6 +12,7 @@ import pytest
 
 from predtui.errors import PredtuiError
 from predtui.tts.espeak import EspeakSynthesizer, transcribe
+from predtui.tts.speakable import speakable
 
 
 def samples(chunks: Iterable[bytes]) -> npt.NDArray[np.int16]:
@@ -84,3 +86,44 @@ def test_a_zero_byte_or_emoji_is_survived(espeak: EspeakSynthesizer) -> None:
 def test_an_unknown_voice_is_named() -> None:
     with pytest.raises(PredtuiError, match="no voice 'klingon-x'"):
         EspeakSynthesizer(voice="klingon-x")
+
+
+def test_what_commands_the_library_is_not_said(espeak: EspeakSynthesizer) -> None:
+    plain, fast = samples(espeak.synthesize("one two three four")), "\x01450S one two three four"
+    assert samples(espeak.synthesize(fast)).size > plain.size, "the command is read out instead"
+    assert "\x01" not in speakable(fast)
+
+
+@pytest.mark.parametrize("where", ["espeak_Synth", "espeak_SetSynthCallback", "espeak_Synchronize"])
+def test_a_failure_in_its_thread_is_told_and_the_next_sentence_is_spoken(
+    espeak: EspeakSynthesizer, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    class Broken:
+        def __getattr__(self, name: str) -> object:
+            if name == where:
+                raise MemoryError
+            return getattr(library, name)
+
+    library = espeak._library
+    with monkeypatch.context() as patched:
+        patched.setattr(espeak, "_library", Broken())
+        with pytest.raises(PredtuiError, match=r"'Hello\.': memory has run out"):
+            list(espeak.synthesize("Hello."))
+    assert list(espeak.synthesize("Hello."))
+
+
+def test_a_failure_in_its_callback_is_told_and_the_next_sentence_is_spoken(
+    espeak: EspeakSynthesizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> bytes:
+        raise MemoryError("no room for samples")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ctypes, "string_at", fail)
+        with pytest.raises(PredtuiError, match="memory has run out: no room for samples"):
+            list(espeak.synthesize("Hello."))
+    assert list(espeak.synthesize("Hello."))
+
+
+def test_half_a_character_is_survived(espeak: EspeakSynthesizer) -> None:
+    assert list(espeak.synthesize("Hello \ud800 there."))

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from predtui.audio.files import check_file, decode
 from predtui.audio.resample import to_float
-from predtui.audio.sources import check_file, decode
 from predtui.errors import PredtuiError
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from tokenizers import Tokenizer as Fast
 
-from predtui.errors import PredtuiError
+from predtui.errors import PredtuiError, described
 from predtui.files import read_json
 from predtui.llm.base import ChatTemplate, LoadedModel, ModelRequest
 from predtui.llm.numpy.network import NumpyLlama, Shape
@@ -77,8 +77,7 @@ def _explained(folder: Path) -> Iterator[None]:
     try:
         yield
     except Exception as error:  # tokenizers raises nothing narrower
-        reason = (str(error).splitlines() or [""])[0]
-        raise PredtuiError(f"{folder} cannot be loaded ({type(error).__name__}: {reason}).", _CHOOSE) from error
+        raise PredtuiError(f"{folder} cannot be loaded ({described(error)}).", _CHOOSE) from error
 
 
 def _shape(config: dict[str, Any]) -> Shape:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from predtui.clock import Clock
-from predtui.errors import PredtuiError
+from predtui.errors import PredtuiError, described
 from predtui.runtime.hosts.base import Emit, make_stage, overflow_notice
 from predtui.runtime.hosts.inbox import Inbox
 from predtui.state.events import Event, StageState, StageStatus, Work
@@ -135,7 +135,7 @@ class StageRunner:
         except Exception as error:
             self._failed = True
             self._log.exception("stage %s failed at %s", self.spec.name, label)
-            line = f"{self.spec.name} failed at {label}: {type(error).__name__}: {_first_line(error)}"
+            line = f"{self.spec.name} failed at {label}: {described(error)}"
             yield self._status("failed", f"{line}. The log has the details.")
         yield from self._worked(start, label)
 
@@ -177,7 +177,3 @@ class StageRunner:
         work, self._work = self._work, None
         if work and work.end - work.start >= SHORTEST_WORK_S:
             yield self._stamp(work)
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [""])[0]
