@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import math
 from contextlib import ExitStack
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -12,12 +14,13 @@ from predtui.clock import VirtualClock
 from predtui.decoding.assembly import DecodingOptions
 from predtui.decoding.sampler import Independent
 from predtui.errors import PredtuiError
+from predtui.lab.bench.shared_model import priced
 from predtui.llm.base import LoadedModel, never
 from predtui.llm.halt import Halt
 from predtui.llm.load import load
 from predtui.predgen.assembly import Sources, SpeculationParts, assembled
 from predtui.predgen.options import SpeculationOptions
-from predtui.state.events import Event, StageStatus
+from predtui.state.events import Event, StageStatus, Transcript
 from predtui.state.stage import StageContext
 from tests.curves import curve
 
@@ -39,6 +42,24 @@ def test_costs_are_measured_unless_they_are_known_or_nobody_asks() -> None:
     assert parts_of(OPTIONS, Sources(load, load, known, False))[0].costs is known
     assert 1 in (parts_of(OPTIONS)[0].costs or ())
     assert parts_of(replace(OPTIONS, policy=False))[0].costs is None
+
+
+@pytest.mark.parametrize("decoder", ["ar", "speculative"])
+def test_costs_are_learnt_from_every_forward_looking_ahead_included(decoder: str) -> None:
+    slower = [1.0]
+
+    def lend(*request: Any) -> LoadedModel:
+        loaded = load(*request)
+        return replace(loaded, model=priced(loaded.model, lambda new, _: slower[0] * new, CONTEXT.clock))
+
+    options = replace(OPTIONS, decoding=DecodingOptions(decoder, "lookup"))
+    parts, _ = parts_of(options, Sources(lend, load, None, False))
+    assert parts.costs is not None
+    assert parts.costs.seconds(1) == pytest.approx(1)
+    slower[0] = 3.0
+    for _ in parts.lookahead.work((), Transcript(tentative="what is the sun"), never, lambda _: math.inf):
+        pass
+    assert parts.costs.seconds(1) == pytest.approx(3)
 
 
 def test_each_step_that_takes_a_while_is_announced_with_its_progress() -> None:

@@ -2,7 +2,9 @@
 
 On the real clock each stage has a thread and input comes as it does in life. On a virtual one the stages are machines
 of their own, as processes are: sound never delays words, so first the words are worked out in full, then the sound.
-Must not know how either stage works, or what is measured.
+The runtime's bus is not used, since it has one clock, on which the work of one stage would hold up the other's, and
+both plays are to hand on the same events, not those that a bus admits. Must not know how either stage works, or what is
+measured.
 """
 
 from __future__ import annotations
