@@ -47,7 +47,40 @@ LAST_WORDS = 0.1
 """Seconds that the last requests have to reach the engines, before the app stops."""
 
 
-class PredtuiApp(App[None]):
+class GuardedApp(App[None]):
+    """Textual's app, made safe: keys that wait together are one edit, nothing drawn commands the terminal, and neither
+    a key pressed twice nor an action that fails is the end of it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._gate = Gate()
+
+    def show_notice(self, text: str, severity: str = "information") -> None:
+        """A line in the notice strip; an empty one dismisses it."""
+        raise NotImplementedError
+
+    def get_driver_class(self) -> type[TerminalDriver]:
+        return gathering(super().get_driver_class())
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Whatever is drawn, by whomever, passes the gate last."""
+        return [*super().get_line_filters(), self._gate]
+
+    def pop_screen(self) -> AwaitComplete:
+        """Harmless when nothing is open: a key pressed twice may close the same page twice."""
+        return super().pop_screen() if len(self.screen_stack) > 1 else AwaitComplete()
+
+    async def run_action(self, *args: Any, **options: Any) -> bool:
+        """An action that fails becomes a notice and not the end of the app."""
+        try:
+            return await super().run_action(*args, **options)
+        except Exception as error:
+            self.log.error(repr(error))
+            self.show_notice(f"that key failed: {one_line(error)}", "warning")
+            return False
+
+
+class PredtuiApp(GuardedApp):
     """Draws what the driver reports and passes on what the person does. Whoever runs it stops the driver afterwards.
 
     ``model_options``: a model's path to the options of the stage "llm"; without it F4 says that models cannot be
@@ -98,11 +131,7 @@ class PredtuiApp(App[None]):
         self.pages = Pages(self)
         self.frames = Frames(self, lambda: self._main.show(self.turn))
         self._clock = clock or RealClock()
-        self._gate = Gate()
         self._posted_turn: Turn | None = None
-
-    def get_driver_class(self) -> type[TerminalDriver]:
-        return gathering(super().get_driver_class())
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return MARK_DEFAULTS
@@ -153,7 +182,6 @@ class PredtuiApp(App[None]):
     # --- notices ---------------------------------------------------------------------------------------------------
 
     def show_notice(self, text: str, severity: str = "information") -> None:
-        """A line in the notice strip; an empty one dismisses it."""
         if self.screen_stack:
             self._main.show_notice(text, severity)
 
@@ -229,8 +257,6 @@ class PredtuiApp(App[None]):
     def on_explain_asked(self, message: ExplainAsked) -> None:
         self.pages.explain(message.topic)
 
-    # --- as Textual does, but ... ----------------------------------------------------------------------------------
-
     def action_suspend_process(self) -> None:
         """Stops the whole job. Nobody is listened to meanwhile. Without a shell to come back from, it goes on."""
         if not job_control.has_shell():
@@ -239,23 +265,6 @@ class PredtuiApp(App[None]):
         if not self.read_only and (self.turn.phase == "listening" or self.turn.audible):
             self.requests.ask(lambda driver: driver.silence())
         call_after(self, LAST_WORDS, lambda: job_control.stop_job(self))
-
-    def get_line_filters(self) -> Sequence[LineFilter]:
-        """Whatever is drawn, by whomever, passes the gate last."""
-        return [*super().get_line_filters(), self._gate]
-
-    def pop_screen(self) -> AwaitComplete:
-        """Harmless when nothing is open: a key pressed twice may close the same page twice."""
-        return super().pop_screen() if len(self.screen_stack) > 1 else AwaitComplete()
-
-    async def run_action(self, *args: Any, **options: Any) -> bool:
-        """An action that fails becomes a notice and not the end of the app."""
-        try:
-            return await super().run_action(*args, **options)
-        except Exception as error:
-            self.log.error(repr(error))
-            self.show_notice(f"that key failed: {one_line(error)}", "warning")
-            return False
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         if not self.read_only:
