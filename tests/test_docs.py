@@ -17,6 +17,7 @@ from predtui.commands.cli import app
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted({*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "assets").rglob("*.md")})
 NAMED = re.compile(r"`((?:[a-z_0-9]+\.)*[a-z_0-9]+):([A-Za-z_]\w*)`")
+TESTED = re.compile(r"`(tests/[\w/]+\.py)(?::(\w+))?`")
 UsageError = typer.BadParameter.__bases__[0]
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 COMMAND = re.compile(r"`([A-Z_]+=\S+ )*(predtui [^`]+)`|^ {4}(?:[A-Z_]+=\S+ )*(predtui\b.*)$", re.MULTILINE)
@@ -95,6 +96,20 @@ def test_names_in_the_code_exist(page: Path) -> None:
         assert name in defined(file), f"{module}:{name}"
 
 
+@pytest.mark.parametrize("page", [page for page in PAGES if TESTED.search(page.read_text(encoding="utf-8"))], ids=str)
+def test_tests_that_a_page_names_exist(page: Path) -> None:
+    for file, name in TESTED.findall(page.read_text(encoding="utf-8")):
+        assert (ROOT / file).exists(), file
+        assert not name or (name.startswith("test_") and name in defined(ROOT / file)), f"{file}:{name}"
+
+
+def test_every_row_of_what_is_not_trusted_names_its_test() -> None:
+    page = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+    rows = page.split("|---|---|---|---|\n")[1].split("\n\n")[0].splitlines()
+    assert len(rows) > 8
+    assert [row for row in rows if not TESTED.search(row.split("|")[4])] == []
+
+
 def test_what_a_page_says_of_an_idea_is_what_the_registry_says() -> None:
     """A row of a table that begins with its name has its line of help, in which a page may mark names."""
     rows = [line for line in (ROOT / "docs" / "models.md").read_text(encoding="utf-8").splitlines() if "|" in line]
@@ -116,7 +131,7 @@ def defined(file: Path) -> set[str]:
     """Names of a module's classes, functions and constants."""
     found: set[str] = set()
     for node in ast.parse(file.read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             found.add(node.name)
         elif isinstance(node, ast.Assign):
             found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
