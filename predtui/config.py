@@ -88,7 +88,7 @@ def _build(values: Mapping[str, Any]) -> Settings:
 def _from_file(path: Path, must_exist: bool) -> dict[str, Any]:
     try:
         document = parse_toml(read_text(path, LARGEST_TOML))
-    except FileNotFoundError as error:
+    except (FileNotFoundError, NotADirectoryError) as error:
         if must_exist:
             raise PredtuiError(f"{path}: no such settings file.") from error
         return {}
