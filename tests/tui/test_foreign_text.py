@@ -16,7 +16,7 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from textual.app import App
 from textual.color import Color
-from textual.widgets import Input
+from textual.widgets import Input, OptionList
 
 import predtui
 from predtui.foreign import MOST_MARKS
@@ -117,12 +117,16 @@ def test_scripts_keep_the_marks_and_joiners_they_need(text: str) -> None:
     assert [segment.text for segment in Gate().apply([Segment(text)], Color(0, 0, 0))] == [text]
 
 
-NAMES = ("[/]", "[link=a:b", "[bold]b", "a[red]b[/red]", "\x1b]0;x\x07c", "[@click=app.quit]d[/]")
+NAMES = ("[/]", "[link=a:b", "[bold]b", "a[red]b[/red]", "\x1b]0;x\x07c", "[@click=app.quit]d[/]", "\u202e日本")
 
 
 def shows(app: App[Any], text: str) -> int:
     """How often it stands on the screen, spaces and control characters aside."""
-    return words(app).replace(" ", "").count(text.replace("\x1b", "").replace("\x07", "").replace(" ", ""))
+    return (
+        words(app)
+        .replace(" ", "")
+        .count(text.replace("\x1b", "").replace("\x07", "").replace("\u202e", "").replace(" ", ""))
+    )
 
 
 async def test_files_and_paths_are_no_markup(make_app: MakeApp, tmp_path: Path) -> None:
@@ -137,6 +141,10 @@ async def test_files_and_paths_are_no_markup(make_app: MakeApp, tmp_path: Path) 
         await pilot.pause()
         assert_harmless(app)
         assert all(shows(app, name) for name in names)
+        rows = [assemble(str(option.prompt)) for option in app.screen.query_one(OptionList).options]
+        assert (
+            len({row.plain.index("MB") - len(row) + row.cell_length for row in rows if row.plain.endswith("0 MB")}) == 1
+        )
         path = app.screen.query_one(Input)
         path.focus()
         for name in NAMES:

@@ -74,7 +74,7 @@ class ModelScreen(ModalScreen[str]):
         with Vertical(id="page") as page:
             page.border_title = "MODEL"
             page.border_subtitle = "Enter chooses · Tab moves · Esc closes"
-            width = max(len(choice.name) for choice in self._choices)
+            width = max(assemble(choice.name).cell_length for choice in self._choices)
             yield OptionList(*(Option(self._line(choice, width)) for choice in self._choices))
             yield Static("or the path of a GGUF file, or of a folder for the torch engine:", classes="section")
             yield Input(placeholder="/path/to/model.gguf", compact=True)
@@ -86,7 +86,9 @@ class ModelScreen(ModalScreen[str]):
 
     def _line(self, choice: Choice, width: int) -> Content:
         mark = "●" if self._is_present(choice) else " "
-        return assemble(f"{mark} {choice.name:<{width}} {_size(choice.file):>8}  {choice.hint}".rstrip())
+        name = assemble(choice.name)
+        gap = " " * (width - name.cell_length)
+        return assemble(f"{mark} ", name, f"{gap} {_size(choice.file):>8}  {choice.hint}".rstrip())
 
     def _is_present(self, choice: Choice) -> bool:
         return self._present == (choice.model if choice.model in NAMED else _stem(choice.file))
