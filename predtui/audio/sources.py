@@ -14,6 +14,7 @@ from predtui.audio.files import check_file, decode, duration, truncated
 from predtui.audio.resample import FRAME, FRAME_BYTES, RATE, Resampler
 from predtui.clock import Clock, RealClock
 from predtui.errors import PredtuiError
+from predtui.files import resolve
 
 PREROLL_SECONDS = 0.3
 STARVED_SECONDS = 2.0
@@ -176,7 +177,7 @@ class FileSource(NullSource):
 
     def __init__(self, path: str, clock: Clock) -> None:
         super().__init__(clock)
-        self._path = Path(path).expanduser()
+        self._path = resolve(path)
         self._sound: Iterator[bytes] = iter(())
         self._pending = bytearray()
 
@@ -231,7 +232,7 @@ def check_sound(path: Path) -> None:
     """Raises PredtuiError where a ``FileSource`` cannot play ``path``, or would play longer than a turn lasts."""
     source = FileSource(str(path), RealClock())
     source.open()
-    if not source.warning and (seconds := duration(path.expanduser())) > LONGEST_SECONDS:
+    if not source.warning and (seconds := duration(resolve(path))) > LONGEST_SECONDS:
         raise PredtuiError(
             f"{path} lasts {seconds / 60:.0f} minutes, and a turn {LONGEST_SECONDS / 60:.0f} at most.", "Cut it."
         )

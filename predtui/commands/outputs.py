@@ -6,13 +6,15 @@ import os
 from pathlib import Path
 
 from predtui.errors import PredtuiError
+from predtui.files import resolve
 
 
 def writable(path: Path | None) -> Path | None:
     """``path``, if a file can be written there; for ``typer.Option(callback=...)``. Raises PredtuiError."""
     if path is not None:
+        path = resolve(path)
         place = path if path.exists() else path.parent
-        if path.is_dir() or not (path.exists() or place.is_dir()) or not os.access(place, os.W_OK):
+        if path.is_dir() or path.is_fifo() or not (path.exists() or place.is_dir()) or not os.access(place, os.W_OK):
             raise PredtuiError(f"{path} cannot be written.", "Name a file in a folder that exists and is yours.")
     return path
 
@@ -20,6 +22,7 @@ def writable(path: Path | None) -> Path | None:
 def creatable(path: Path | None) -> Path | None:
     """``path``, if it is a folder that files can be written to, or can become one. Raises PredtuiError."""
     if path is not None:
+        path = resolve(path)
         there = next(folder for folder in (path.absolute(), *path.absolute().parents) if folder.exists())
         if not (there.is_dir() and os.access(there, os.W_OK)):
             raise PredtuiError(f"{path} cannot be written.", "Name a folder that is yours.")

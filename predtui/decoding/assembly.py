@@ -6,7 +6,6 @@ Must not know of settings, of stages, or of any one decoder or drafter.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import cast
 
 from predtui.clock import RealClock
@@ -14,6 +13,7 @@ from predtui.decoding.base import Decoder, Drafter, Sampler
 from predtui.decoding.costs.instrument import Instrument
 from predtui.decoding.parts import Parts
 from predtui.errors import PredtuiError
+from predtui.files import resolve
 from predtui.llm.base import LoadedModel, Stale, never
 from predtui.llm.load import Loader, load
 from predtui.models.shipped import POCKET_DRAFT
@@ -83,7 +83,7 @@ def assemble(
     the target tells, or a draft that cannot be loaded."""
     target.require("Sampling at a temperature", whole=sampler.whole)
     draft = _draft(options.draft, stale, loader) if "draft" in options.needs else None
-    store = Path(options.datastore).expanduser() if options.datastore else None
+    store = resolve(options.datastore) if options.datastore else None
     parts = Parts(target, sampler, draft, store, instrument=instrument or Instrument(RealClock()))
     try:
         if draft:

@@ -7,12 +7,14 @@ Format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
 from __future__ import annotations
 
 import mmap
+import stat
 import struct
 from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
 
 from predtui.errors import PredtuiError
+from predtui.files import kind
 
 _SCALARS = {0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "<?", 10: "<Q", 11: "<q", 12: "<d"}
 _STRING, _ARRAY = 8, 9
@@ -112,7 +114,9 @@ class Reader:
 def read_header(path: Path) -> GgufHeader:
     """Header of the GGUF file at ``path``. Raises PredtuiError if it is missing, not a GGUF, damaged, or cut short."""
     try:
-        size = path.stat().st_size
+        mode, size = path.stat().st_mode, path.stat().st_size
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+            raise PredtuiError(f"{path} is {kind(mode)}, not a file.", "Choose a .gguf file with --model.")
         with path.open("rb") as file:
             magic = file.read(4)
             if magic != b"GGUF":

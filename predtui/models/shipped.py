@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 from pathlib import Path
 
+from predtui.files import resolve
+
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 POCKET, POCKET_DRAFT = "pocket", "pocket-draft"
@@ -37,7 +39,7 @@ def model_folder(name: str) -> Path:
 
 def place(model: str) -> Path:
     """The folder of a shipped model, or the given path, which need not exist."""
-    return model_folder(model) if model in MODELS else Path(model).expanduser()
+    return model_folder(model) if model in MODELS else resolve(model)
 
 
 def themes_folder() -> Path:

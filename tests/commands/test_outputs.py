@@ -39,3 +39,16 @@ def test_a_folder_of_somebody_else_is_refused(tmp_path: Path) -> None:
     for check in (writable, creatable):
         with pytest.raises(PredtuiError, match="cannot be written"):
             check(tmp_path / "x")
+
+
+@pytest.mark.parametrize("named", ["~nosuchuser/x", "x" * 5000, "a\0b"])
+def test_what_no_file_can_be_called_is_refused(named: str) -> None:
+    for check in (writable, creatable):
+        with pytest.raises(PredtuiError):
+            check(Path(named))
+
+
+def test_a_pipe_is_not_written_to(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(PredtuiError):
+        writable(tmp_path / "pipe")

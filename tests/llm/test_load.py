@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -80,3 +81,15 @@ def test_an_entry_brings_its_own_factory_check_and_preparation() -> None:
     assert registry.check("plain") is registry.prepare("plain") is None
     assert registry.offered() == ("plain",)
     assert registry.lines() == ["plain: roots"]
+
+
+@pytest.mark.parametrize("engine", ["llamacpp", "numpy", "torch"])
+@pytest.mark.parametrize("named", ["~nosuchuser/x", "x" * 5000, "a\0b", "pipe", "/dev/zero", "."])
+def test_a_path_of_no_model_is_one_line_and_no_wait(
+    engine: str, named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe")
+    with pytest.raises(PredtuiError) as refused:
+        inspect(named, engine)
+    assert len(str(refused.value).splitlines()) == 1

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from predtui.errors import PredtuiError
+from predtui.files import resolve
 from predtui.models.shipped import asset
 from predtui.runtime.bus import admit
 from predtui.runtime.typing import Rhythm, Typed, paused, read
@@ -80,7 +81,7 @@ def dialogues(
     elif source == POCKET:
         found = pocket(limit, seed, rate)
     else:
-        path = asset("prompts", "everyday.txt") if source == EVERYDAY else Path(source).expanduser()
+        path = asset("prompts", "everyday.txt") if source == EVERYDAY else resolve(source)
         found = prompts(path, limit, rate)
     found = [_joined(found[start : start + together]) for start in range(0, len(found), together)]
     if not found:

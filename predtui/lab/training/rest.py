@@ -16,6 +16,7 @@ from typing import Any
 from predtui.commands.console import console
 from predtui.decoding import datastore
 from predtui.errors import PredtuiError
+from predtui.files import resolve
 from predtui.llm.base import LoadedModel
 from predtui.llm.load import load
 from predtui.models.shipped import POCKET
@@ -39,7 +40,7 @@ def _documents(corpus: str, target: LoadedModel, limit: int, seed: int) -> Itera
         for messages in _pocket(limit, seed):
             yield _dialogue(target, messages)
         return
-    path = Path(corpus).expanduser()
+    path = resolve(corpus)
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

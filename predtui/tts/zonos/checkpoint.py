@@ -15,6 +15,7 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 
 from predtui.errors import PredtuiError
+from predtui.files import resolve
 from predtui.tts.zonos.config import FOLDER_HINT, read_config
 from predtui.tts.zonos.model import ZonosModel
 
@@ -29,7 +30,7 @@ Shapes = dict[str, tuple[int, ...]]
 def find(name: str, *files: str, hint: str = FOLDER_HINT) -> Path:
     """The folder ``name``, or the local cache's folder of the hub repository ``name``, which holds all of ``files``.
     Raises PredtuiError with ``hint``."""
-    folder = Path(name).expanduser()
+    folder = resolve(name)
     if not folder.is_dir():
         folder = _cached(name, hint)
     for file in files:

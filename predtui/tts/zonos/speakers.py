@@ -10,6 +10,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from predtui.errors import PredtuiError
+from predtui.files import resolve
 from predtui.settings import user_folder
 
 SUFFIX = ".safetensors"
@@ -55,7 +56,7 @@ def check_name(name: str) -> None:
 
 def load(name: str) -> Embedding:
     """The embedding [128] of a saved voice, or of a safetensors file. Raises PredtuiError where there is none in it."""
-    path = Path(name).expanduser() if name.endswith(SUFFIX) else folder() / f"{name}{SUFFIX}"
+    path = resolve(name) if name.endswith(SUFFIX) else folder() / f"{name}{SUFFIX}"
     if not path.is_file():
         known = ", ".join(names()) or "none yet"
         raise PredtuiError(

@@ -14,6 +14,8 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from predtui.errors import PredtuiError
+from predtui.files import resolve
 from predtui.models.published import SMOLLM2, find
 from predtui.models.shipped import MODELS, model_folder
 from predtui.tui import figures
@@ -49,8 +51,8 @@ def gguf_files(folder: str) -> list[Path]:
     if not folder:
         return []
     try:
-        return sorted(path for path in Path(folder).expanduser().iterdir() if path.suffix.lower() == ".gguf")
-    except OSError:
+        return sorted(path for path in resolve(folder).iterdir() if path.suffix.lower() == ".gguf")
+    except (OSError, PredtuiError):
         return []
 
 
@@ -98,10 +100,14 @@ class ModelScreen(ModalScreen[str]):
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
-        path = Path(event.value.strip()).expanduser()
+        try:
+            path = resolve(event.value.strip())
+        except PredtuiError as error:
+            self.query_one("#wrong", Static).update(assemble(f"✗ {error}"))
+            return
         if event.value.strip() in NAMED:
             self.dismiss(event.value.strip())
-        elif path.exists():
+        elif path.is_file() or path.is_dir():
             self.dismiss(str(path))
         else:
             self.query_one("#wrong", Static).update(assemble(f"✗ {path}: no such file or folder"))
@@ -114,7 +120,10 @@ def _name(path: Path) -> str:
 
 def _stem(path: Path) -> str:
     """The name that an engine gives to a file or a folder."""
-    return path.name if path.is_dir() else path.stem
+    try:
+        return path.name if resolve(path).is_dir() else path.stem
+    except PredtuiError:
+        return path.stem
 
 
 def _size(path: Path) -> str:
