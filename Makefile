@@ -37,8 +37,10 @@ $(BIN)/python:
 	@echo "predtui: a virtual environment in $(VENV), then packages; llama.cpp is compiled behind the running app"
 	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
 
+# Compiled here as pip compiles what it installs: a confined stage cannot keep bytecode.
 $(VENV)/.run: $(BIN)/python pyproject.toml
 	@$(BIN)/python -m predtui.commands.install
+	@$(BIN)/python -m compileall -q predtui
 	@touch $@
 
 $(VENV)/.dev: $(BIN)/python pyproject.toml
