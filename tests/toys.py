@@ -75,6 +75,10 @@ def echo(options: object) -> Toy:
             yield ev.Candidate(new="hanging")
             while True:
                 time.sleep(1)
+        while text == "spin":
+            pass
+        if text == "seize":
+            ctypes.PyDLL(None).pause()
         if text == "modules":
             yield ev.Candidate(prompt=" ".join(sys.modules))
         yield ev.Candidate(prompt=text, new=text)

@@ -6,16 +6,20 @@ Must not know who sets it, or why.
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 
 
 class Halt:
     """A ``Stale`` that lasts from ``set`` to ``clear``. Engines that can look at it within a forward raise Preempted
     there, with what they remembered before it; others do so between forwards."""
 
-    def __init__(self) -> None:
+    def __init__(self, asked: Callable[[], object] = bool) -> None:
+        """``asked``: told whenever an engine asks, as it does between the chunks of a long evaluation."""
+        self._asked = asked
         self._byte = ctypes.create_string_buffer(2)
 
     def __call__(self) -> bool:
+        self._asked()
         return self._byte[0] != b"\0"
 
     @property

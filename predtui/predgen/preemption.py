@@ -13,9 +13,16 @@ class Preemption:
     """Whatever is computed for another prompt than the final one, for a turn that is over, or for a reply that is no
     longer wanted, is not waited for: ``halt`` is set while nothing that is being computed can matter any more."""
 
-    def __init__(self, clock: Clock, enabled: bool, answering_ahead: Callable[[], str | None]) -> None:
-        """``answering_ahead``: the prompt that is answered before it has come, None where none is."""
-        self.halt = Halt()
+    def __init__(
+        self,
+        clock: Clock,
+        enabled: bool,
+        answering_ahead: Callable[[], str | None],
+        asked: Callable[[], object] = bool,
+    ) -> None:
+        """``answering_ahead``: the prompt that is answered before it has come, None where none is. ``asked``: told
+        whenever an engine asks for the halt."""
+        self.halt = Halt(asked)
         self.answering = ""
         """The prompt that has come last."""
         self._now, self._enabled, self._answering_ahead = clock.now, enabled, answering_ahead

@@ -44,6 +44,10 @@ def from_settings(settings: LlmSettings) -> SpeculationStage:
     return create(SpeculationOptions.of(settings))
 
 
+CHUNK = 256
+"""Tokens that an engine evaluates at most before it asks whether to go on."""
+
+
 class SpeculationStage:
     """Input-time speculation as a stage. Stops between forwards when its work is stale, keeps every token, and emits
     nothing more of a revision that was pre-empted."""
@@ -71,12 +75,14 @@ class SpeculationStage:
     def open(self, context: StageContext) -> Iterator[Event]:
         options = self._options
         self._context = context
-        self._preemption = Preemption(context.clock, options.preempts, self._answering_ahead)
+        self._preemption = Preemption(context.clock, options.preempts, self._answering_ahead, context.stale)
         self._idle = IdleWork(options.continuations > 0, always=not options.policy)
         context.watch(self._preemption.arrived)
         self._parts = parts = yield from assembled(options, self._sources, context, self._preemption.halt, self._opened)
         self._baseline = BaselineMeter(parts.loaded, parts.plain, parts.window, options.reply_tokens, context.clock)
         self._turn = self._new_turn(TurnStarted())
+        if parts.costs:
+            context.allow(parts.costs.seconds(CHUNK))
 
     def handle(self, event: Event) -> Iterator[Event]:
         self._preemption.handled(event)

@@ -34,7 +34,7 @@ class SoundStore:
     def __init__(self, files: Sequence[int] = (), limit: int = LIMIT) -> None:
         """``files``: descriptors of an existing store, inherited; without them a new one is made, and closed with this
         object. Raises OSError where it cannot be made."""
-        self.files = tuple(files) or (_nameless(), _nameless())
+        self.files = tuple(files) or (nameless("predtui-sound"), nameless("predtui-sound"))
         self._limit = limit
         if not files:
             weakref.finalize(self, _close, self.files)
@@ -83,10 +83,10 @@ class SoundStore:
         return event
 
 
-def _nameless() -> int:
-    """In memory where the system can."""
+def nameless(name: str) -> int:
+    """A file in no folder, in memory where the system can, and then called ``name`` in listings. Raises OSError."""
     with contextlib.suppress(AttributeError, OSError):
-        return os.memfd_create("predtui-sound")
+        return os.memfd_create(name)
     import tempfile
 
     with tempfile.TemporaryFile() as file:

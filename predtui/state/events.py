@@ -13,7 +13,7 @@ from predtui.state.sound import Sound
 
 Role = Literal["system", "user", "assistant"]
 Outcome = Literal["accept", "partial", "reject"]
-StageState = Literal["starting", "ready", "failed", "restarting", "stopped"]
+StageState = Literal["starting", "ready", "silent", "failed", "restarting", "stopped"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -407,7 +407,8 @@ class Playback(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageStatus(Event):
-    """Life of one stage, with a line a person can act on. ``progress`` in 0..1, or -1 where unknown.
+    """Life of one stage, with a line a person can act on. ``progress`` in 0..1, or -1 where unknown. A silent one does
+    not respond, and may go on yet.
 
     ``signal`` names the one that ended its process. ``lacks``: the device that it is ready without, such as
     "microphone"; ``message`` says how to get it.

@@ -20,16 +20,23 @@ def unwatched(listener: Listener) -> None:
     """Nothing arrives while a stage without a host works."""
 
 
+def unhurried(seconds: float) -> None:
+    """Nobody looks after a stage without a host."""
+
+
 @dataclass(frozen=True, slots=True)
 class StageContext:
     """What a host lends to its stage. ``stale()`` is true once an event of a newer generation has arrived for it:
     ask it between forwards, between chunks, and stop (return) when it says so. ``watch(listener)``: have each event
-    told as it arrives, in the host's thread and before it is handled, to a stage that cannot ask so often."""
+    told as it arrives, in the host's thread and before it is handled, to a stage that cannot ask so often.
+    ``allow(seconds)``: what lies between two of its questions, or yields, may take so long from now on; a stage that
+    takes much longer is taken to hang."""
 
     clock: Clock
     stale: Callable[[], bool]
     log: logging.Logger
     watch: Callable[[Listener], None] = unwatched
+    allow: Callable[[float], None] = unhurried
 
 
 class Stage(Protocol):

@@ -13,6 +13,7 @@ from typing import Any
 
 from predtui.clock import RealClock
 from predtui.foreign import gated
+from predtui.runtime.hosts.beats import Beats, Heart
 from predtui.runtime.hosts.confinement import confine
 from predtui.runtime.hosts.inbox import Inbox
 from predtui.runtime.hosts.runner import StageRunner
@@ -65,14 +66,14 @@ class _Link:
 
 
 def main() -> None:
-    """Arguments: the number of the inherited pipe, those of the files of the sound store, where there is one, and the
-    stage's name for process listings."""
+    """Arguments: the number of the inherited pipe, that of the file of beats and the place in it, those of the files of
+    the sound store, and the stage's name for process listings. A file that there is not is -1, or left out."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     logging.basicConfig(
         stream=gated(sys.stderr), level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s"
     )
-    files = [int(number) for number in sys.argv[2:-1]]
-    link = _Link(Connection(int(sys.argv[1])), SoundStore(files) if files else None)
+    pipe, beats, place, *files = map(int, sys.argv[1:-1])
+    link = _Link(Connection(pipe), SoundStore(files) if files else None)
     try:
         spec = link.receive()
     except Exception as error:
@@ -82,14 +83,16 @@ def main() -> None:
     if spec is not None:
         if spec.needs is not None:
             confine(spec.needs)
-        _serve(spec, link)
+        heart = Heart(Beats(beats), place) if beats >= 0 else Heart()
+        heart.start()
+        _serve(spec, link, heart)
     sys.stdout.flush()
     os._exit(0)
 
 
-def _serve(spec: StageSpec, link: _Link) -> None:
+def _serve(spec: StageSpec, link: _Link, heart: Heart) -> None:
     inbox = Inbox()
-    runner = StageRunner(spec, RealClock(), inbox)
+    runner = StageRunner(spec, RealClock(), inbox, heart)
     threading.Thread(target=_receive, args=(runner, link), daemon=True).start()
     for out in runner.open(link.send):
         link.send(out)

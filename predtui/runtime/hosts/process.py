@@ -12,27 +12,54 @@ import pickle
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from multiprocessing import Pipe
 from pathlib import Path
 from typing import Any
 
 from predtui.clock import Clock
 from predtui.runtime.hosts.base import Emit, overflow_notice
+from predtui.runtime.hosts.beats import Beat, Beats
 from predtui.runtime.hosts.inbox import Inbox
+from predtui.runtime.hosts.watch import healths
 from predtui.runtime.hosts.wire import receive
 from predtui.runtime.sound import SoundStore
 from predtui.state.events import Event, StageState, StageStatus
 from predtui.state.stage import StageSpec
 from predtui.system.exits import ending, signal_name
 
-ASK_S, TERMINATE_S = 1.0, 0.5
+ASK_S, TERMINATE_S, REAP_S = 1.0, 0.5, 2.0
 _CHILD = "from predtui.runtime.hosts.child import main; main()"
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What the processes of all stages have in common: ``store`` takes the sound past this process, ``beats`` are those
+    of their hearts. Without a store sound comes through; without beats nobody notices a stage that hangs."""
+
+    store: SoundStore | None = None
+    beats: Beats | None = None
+
+    @classmethod
+    def made(cls) -> Shared:
+        """As much of it as there can be."""
+        store, beats = None, None
+        with contextlib.suppress(OSError):
+            store = SoundStore()
+            beats = Beats()
+        return cls(store, beats)
+
+    @property
+    def sounds(self) -> tuple[int, ...]:
+        """The files of the store."""
+        return self.store.files if self.store else ()
 
 
 class ProcessHost:
     """Spawns ``python -c``, whatever this process was started as. The child's standard output and error, C code's too,
-    go to ``log_path``; it ignores SIGINT, and ends when this process does."""
+    go to ``log_path``; it ignores SIGINT, and ends when this process does. One that hangs is told of as "silent", and
+    ended if it does not go on."""
 
     def __init__(
         self,
@@ -40,15 +67,17 @@ class ProcessHost:
         emit: Emit,
         clock: Clock,
         log_path: Path | None = None,
-        store: SoundStore | None = None,
+        shared: Shared | None = None,
     ) -> None:
-        """``store``: takes the sound past this process; without one it comes through."""
+        """``shared``: with the other stages."""
         self.spec = spec
-        self.status = StageStatus(stage=spec.name, state="stopped")
+        self.status = self._said = StageStatus(stage=spec.name, state="stopped")
         self._emit = emit
         self._clock = clock
         self._log_path = log_path
-        self._store = store
+        self._shared = shared or Shared()
+        self._place = self._shared.beats.place() if self._shared.beats else 0
+        self._patience = 1.0
         self._life: _Life | None = None
         self._lock = threading.Lock()
 
@@ -69,11 +98,16 @@ class ProcessHost:
     def start(self) -> None:
         with self._lock:
             try:
-                self._life = _Life(self.spec, self._log_path, self._store, self._report, self._ended)
+                self._life = _Life(self.spec, self._log_path, self._shared, self._place, self._report, self._ended)
             except OSError as error:
                 self._tell("failed", f"{self.spec.name} cannot start a process: {error}.")
                 return
             self._life.begin()
+            if beats := self._shared.beats:
+                beats.write(self._place, Beat())
+                threading.Thread(
+                    target=self._watch, args=(self._life, beats), name=f"{self.spec.name}_watch", daemon=True
+                ).start()
 
     def send(self, event: Event) -> None:
         life = self._life
@@ -94,8 +128,28 @@ class ProcessHost:
         if life is not self._life:
             return
         if isinstance(event, StageStatus) and event.stage == self.spec.name:
-            self.status = event
+            self.status = self._said = event
         self._emit(event)
+
+    def _watch(self, life: _Life, beats: Beats) -> None:
+        """One that hangs may just be slow: its successor is given more time."""
+        for health in healths(life.process, beats, self._place, self._clock, self._patience):
+            if health == "dead":
+                life.hung = True
+                self._patience *= 2
+                life.process.kill()
+            else:
+                self._silent(life, health == "silent")
+
+    def _silent(self, life: _Life, silent: bool) -> None:
+        """It says nothing any more, or goes on as it was."""
+        if life is not self._life:
+            return
+        if silent:
+            self._tell("silent", f"{self.spec.name} does not respond.")
+        elif self.status is not self._said:
+            self.status = replace(self._said, time=self._clock.now())
+            self._emit(self.status)
 
     def _ended(self, life: _Life, returncode: int) -> None:
         """The process is gone: of its own will after a failed opening, or unexpectedly."""
@@ -105,7 +159,8 @@ class ProcessHost:
             self._life = None
         if returncode == 0 and self.status.state == "failed":
             return
-        self._tell("restarting", f"{self.spec.name} {ending(returncode)}.", signal_name(returncode))
+        how = "did not respond and was ended" if life.hung else ending(returncode)
+        self._tell("restarting", f"{self.spec.name} {how}.", signal_name(returncode))
 
     def _tell(self, state: StageState, message: str, signal: str = "") -> None:
         self.status = StageStatus(
@@ -121,20 +176,23 @@ class _Life:
         self,
         spec: StageSpec,
         log_path: Path | None,
-        store: SoundStore | None,
+        shared: Shared,
+        place: int,
         report: Callable[[_Life, Event], None],
         ended: Callable[[_Life, int], None],
     ) -> None:
         self.outbox = Inbox()
+        self.hung = False
+        """Whether it was ended because it hung."""
         self._name = spec.name
-        self._store = store
+        self._store = shared.store
         self._recipe = pickle.dumps(spec)
         self._report = report
         self._ended = ended
         self._types: tuple[type[Event], ...] | None = None
         self._typed = threading.Event()
         self._pipe, child_end = Pipe()
-        self.process = _spawn(spec.name, child_end.fileno(), store.files if store else (), log_path)
+        self.process = _spawn(spec.name, child_end.fileno(), shared, place, log_path)
         child_end.close()
 
     def begin(self) -> None:
@@ -145,16 +203,16 @@ class _Life:
         return self._types is None or isinstance(event, self._types)
 
     def end(self) -> None:
-        """Ask, then insist: the process is gone, and waited for, when this returns."""
+        """Ask, then insist: the process is gone, and waited for, when this returns, unless the system holds it."""
         self.outbox.close()
         self._typed.set()
-        for seconds, insist in ((ASK_S, self.process.terminate), (TERMINATE_S, self.process.kill)):
+        for seconds, insist in ((ASK_S, self.process.terminate), (TERMINATE_S, self.process.kill), (REAP_S, None)):
             try:
                 self.process.wait(seconds)
                 return
             except subprocess.TimeoutExpired:
-                insist()
-        self.process.wait()
+                if insist:
+                    insist()
 
     def _write(self) -> None:
         try:
@@ -194,21 +252,22 @@ class _Life:
             self._report(self, self._store.claimed(message) if self._store else message)
 
 
-def _spawn(name: str, pipe: int, files: Sequence[int], log_path: Path | None) -> subprocess.Popen[bytes]:
+def _spawn(name: str, pipe: int, shared: Shared, place: int, log_path: Path | None) -> subprocess.Popen[bytes]:
     """Its own process group, so that the terminal's Ctrl-C reaches only the app."""
     path = os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path)
     environment = {**os.environ, "PYTHONPATH": path, "PYTHONFAULTHANDLER": "1"}
     log = (
         os.open(log_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644) if log_path else os.open(os.devnull, os.O_RDWR)
     )
+    beats = shared.beats.file if shared.beats else -1
     try:
         return subprocess.Popen(
-            [sys.executable, "-P", "-c", _CHILD, str(pipe), *map(str, files), name],
+            [sys.executable, "-P", "-c", _CHILD, *map(str, (pipe, beats, place, *shared.sounds)), name],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
             env=environment,
-            pass_fds=(pipe, *files),
+            pass_fds=[file for file in (pipe, beats, *shared.sounds) if file >= 0],
             process_group=0,
         )
     finally:
@@ -217,8 +276,6 @@ def _spawn(name: str, pipe: int, files: Sequence[int], log_path: Path | None) ->
 
 def process_host(clock: Clock, log_path: Path | None = None) -> Callable[[StageSpec, Emit], ProcessHost]:
     """A maker of process hosts on ``clock`` (the real one: a process has no other), all with the same log, that hand
-    sound on to each other past this process, unless there can be no store for it."""
-    store = None
-    with contextlib.suppress(OSError):
-        store = SoundStore()
-    return lambda spec, emit: ProcessHost(spec, emit, clock, log_path, store)
+    sound on to each other past this process."""
+    shared = Shared.made()
+    return lambda spec, emit: ProcessHost(spec, emit, clock, log_path, shared)

@@ -13,6 +13,7 @@ from typing import Any
 from predtui.clock import Clock
 from predtui.errors import PredtuiError, described
 from predtui.runtime.hosts.base import Emit, make_stage, overflow_notice
+from predtui.runtime.hosts.beats import Heart
 from predtui.runtime.hosts.inbox import Inbox
 from predtui.state.events import Event, StageState, StageStatus, Work
 from predtui.state.stage import Stage, StageContext, StageSpec
@@ -26,10 +27,12 @@ PIECE_S = 0.25
 class StageRunner:
     """One stage with its inbox. All generators yield stamped events and never raise an ``Exception``."""
 
-    def __init__(self, spec: StageSpec, clock: Clock, inbox: Inbox) -> None:
+    def __init__(self, spec: StageSpec, clock: Clock, inbox: Inbox, heart: Heart | None = None) -> None:
+        """``heart``: tells others what the stage does, and that it goes on."""
         self.spec = spec
         self.inbox = inbox
         self._clock = clock
+        self._heart = heart or Heart()
         self._log = logging.getLogger(f"predtui.state.stage.{spec.name}")
         self._stage: Stage | None = None
         self._current = Event()
@@ -96,7 +99,9 @@ class StageRunner:
     def serve(self, emit: Emit, accepts: Callable[[Event], bool]) -> None:
         """Handle the events that ``accepts`` lets pass until the inbox is closed: for hosts with a thread to give."""
         while not self.inbox.closed:
+            self._heart.turn_to("idle")
             event = self.inbox.get(self.tick)
+            self._heart.turn_to("working")
             if self.inbox.closed:
                 return
             if event is None:
@@ -119,13 +124,18 @@ class StageRunner:
 
     def _opening(self, announce: Callable[[tuple[type[Event], ...]], None]) -> Iterator[Event]:
         announce(self.make())
-        context = StageContext(self._clock, lambda: self.inbox.stale(self._current), self._log, self.inbox.watch)
+        context = StageContext(self._clock, self._stale, self._log, self.inbox.watch, self._heart.allow)
         yield from self._opened().open(context)
+
+    def _stale(self) -> bool:
+        self._heart.step()
+        return self.inbox.stale(self._current)
 
     def _guarded(self, work: Callable[[], Iterator[Event]], label: str) -> Iterator[Event]:
         start = self._clock.now()
         try:
             for event in work():
+                self._heart.step()
                 yield self._stamp(event)
                 if self._clock.now() - start >= PIECE_S:
                     start = yield from self._worked(start, label)

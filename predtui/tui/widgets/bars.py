@@ -112,7 +112,7 @@ class NoticeBar(Drawn[tuple[str, str]]):
             for notice in self._unseen(turn.notices):
                 self._notice = self._with(notice.severity, notice.text)
             self._seen = turn.notices
-        faults = [status for status in turn.stages.values() if status.state in ("failed", "restarting")]
+        faults = [status for status in turn.stages.values() if status.state in ("failed", "restarting", "silent")]
         self._faults = tuple(sorted(faults, key=lambda status: -status.time))
         return self._shown()
 
