@@ -119,6 +119,10 @@ class Pipeline:
         """Run stage ``name`` with other options; where it cannot open with them, the former ones come back."""
         self._bus.dispatcher.post(partial(self._stages.replace, name, options))
 
+    def restart_stage(self, name: str = "") -> None:
+        """Start stage ``name`` anew, whatever it does; without a name, each that has failed."""
+        self._bus.dispatcher.post(partial(self._stages.restart, name))
+
     def renew_stage(self, name: str) -> None:
         """Run stage ``name`` anew with the options it has, as soon as no turn is under way."""
         self._bus.dispatcher.post(partial(self._stages.renew, name))

@@ -33,6 +33,8 @@ class Stages:
         self._down: set[str] = set()
         self._previous: dict[str, StageSpec] = {}
         """What a stage was before it was replaced, until the new choice is ready."""
+        self._chosen = {spec.name: spec for spec in specs}
+        """What each stage is to be, whichever way it runs at present."""
         self._hosts: dict[str, Host] = {spec.name: self._make(spec) for spec in specs}
 
     def start(self) -> None:
@@ -85,23 +87,39 @@ class Stages:
             spec = self._previous.pop(status.stage)
             self._bus.notify(f"{status.message} The former choice for {status.stage} comes back.", "warning")
             self._swap(status.stage, spec)
+        elif status.state == "failed" and not self._supervisor.runs(status.stage):
+            again = partial(self._try_again, status.stage, self._hosts[status.stage])
+            self._bus.dispatcher.after(self._supervisor.out(status.stage), again)
 
     def replace(self, name: str, options: Any) -> None:
         """Run stage ``name`` with other options; where it cannot open with them, the former ones come back."""
         if name not in self._hosts:
             self._bus.notify(f"There is no stage {name} to replace.", "warning")
             return
-        old = self._hosts[name].spec
+        old = self._chosen[name]
         if self.usable(name):
             self._previous[name] = old
+        self._supervisor.asked(name)
         self._swap(name, replace(old, options=options))
+
+    def restart(self, name: str = "") -> None:
+        """Start stage ``name`` anew, whatever it does; without a name, each that has failed."""
+        names = [name] if name else [name for name in self._hosts if not self.usable(name)]
+        for each in names:
+            if each not in self._hosts:
+                self._bus.notify(f"There is no stage {each} to restart.", "warning")
+                continue
+            self._supervisor.asked(each)
+            self._swap(each, self._chosen[each])
+        if not names:
+            self._bus.notify("No stage has failed.", "information")
 
     def renew(self, name: str) -> None:
         """Run stage ``name`` anew with the options it has, as soon as no turn is under way."""
         if self._bus.state.busy:
             self._bus.dispatcher.after(_SOON_S, partial(self.renew, name))
         elif self.usable(name):
-            self._swap(name, self._hosts[name].spec)
+            self._swap(name, self._chosen[name])
 
     def describe(self, name: str, message: str) -> None:
         """What is said of stage ``name`` while it is ready."""
@@ -148,8 +166,17 @@ class Stages:
         if self._hosts[name] is host and self.usable(name):
             host.restart()
 
+    def _try_again(self, name: str, host: Host) -> None:
+        """A stage that is out, once no turn is under way, unless something was done about it meanwhile."""
+        if self._hosts[name] is not host or self.usable(name):
+            return
+        if self._bus.state.busy:
+            self._bus.dispatcher.after(_SOON_S, partial(self._try_again, name, host))
+        else:
+            self._swap(name, self._chosen[name])
+
     def _swap(self, name: str, spec: StageSpec) -> None:
-        old = self._hosts[name]
+        old, self._chosen[name] = self._hosts[name], spec
         threading.Thread(target=old.stop, name=f"retire-{name}", daemon=True).start()
         self._supervisor.forget(name)
         self._down.add(name)

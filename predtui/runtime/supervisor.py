@@ -12,6 +12,8 @@ from predtui.system.exits import FAULTS, FOREIGN
 
 DELAYS_S = (0.05, 0.5, 2.0)
 WINDOW_S = 30.0
+RETRY_S, LONGEST_RETRY_S = 30.0, 600.0
+"""Until a stage that is out is tried again: at first, and after many times in vain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,8 @@ class Supervisor:
         self._clock = clock
         self._deaths: dict[str, list[tuple[float, str]]] = {}
         self._ready: set[str] = set()
+        self._tried: dict[str, tuple[int, float]] = {}
+        """How often a stage was tried again, and when that was decided last."""
 
     def ready(self, stage: str) -> None:
         self._ready.add(stage)
@@ -49,10 +53,23 @@ class Supervisor:
             return None
         return Restart(DELAYS_S[len(recent)], signal in FAULTS and again)
 
+    def out(self, stage: str) -> float:
+        """The stage runs no more: seconds until it is tried again, twice as many each time, unless that is long ago."""
+        now = self._clock.now()
+        times, last = self._tried.get(stage, (0, now))
+        if now - last > 2 * LONGEST_RETRY_S:
+            times = 0
+        self._tried[stage] = times + 1, now
+        return float(min(RETRY_S * 2**times, LONGEST_RETRY_S))
+
     def forget(self, stage: str) -> None:
-        """A new choice starts with a clean record."""
+        """It is started with a clean record."""
         self._deaths.pop(stage, None)
         self._ready.discard(stage)
+
+    def asked(self, stage: str) -> None:
+        """A person wants it to run: how often it was tried in vain does not matter."""
+        self._tried.pop(stage, None)
 
 
 def falls_back(spec: StageSpec, cause: str) -> str:

@@ -102,6 +102,7 @@ class PredtuiApp(GuardedApp):
         Binding("f3", "verifier", "verifier", show=False),
         Binding("f4", "model", "model", show=False),
         Binding("f5", "real", "real models", show=False),
+        Binding("f6", "again", "try again", show=False),
         Binding("ctrl+t", "next_theme", "theme", show=False, priority=True),
         Binding("ctrl+z", "suspend_process", "suspend", show=False, priority=True),
         Binding("escape", "silence", "silence", show=False),
@@ -241,6 +242,10 @@ class PredtuiApp(GuardedApp):
     def action_real(self) -> None:
         self._main.query_one(RealBar).press()
 
+    def action_again(self) -> None:
+        """Stages that have failed."""
+        self.requests.restart()
+
     def on_real_models_installed(self) -> None:
         self.model.take_over(self.offer.stages if self.offer else ())
 
@@ -268,5 +273,5 @@ class PredtuiApp(GuardedApp):
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         if not self.read_only:
-            yield from palette.live_commands(self, self.verifiers, self.offer)
+            yield from palette.live_commands(self, self.verifiers, self.offer, self.requests.restart)
         yield from palette.commands(self, self.themes, self.pages)

@@ -11,6 +11,7 @@ KEY_HELP: tuple[tuple[str, str], ...] = (
     ("F3", "next verifier"),
     ("F4", "choose another language model"),
     ("F5", "get the real models, which hear people and talk about anything; again to cancel"),
+    ("F6", "try stages again that have failed; the palette restarts any of them"),
     ("Ctrl+T", "next theme; the choice is kept"),
     ("Ctrl+P", "command palette: every action by name"),
     ("Tab", "next pane; Shift+Tab for the previous one"),

@@ -14,6 +14,7 @@ from predtui.tui.choices import ThemeChoice, VerifierChoice
 from predtui.tui.gate import assemble
 from predtui.tui.pages import Pages
 from predtui.tui.panes import topics
+from predtui.tui.widgets.stages import ORDER
 
 
 class Commands(Provider):
@@ -47,7 +48,9 @@ def commands(app: App[None], themes: ThemeChoice, pages: Pages) -> Iterator[Syst
     yield _action(app, "Quit", "leave predtui (Ctrl+Q)", "quit")
 
 
-def live_commands(app: App[None], verifiers: VerifierChoice, offer: Offer | None) -> Iterator[SystemCommand]:
+def live_commands(
+    app: App[None], verifiers: VerifierChoice, offer: Offer | None, restart: Callable[[str], None]
+) -> Iterator[SystemCommand]:
     """Those that ask something of an engine, which a recording does not have."""
     yield _action(app, "Talk", "start or stop talking (F2)", "talk")
     yield _action(app, "Silence", "stop the reply (Esc)", "silence")
@@ -55,6 +58,8 @@ def live_commands(app: App[None], verifiers: VerifierChoice, offer: Offer | None
     if offer and (size := offer.megabytes):
         meaning = f"get them, {size} MB: they hear people and talk about anything (F5)"
         yield _action(app, "Real models", meaning, "real")
+    yield _action(app, "Try again", "stages that have failed (F6)", "again")
+    yield from _one_each("Restart stage", "end it and start it anew", ORDER, restart, discover=False)
     yield from _one_each("Verifier", "verify candidates with this", verifiers.names, verifiers.choose)
 
 

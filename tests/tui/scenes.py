@@ -148,5 +148,8 @@ class ScriptedDriver:
     def replace_stage(self, name: str, options: Any) -> None:
         self.asked.append(("replace", name, options))
 
+    def restart_stage(self, name: str = "") -> None:
+        self.asked.append(("restart", name))
+
     def renew_stage(self, name: str) -> None:
         self.asked.append(("renew", name))

@@ -124,7 +124,8 @@ class NoticeBar(Drawn[tuple[str, str]]):
 
     def _shown(self) -> tuple[str, str]:
         """The stages that are out, and with them the notice, unless it matters less."""
-        faults = [status for status in self._faults if status not in self._dismissed]
+        dismissed = {_fault(status) for status in self._dismissed}
+        faults = [status for status in self._faults if _fault(status) not in dismissed]
         if not faults:
             return self._notice
         worst = "error" if any(status.state == "failed" for status in faults) else "warning"
@@ -179,7 +180,8 @@ def _once(texts: Iterable[str]) -> Iterator[str]:
 
 
 def _fault(status: StageStatus) -> str:
-    return f"{status.stage} {status.state}: {status.message}" if status.message else f"{status.stage} {status.state}"
+    said = f"{status.stage} {status.state}: {status.message}" if status.message else f"{status.stage} {status.state}"
+    return f"{said} F6 tries again." if status.state == "failed" else said
 
 
 class Keys(NamedTuple):

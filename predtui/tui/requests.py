@@ -1,0 +1,56 @@
+"""What a person asks of the driver, in order. Knows nothing of what is asked, nor of the screen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import cast
+
+from predtui.errors import PredtuiError
+from predtui.tui.driver import Driver, LiveDriver
+
+Request = Callable[[LiveDriver], None]
+Notify = Callable[[str, str], None]
+"""Shows a line to the person: text, severity."""
+READ_ONLY = "a replay: nothing can be typed or said"
+
+
+class Requests:
+    """Passes requests to a driver that runs, and keeps them for one that does not run yet. Failures become notices."""
+
+    def __init__(self, driver: Driver, read_only: bool, notify: Notify, log: Callable[[str], object]) -> None:
+        """``read_only``: the driver is a recording and takes none."""
+        self._driver = driver
+        self.read_only = read_only
+        self._notify = notify
+        self._log = log
+        self._running = False
+        self._waiting: list[Request] = []
+
+    def begin(self) -> None:
+        """The driver runs from now on."""
+        self._running = True
+        waiting, self._waiting = self._waiting, []
+        for request in waiting:
+            self.ask(request)
+
+    def ask(self, request: Request) -> None:
+        """Never raises."""
+        if self.read_only:
+            self._notify(READ_ONLY, "information")
+        elif not self._running:
+            self._waiting.append(request)
+        else:
+            try:
+                request(cast(LiveDriver, self._driver))
+            except Exception as error:
+                self._log(repr(error))
+                self._notify(one_line(error), "error")
+
+    def restart(self, stage: str = "") -> None:
+        """Of ``stage``, or of each that has failed."""
+        self.ask(lambda driver: driver.restart_stage(stage))
+
+
+def one_line(error: Exception) -> str:
+    """What a person can act on."""
+    return str(error) if isinstance(error, PredtuiError) else f"{type(error).__name__}: {error}"
