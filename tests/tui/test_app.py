@@ -284,7 +284,7 @@ class TestChoosing:
             wrong = ev.StageStatus(stage="llm", state="failed", message="/etc/passwd is no GGUF file.", time=2.0)
             driver.emit(wrong, ev.Notice(text="/etc/passwd is no GGUF file. The former choice comes back."))
             await settle(pilot)
-            assert "llm failed: /etc/passwd is no GGUF file." in plain(app, NoticeBar)
+            assert "llm failed (F6 tries again): /etc/passwd is no GGUF file." in plain(app, NoticeBar)
             assert "passwd" not in plain(app, TopBar)
             driver.emit(replace(LOADED, time=3.0))
             await settle(pilot)
@@ -476,6 +476,43 @@ class TestFaults:
             driver.emit(ev.Usage(cpu=1.0, memory_mb=1.0))
             await settle(pilot)
             assert not app.query_one(NoticeBar).display
+
+    async def test_what_has_failed_is_tried_again_by_a_key_that_its_line_names(self, make_app: MakeApp) -> None:
+        driver = ScriptedDriver(machine())
+        app = make_app(driver)
+        async with app.run_test(size=(120, 36)) as pilot:
+            await settle(pilot)
+            driver.emit(ev.StageStatus(stage="tts", state="failed", message="No voice."))
+            await settle(pilot)
+            assert plain(app, NoticeBar) == "✗ tts failed (F6 tries again): No voice."
+            await pilot.press("f6")
+            app.requests.restart("asr")
+            assert requests(driver) == [("restart", ""), ("restart", "asr")]
+
+    async def test_a_line_that_was_put_away_stays_so_when_it_fails_again_alike(self, make_app: MakeApp) -> None:
+        driver = ScriptedDriver(machine())
+        app = make_app(driver)
+        async with app.run_test(size=(120, 36)) as pilot:
+            for time, shown in ((1.0, True), (2.0, False)):
+                driver.emit(ev.StageStatus(stage="tts", state="starting", time=time))
+                driver.emit(ev.StageStatus(stage="tts", state="failed", message="No voice.", time=time))
+                await settle(pilot)
+                assert app.query_one(NoticeBar).display is shown
+                await pilot.press("escape")
+            driver.emit(ev.StageStatus(stage="tts", state="failed", message="No memory.", time=3.0))
+            await settle(pilot)
+            assert "No memory." in plain(app, NoticeBar)
+
+    async def test_a_stage_that_does_not_respond_is_said_to(self, make_app: MakeApp) -> None:
+        driver = ScriptedDriver([*machine(), LOADED])
+        app = make_app(driver)
+        async with app.run_test(size=(120, 36)) as pilot:
+            await settle(pilot)
+            driver.emit(ev.StageStatus(stage="llm", state="silent", message="llm does not respond.", time=5.0))
+            await settle(pilot)
+            assert plain(app, NoticeBar) == "▲ llm silent: llm does not respond."
+            assert "llm ◍" in plain(app, TopBar)
+            assert "pocket" in plain(app, TopBar)
 
     async def test_a_driver_that_cannot_start_leaves_the_screen_up(self, make_app: MakeApp) -> None:
         driver = ScriptedDriver()

@@ -180,8 +180,8 @@ def _once(texts: Iterable[str]) -> Iterator[str]:
 
 
 def _fault(status: StageStatus) -> str:
-    said = f"{status.stage} {status.state}: {status.message}" if status.message else f"{status.stage} {status.state}"
-    return f"{said} F6 tries again." if status.state == "failed" else said
+    state = f"{status.stage} {status.state}" + (" (F6 tries again)" if status.state == "failed" else "")
+    return f"{state}: {status.message}" if status.message else state
 
 
 class Keys(NamedTuple):
