@@ -82,6 +82,10 @@ class Requests:
                 self._log(repr(error))
                 self._notify(one_line(error), "error")
 
+    def restart(self, stage: str = "") -> None:
+        """Of ``stage``, or of each that has failed."""
+        self.ask(lambda driver: driver.restart_stage(stage))
+
 
 def one_line(error: Exception) -> str:
     """What a person can act on."""
