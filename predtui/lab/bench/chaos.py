@@ -125,7 +125,7 @@ class Chaos:
         sound = rng.choice(self._sounds) if way == "spoken" else None
         asked = Asked(self._step, time.monotonic(), way, prompt, str(sound or ""))
         self.outcome.asked.append(asked)
-        for _ in range(rng.choice((0, 1, 1, 2))):
+        for _ in range(rng.choice((0, 1, 1, 2, 4))):
             kind = rng.choice(self._only)
             app.after(rng.uniform(0.0, 5.0), partial(self._do, app, kind, random.Random(rng.random())))
         if way == "burst":
@@ -297,15 +297,31 @@ def as_line(asked: Asked) -> str:
     return f"step {asked.step}: {asked.way}; {', '.join(asked.faults) or 'no fault'}"
 
 
-def rows(outcome: Outcome) -> list[tuple[str, str]]:
-    """What was done and what came of it, as a table's rows."""
-    became = Counter(asked.became for asked in outcome.asked)
-    lines = [(f"fault: {name}", str(count)) for name, count in sorted(outcome.faults.items())]
-    lines += [(f"not done: {kind}", why) for kind, why in unable().items()]
-    lines += [("apps", str(outcome.apps)), ("prompts", str(len(outcome.asked)))]
-    lines += [(name or "unaccounted", str(count)) for name, count in became.most_common()]
-    lines += [(name, f"{first:.0f} → {last:.0f}") for name, (first, last) in trends(outcome.samples).items()]
-    return [*lines, ("violations", str(len(outcome.violations)))]
+def figures(outcome: Outcome) -> dict[str, Any]:
+    """What was done and what came of it."""
+    told = [violation.what for violation in outcome.violations]
+    return {
+        "faults": dict(sorted(outcome.faults.items())),
+        "not_done": unable(),
+        "apps": outcome.apps,
+        "prompts": len(outcome.asked),
+        "became": dict(Counter(asked.became or "unaccounted" for asked in outcome.asked).most_common()),
+        "wrong": sum(what.startswith("wrong") for what in told),
+        "lost": sum(what.startswith("lost") for what in told),
+        "first_and_last": trends(outcome.samples),
+        "violations": len(told),
+    }
+
+
+def table_of(row: dict[str, Any], title: str) -> Table:
+    """The figures, one a line."""
+    table = Table("what", "how many", title=title)
+    for name, value in row.items():
+        for part, figure in value.items() if isinstance(value, dict) else ((name, value),):
+            label = {"faults": "fault: ", "not_done": "not done: "}.get(name, "")
+            shown = f"{figure[0]:.0f} → {figure[1]:.0f}" if isinstance(figure, tuple) else str(figure)
+            table.add_row(f"{label}{part}", shown)
+    return table
 
 
 def main(minutes: float, seed: int, only: Sequence[str], first: int = 1, json_path: Path | None = None) -> int:
@@ -316,17 +332,15 @@ def main(minutes: float, seed: int, only: Sequence[str], first: int = 1, json_pa
         watch(chaos.steps())
     outcome = chaos.outcome
     outcome.violations += [Violation(0, what) for what in grown(trends(outcome.samples))]
-    screen, table = console(), Table("what", "how many", title=f"{minutes:g} minutes of chaos, seed {seed}")
-    for row in rows(outcome):
-        table.add_row(*row)
-    screen.print(table)
+    screen, row = console(), figures(outcome)
+    screen.print(table_of(row, f"{minutes:g} minutes of chaos, seed {seed}"))
     for violation in outcome.violations:
         screen.print(f"seed {seed}, step {violation.step}: {violation.what}", markup=False)
     result: dict[str, Any] = {
         "command": command(),
         "machine": machine(),
         "models": [chaos.settings.llm.model, chaos.settings.asr.model],
-        "rows": [dict(rows(outcome))],
+        "rows": [row],
         "violations": [(violation.step, violation.what) for violation in outcome.violations],
     }
     return watch.leave(result, json_path) or bool(outcome.violations)

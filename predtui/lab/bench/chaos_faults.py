@@ -15,8 +15,8 @@ from predtui.runtime.stages import STAGES
 
 HEAVY = ("asr", "llm", "tts")
 _MB = 2**20
-_LATER_S = 20.0
-"""A process that nobody has ended by then goes on."""
+_LATER_S = 60.0
+"""A process that is stopped and that nobody has ended by then goes on: longer than a turn may take."""
 _SIZES = ((36, 120), (24, 80), (12, 40), (50, 200), (8, 30), (16, 100))
 Fault = Callable[[Disturbed, random.Random, Devices], str]
 """Does it, and says what, in a word or two. Raises psutil.Error or OSError where the process is gone."""
