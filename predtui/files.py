@@ -22,6 +22,8 @@ LARGEST_TOML = 1 << 16
 """Characters of a settings, theme or profile file; tomllib takes a minute over keys of a hundred thousand."""
 LARGEST_JSON = 1 << 26
 """Bytes of a JSON file: tokenizers have some 20 MB."""
+LARGEST_CORPUS = 1 << 32
+"""Bytes of a file of prompts or of text to learn from."""
 _MOST_DOTS = 64
 """In one line of TOML: tomllib's time grows with the square of a key's parts."""
 _SHOWN = 80

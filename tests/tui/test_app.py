@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from textual.events import Key, Paste
 from textual.pilot import Pilot
-from textual.widgets import OptionList
+from textual.widgets import Input, OptionList
 
 from predtui.clock import VirtualClock
 from predtui.config import user_file
@@ -270,6 +270,9 @@ class TestChoosing:
             await pilot.pause()
             await pilot.press("f4", "tab", *"/none", "enter")
             assert "no such file" in str(app.screen.query_one("#wrong").render())
+            app.screen.query_one(Input).value = "~nosuchuser/x"
+            await pilot.press("enter")
+            assert "no such user" in str(app.screen.query_one("#wrong").render())
             await pilot.press("escape")
             assert isinstance(app.screen, MainScreen)
         chosen = str(tmp_path / "big.gguf")

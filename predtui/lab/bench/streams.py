@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from predtui.errors import PredtuiError
-from predtui.files import resolve
+from predtui.files import LARGEST_CORPUS, read_text, resolve
 from predtui.models.shipped import asset
 from predtui.runtime.bus import admit
 from predtui.runtime.typing import Rhythm, Typed, paused, read
@@ -216,6 +216,6 @@ def _plain(text: str) -> str:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        return read_text(path, LARGEST_CORPUS)
+    except (OSError, ValueError) as error:
         raise PredtuiError(f"{path} cannot be read: {error}.") from error

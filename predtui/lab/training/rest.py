@@ -16,7 +16,7 @@ from typing import Any
 from predtui.commands.console import console
 from predtui.decoding import datastore
 from predtui.errors import PredtuiError
-from predtui.files import resolve
+from predtui.files import LARGEST_CORPUS, read_text, resolve
 from predtui.llm.base import LoadedModel
 from predtui.llm.load import load
 from predtui.models.shipped import POCKET
@@ -42,8 +42,8 @@ def _documents(corpus: str, target: LoadedModel, limit: int, seed: int) -> Itera
         return
     path = resolve(corpus)
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        text = read_text(path, LARGEST_CORPUS)
+    except (OSError, ValueError) as error:
         raise PredtuiError(f"{path} cannot be read: {error}.") from error
     if path.suffix == ".jsonl":
         for number, line in enumerate(text.splitlines(), 1):

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -49,3 +50,9 @@ def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
         path.write_text('{"text": "fine"}\n' + line)
         with pytest.raises(PredtuiError, match="line 2"):
             texts(str(path))
+
+
+def test_a_corpus_that_is_a_pipe_is_refused_without_a_wait(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(PredtuiError, match="a named pipe, not a file"):
+        texts(str(tmp_path / "pipe"))
