@@ -50,7 +50,8 @@ WAYS = ("typed", "typed", "hastily", "pasted", "burst", "spoken", "spoken")
 FLAT = {"descriptors": (1.1, 8.0), "memory_mb": (1.25, 40.0), "latency_ms": (2.0, 150.0)}
 """A figure grows where the last quarter has more than so many times the first one's, and so much more."""
 _PASTE = "\x1b[200~{}\x1b[201~"
-_RELEASE_S = 0.3
+_LEAD_S, _RELEASE_S = 0.3, 0.3
+"""Of the talk key, before somebody begins to speak and after they have ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +142,9 @@ class Chaos:
         return asked
 
     def _speak(self, app: Disturbed, sound: Path) -> None:
-        self._devices.say(sound)
+        self._devices.say(sound, time.monotonic() + _LEAD_S)
         app.press("\x1bOQ")  # F2
-        app.wait(_seconds(sound) + _RELEASE_S, lambda turn: False)
+        app.wait(_LEAD_S + _seconds(sound) + _RELEASE_S)
         if app.state.phase == "listening":
             app.press("\x1bOQ")
 

@@ -7,10 +7,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from predtui.audio.files import decode
 from predtui.audio.mic import MicrophoneStage
 from predtui.audio.playback import NullLoudspeaker
 from predtui.audio.player import PlayerStage
-from predtui.audio.sources import FileSource, NullSource
+from predtui.audio.resample import FRAME, FRAME_BYTES, RATE
+from predtui.audio.sources import NullSource
 from predtui.clock import Clock
 from predtui.errors import PredtuiError
 from predtui.state.stage import StageSpec
@@ -22,14 +24,15 @@ class Devices:
 
     folder: str
 
-    def say(self, sound: Path) -> None:
-        """Play ``sound`` when the microphone listens next."""
-        (Path(self.folder) / "say").write_text(str(sound), encoding="utf-8")
+    def say(self, sound: Path, time: float) -> None:
+        """Play ``sound`` from ``time`` on, in seconds of the monotonic clock, whoever listens."""
+        (Path(self.folder) / "say").write_text(f"{time} {sound}", encoding="utf-8")
 
-    def said(self) -> str:
-        """The file to be played; empty where there is none."""
+    def said(self) -> tuple[float, str]:
+        """When the last was begun to be played, and the file; empty where there is none."""
         file = Path(self.folder) / "say"
-        return file.read_text(encoding="utf-8") if file.exists() else ""
+        time, _, sound = (file.read_text(encoding="utf-8") if file.exists() else "0 ").partition(" ")
+        return float(time), sound
 
     def lose(self, name: str, lost: bool) -> None:
         """Pull out the "microphone" or the "loudspeaker", or plug it in."""
@@ -49,31 +52,34 @@ class Devices:
 
 
 class _Room(NullSource):
-    """A sound file once for each utterance, and silence behind it."""
+    """A sound file as it is played in a room: who listens later misses its beginning. Silence before and behind it."""
 
     def __init__(self, devices: Devices, clock: Clock) -> None:
         super().__init__(clock)
         self._devices, self._room_clock = devices, clock
-        self._file: FileSource | None = None
+        self._frames: list[bytes] = []
+        self._at = 0
 
     def open(self) -> None:
         self._devices.check("microphone")
 
     def start(self) -> None:
         self.open()
+        began, sound = self._devices.said()
+        self._frames = _frames(sound) if sound else []
         super().start()
-        said = self._devices.said()
-        self._file = FileSource(said, self._room_clock) if said else None
-        if self._file:
-            self._file.start()
+        self._at = round((self._room_clock.now() - began) * RATE / FRAME)
 
     def read(self) -> bytes | None:
         self._devices.check("microphone")
-        frame = self._file.read() if self._file else None
-        if frame is None and self._file:
-            self._file = None
-            super().start()
-        return super().read() if frame is None else frame
+        silence, at = super().read(), self._at
+        self._at += 1
+        return self._frames[at] if 0 <= at < len(self._frames) else silence
+
+
+def _frames(sound: str) -> list[bytes]:
+    pcm = b"".join(decode(Path(sound)))
+    return [pcm[at : at + FRAME_BYTES].ljust(FRAME_BYTES, b"\0") for at in range(0, len(pcm), FRAME_BYTES)]
 
 
 class _Loudspeaker(NullLoudspeaker):
