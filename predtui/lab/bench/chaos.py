@@ -24,6 +24,7 @@ import psutil
 import typer
 from rich.table import Table
 
+from predtui.audio.files import decode
 from predtui.config import load as load_settings
 from predtui.errors import PredtuiError
 from predtui.lab.bench.chaos_app import Disturbed
@@ -50,7 +51,7 @@ WAYS = ("typed", "typed", "hastily", "pasted", "burst", "spoken", "spoken")
 FLAT = {"descriptors": (1.1, 8.0), "memory_mb": (1.25, 40.0), "latency_ms": (2.0, 150.0)}
 """A figure grows where the last quarter has more than so many times the first one's, and so much more."""
 _PASTE = "\x1b[200~{}\x1b[201~"
-_LEAD_S, _RELEASE_S = 0.3, 0.3
+_LEAD_S, _RELEASE_S = 0.6, 0.3
 """Of the talk key, before somebody begins to speak and after they have ended."""
 
 
@@ -142,7 +143,7 @@ class Chaos:
         return asked
 
     def _speak(self, app: Disturbed, sound: Path) -> None:
-        self._devices.say(sound, time.monotonic() + _LEAD_S)
+        self._devices.say(sound.with_suffix(".pcm"), time.monotonic() + _LEAD_S)
         app.press("\x1bOQ")  # F2
         app.wait(_LEAD_S + _seconds(sound) + _RELEASE_S)
         if app.state.phase == "listening":
@@ -226,6 +227,7 @@ def _said(prompts: Sequence[str], folder: Path) -> list[Path]:
     files = [folder / f"said-{number}.wav" for number in range(len(prompts))]
     for prompt, file in zip(prompts, files, strict=True):
         speak(prompt, file, "en-us", 150)
+        file.with_suffix(".pcm").write_bytes(b"".join(decode(file)))  # so that a microphone begins at once
     return files
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from predtui.audio.files import decode
 from predtui.audio.mic import MicrophoneStage
 from predtui.audio.playback import NullLoudspeaker
 from predtui.audio.player import PlayerStage
@@ -25,7 +24,7 @@ class Devices:
     folder: str
 
     def say(self, sound: Path, time: float) -> None:
-        """Play ``sound`` from ``time`` on, in seconds of the monotonic clock, whoever listens."""
+        """Play ``sound`` (mono, 16 bit, 16 kHz) from ``time`` on, in seconds of the monotonic clock."""
         (Path(self.folder) / "say").write_text(f"{time} {sound}", encoding="utf-8")
 
     def said(self) -> tuple[float, str]:
@@ -78,7 +77,7 @@ class _Room(NullSource):
 
 
 def _frames(sound: str) -> list[bytes]:
-    pcm = b"".join(decode(Path(sound)))
+    pcm = Path(sound).read_bytes()
     return [pcm[at : at + FRAME_BYTES].ljust(FRAME_BYTES, b"\0") for at in range(0, len(pcm), FRAME_BYTES)]
 
 
