@@ -30,8 +30,8 @@ that a pause brings in the recogniser is then one like others."""
 
 class MicrophoneStage:
     """Listen → AudioFrame until an Endpoint or Interrupt makes it stale, silence ends a hands-free turn, or the file
-    does. Frames of a turn have contiguous positions. A failing device ends the turn, so that what was said is kept; the
-    next Listen tries again.
+    does. Frames of a turn have contiguous positions. A failing device or file ends the input as lost; the next Listen
+    tries again.
     """
 
     accepts: tuple[type[Event], ...] = (Listen, Endpoint, Interrupt, LookForDevice)
@@ -70,7 +70,7 @@ class MicrophoneStage:
             if source is self._live:
                 yield without("input", str(error))
             yield Notice(text=str(error), severity="error")
-            yield Endpoint(reason="end of file")
+            yield Endpoint(reason="lost")
         finally:
             source.stop()
             if source is not self._live:

@@ -39,6 +39,10 @@ class Hearing:
                 self._got_on()
             case ev.StageStatus(stage="asr") | ev.Transcript():
                 self._got_on()
+            case ev.StageStatus(stage="mic", state="restarting") if self._bus.state.source == "voice":
+                self._missed("The microphone was away while you spoke")  # one that reads a file goes on where it was
+            case ev.Endpoint(reason="lost"):
+                self._refuse("The sound ended too early")
             case ev.Endpoint():
                 self._got_on()
                 self._await(event.turn)
@@ -64,13 +68,19 @@ class Hearing:
 
     def _failed(self, stage: str) -> None:
         """Nothing will be heard any more, or what is missing will not come."""
-        phase = self._bus.state.phase
-        if phase == "listening" or (phase == "recognising" and stage == "asr"):
-            self._refuse("The recogniser has failed" if stage == "asr" else "The microphone has failed")
+        if stage == "mic":
+            self._missed("The microphone has failed")
+        elif self._bus.state.phase in ("listening", "recognising"):
+            self._refuse("The recogniser has failed")
+
+    def _missed(self, why: str) -> None:
+        """Sound that was made meanwhile is gone."""
+        if self._bus.state.phase == "listening":
+            self._refuse(why)
 
     def _refuse(self, why: str) -> None:
         heard = self._bus.state.transcript.text
         self._bus.publish(ev.Interrupt(reason="not heard to its end"), bump=1)
         self._bus.publish(ev.Refused(heard=heard))
-        lost = f"what it heard may not be all, and is not answered: “{heard}”. Finish it by typing" if heard else ""
-        self._bus.notify(f"{why}; {lost or 'nothing was heard. Type'}, or say it again.", "warning")
+        words = f"what it heard may not be all, and is not answered: “{heard}”. Finish it by typing" if heard else ""
+        self._bus.notify(f"{why}; {words or 'nothing was heard. Type'}, or say it again.", "warning")

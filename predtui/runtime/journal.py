@@ -54,9 +54,7 @@ class Journal:
         chunks = [event for event in self._log.values() if isinstance(event, ev.SpeechChunk)]
         match stage:
             case "mic":
-                for event in events:
-                    if isinstance(event, ev.Listen):
-                        self._positions.microphone_anew(event)
+                self._positions.microphone_anew()
             case "tts":
                 sentences = [event.index for event in events if isinstance(event, ev.ReplyCommitted)]
                 self._positions.synthesiser_anew(sentences, chunks)

@@ -41,9 +41,9 @@ class Positions:
                 self.played_s = max(self.played_s, event.seconds)
         return event
 
-    def microphone_anew(self, listen: ev.Listen) -> None:
-        """A file is played again from its start; who speaks goes on speaking."""
-        self.heard_before = 0 if listen.path else self.heard
+    def microphone_anew(self) -> None:
+        """A file is played again from its start. (Who spoke must speak again.)"""
+        self.heard_before = 0
 
     def synthesiser_anew(self, sentences: Iterable[int], chunks: Iterable[ev.SpeechChunk]) -> None:
         """These sentences will be said again from their start."""

@@ -127,9 +127,10 @@ class SpeechActivity(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint(Event):
-    """The user has finished: key released, WAV file at its end, or silence long enough. Stops the source."""
+    """The user has finished: key released, WAV file at its end, or silence long enough; or the sound was lost before.
+    Stops the source."""
 
-    reason: Literal["key", "silence", "end of file"] = "key"
+    reason: Literal["key", "silence", "end of file", "lost"] = "key"
 
 
 # --- words ----------------------------------------------------------------------------------------------------------

@@ -107,6 +107,39 @@ def test_what_fails_while_it_listens_ends_the_turn_at_once_unanswered(name: str)
     assert harness.turn.conversation == ()
 
 
+def test_a_microphone_that_dies_while_one_speaks_ends_the_turn_unanswered() -> None:
+    harness = Harness(cast(Pace(words=("hello", "big", "world"))))
+    harness.pipeline.talk(True)
+    harness.settle()
+    harness.kill("mic")
+    harness.settle()
+    harness.wait(1.0)
+    assert refused(harness) == ["hello big world"]
+    assert harness.turn.conversation == ()
+    said(harness)
+    assert [exchange.user for exchange in harness.turn.conversation] == ["hello big world"]
+
+
+def test_a_microphone_that_reads_a_file_goes_on_where_it_died() -> None:
+    harness = Harness(cast(Pace(word_s=0.1)))
+    harness.pipeline.listen_file("hello big world")
+    harness.until(ev.AudioFrame, 2)
+    harness.kill("mic")
+    harness.settle()
+    harness.wait(1.0)
+    assert not refused(harness)
+    assert [exchange.user for exchange in harness.turn.conversation] == ["hello big world"]
+
+
+def test_sound_that_ends_before_its_end_is_not_answered(mute: Harness) -> None:
+    mute.pipeline.talk(True)
+    mute.settle()
+    mute.pipeline.publish(ev.Endpoint(turn=1, reason="lost"))
+    mute.settle()
+    assert refused(mute) == ["hello world"]
+    assert "The sound ended too early" in mute.notices()[0]
+
+
 def test_a_microphone_that_fails_once_it_has_given_all_takes_nothing_back(mute: Harness) -> None:
     said(mute)
     mute.pipeline.publish(ev.StageStatus(stage="mic", state="failed", message="mic is broken"))

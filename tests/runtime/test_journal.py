@@ -293,19 +293,18 @@ def test_a_synthesiser_that_says_a_sentence_again_is_heard_from_where_it_was(pie
     assert heard == sound
 
 
-def test_a_microphone_that_begins_anew_continues_and_a_file_is_not_heard_twice() -> None:
-    for path, expected in (("", [0, 2, 4, 6]), ("a.wav", [0, 2])):
-        journal = Journal()
-        for event in (ev.TurnStarted(turn=1, source="voice"), ev.Listen(turn=1, path=path)):
-            journal.enter(event)
-        positions = []
-        for _ in range(2):
-            for position in (0, 2):
-                frame = journal.enter(ev.AudioFrame(turn=1, pcm=b"abcd", position=position))
-                positions += [frame.position] if isinstance(frame, ev.AudioFrame) else []
-            (listen,) = journal.resend("mic", lambda event: isinstance(event, ev.Listen))
-            assert listen == ev.Listen(turn=1, path=path)
-        assert positions == expected
+def test_a_file_that_is_played_anew_is_not_heard_twice() -> None:
+    journal = Journal()
+    for event in (ev.TurnStarted(turn=1, source="file"), ev.Listen(turn=1, path="a.wav")):
+        journal.enter(event)
+    positions = []
+    for _ in range(2):
+        for position in (0, 2):
+            frame = journal.enter(ev.AudioFrame(turn=1, pcm=b"abcd", position=position))
+            positions += [frame.position] if isinstance(frame, ev.AudioFrame) else []
+        (listen,) = journal.resend("mic", lambda event: isinstance(event, ev.Listen))
+        assert listen == ev.Listen(turn=1, path="a.wav")
+    assert positions == [0, 2]
 
 
 def test_a_microphone_whose_turn_has_ended_is_not_asked_to_listen() -> None:
