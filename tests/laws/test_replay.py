@@ -6,20 +6,21 @@ import json
 import tempfile
 from functools import reduce as fold
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from predtui.state import events as ev
-from predtui.state.codec import KINDS, from_json, to_json
+from predtui.state.codec import KINDS, RANGES, from_json, to_json
 from predtui.state.reducer import reduce
 from predtui.state.session import Recorder, read
 from predtui.state.sound import Clip
 from predtui.state.turn import Turn, summary
 
 TEXT = st.text(max_size=20)
-TIMES = st.floats(0, 1e6)
+TIMES = st.floats(0, 6e5)
+"""Within a week, as in one session."""
 FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "turn": st.integers(0, 3),
     "revision": st.integers(0, 5),
@@ -35,7 +36,24 @@ EVENTS = st.one_of(
     [st.builds(kind, **{k: v for k, v in FIELDS.items() if hasattr(kind, k)}) for kind in KINDS.values()]
 )
 st.register_type_strategy(Clip, st.builds(Clip, st.just(1), st.just(0), st.integers(0, 100)))
-ANY = st.one_of([st.from_type(kind) for kind in KINDS.values()])
+
+
+def numbers(name: str, hint: Any) -> Any:
+    """What a field may hold: numbers within its range, anything of its type else."""
+    least, most = RANGES.get(name, (-1, 1e9))
+    if hint is int:
+        return st.integers(int(least), int(most))
+    if hint in (float, float | None):
+        return st.floats(least, most) if hint is float else st.none() | st.floats(least, most)
+    return FIELDS["stages"] if name == "stages" else ...
+
+
+ANY = st.one_of(
+    [
+        st.builds(kind, **{name: numbers(name, hint) for name, hint in get_type_hints(kind).items()})
+        for kind in KINDS.values()
+    ]
+)
 
 
 @given(st.lists(EVENTS, max_size=40))
