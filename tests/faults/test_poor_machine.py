@@ -59,8 +59,8 @@ def test_a_turn_is_answered_without_room_streams_or_folders(tmp_path: Path) -> N
     assert b"Traceback" not in done.stdout
 
 
-def test_a_turn_that_may_open_ten_files_says_why_there_is_no_reply(tmp_path: Path) -> None:
+def test_a_turn_is_answered_with_ten_open_files(tmp_path: Path) -> None:
     done = turn(_few_files, tmp_path)
-    assert done.returncode == 1
-    assert b"llm cannot start a process: [Errno 24] Too many open files" in done.stdout
+    assert done.returncode == 0, done.stdout
+    assert re.search(rb"reply  .*\b(4|four)\b", done.stdout), done.stdout
     assert b"Traceback" not in done.stdout

@@ -9,6 +9,7 @@ import contextlib
 import logging
 import os
 import pickle
+import resource
 import subprocess
 import sys
 import threading
@@ -30,6 +31,8 @@ from predtui.state.stage import StageSpec
 from predtui.system.exits import ending, signal_name
 
 ASK_S, TERMINATE_S, REAP_S = 1.0, 0.5, 2.0
+FEW_FILES = 24
+"""That the app may open, with which it can just run."""
 _CHILD = "from predtui.runtime.hosts.child import main; main()"
 
 
@@ -43,8 +46,10 @@ class Shared:
 
     @classmethod
     def made(cls) -> Shared:
-        """As much of it as there can be."""
+        """As much of it as there can be; nothing where the files are needed for the stages themselves."""
         store, beats = None, None
+        if resource.getrlimit(resource.RLIMIT_NOFILE)[0] < FEW_FILES:
+            return cls()
         with contextlib.suppress(OSError):
             store = SoundStore()
             beats = Beats()
