@@ -38,6 +38,8 @@ _MOST_ITEMS = 1 << 32
 _DEEPEST = 4
 """Arrays within arrays. No known key has any."""
 _MOST_DIMENSIONS = 4
+_VOCABULARY = "tokenizer.ggml.tokens"
+"""llama.cpp ends its process over a word that is there twice; a zero ends a word for it."""
 _SIZES = ("block_count", "embedding_length", "context_length")
 """What no model has none of; llama.cpp ends its process over a zero."""
 
@@ -105,6 +107,16 @@ class Reader:
         self.position = position
         self.skip(0)
 
+    def strings(self, count: int) -> list[bytes]:
+        length_at, position, texts = struct.Struct("<Q").unpack_from, self.position, []
+        for _ in range(count):
+            begin = position + 8
+            position = begin + length_at(self._buffer, position)[0]
+            texts.append(self._buffer[begin:position])
+        self.position = position
+        self.skip(0)
+        return texts
+
     def skip(self, length: int) -> None:
         self.position += length
         if self.position > len(self._buffer):
@@ -159,11 +171,23 @@ def _metadata(reader: Reader, pairs: int) -> dict[str, str | int | float | bool]
     """Values by key, but for arrays."""
     metadata: dict[str, str | int | float | bool] = {}
     for _ in range(pairs):
-        key = reader.string()
-        value = read_value(reader, reader.count("<I"))
+        key, kind = reader.string(), reader.count("<I")
+        if key == _VOCABULARY and kind == _ARRAY:
+            _vocabulary(reader)
+            continue
+        value = read_value(reader, kind)
         if value is not None:
             metadata[key] = value
     return metadata
+
+
+def _vocabulary(reader: Reader) -> None:
+    item, length = reader.count("<I"), reader.count()
+    if item != _STRING:
+        raise ValueError("a vocabulary without words")
+    words = [word for text in reader.strings(length) if (word := text.partition(b"\0")[0])]
+    if len(set(words)) < len(words):
+        raise ValueError("a word twice in its vocabulary")
 
 
 def _tensors(reader: Reader, count: int, alignment: int) -> tuple[dict[str, GgufTensor], int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import struct
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 import pytest
@@ -45,6 +45,24 @@ def test_arrays_within_arrays_are_refused(depth: int, tmp_path: Path) -> None:
     )
     with pytest.raises(PredtuiError, match="arrays within arrays"):
         read_header(tmp_path / "deep.gguf")
+
+
+@pytest.mark.parametrize("words", [(b"a", b"b", b"a"), (b"a", b"a\0b")])
+def test_a_vocabulary_with_a_word_twice_is_refused_and_with_nameless_ones_is_not(
+    words: tuple[bytes, ...], tmp_path: Path
+) -> None:
+    for said, refused in ((words, True), ((b"a", b"", b"", b"b"), False)):
+        key, texts = b"tokenizer.ggml.tokens", b"".join(struct.pack("<Q", len(word)) + word for word in said)
+        (tmp_path / "a.gguf").write_bytes(
+            b"GGUF"
+            + struct.pack("<IQQQ", 3, 0, 1, len(key))
+            + key
+            + struct.pack("<IIQ", 9, 8, len(said))
+            + texts
+            + bytes(64)
+        )
+        with pytest.raises(PredtuiError, match="twice") if refused else nullcontext():
+            read_header(tmp_path / "a.gguf")
 
 
 @given(cut=st.floats(0, 1, exclude_max=True), damage=st.lists(st.tuples(st.integers(0, 400), st.integers(0, 255))))
