@@ -77,8 +77,8 @@ class SpeculationStage:
         self._context = context
         self._preemption = Preemption(context.clock, options.preempts, self._answering_ahead, context.stale)
         self._idle = IdleWork(options.continuations > 0, always=not options.policy)
-        context.watch(self._preemption.arrived)
         self._parts = parts = yield from assembled(options, self._sources, context, self._preemption.halt, self._opened)
+        context.watch(self._preemption.arrived)  # from here on: what is computed to open is for whatever comes
         self._baseline = BaselineMeter(parts.loaded, parts.plain, parts.window, options.reply_tokens, context.clock)
         self._turn = self._new_turn(TurnStarted())
         if parts.costs:

@@ -19,9 +19,10 @@ from predtui.decoding.costs.instrument import Instrument
 from predtui.decoding.duo import Duo, DuoOptions
 from predtui.decoding.sampler import Greedy
 from predtui.errors import PredtuiError
-from predtui.llm.base import LoadedModel, never
+from predtui.llm.around import ModelAround
+from predtui.llm.base import LanguageModel, LoadedModel, Preempted, Stale, never
 from predtui.llm.load import load
-from predtui.llm.rows import ArrayRows
+from predtui.llm.rows import ArrayRows, Rows
 from predtui.llm.scripted import ScriptedModel
 from predtui.llm.templates import PlainTemplate
 from predtui.predgen.options import SpeculationOptions
@@ -40,18 +41,22 @@ from predtui.state.events import (
     ReplyCommitted,
     ReplyFinished,
     SentenceAhead,
+    StageStatus,
     Transcript,
     TurnStarted,
     Verdict,
     Work,
 )
-from predtui.state.stage import StageContext
+from predtui.state.stage import Listener, StageContext
 from predtui.text import first_sentence
 from tests.decoding.test_duo import Faulty
 
 OPTIONS = SpeculationOptions(model="5", engine="scripted", system="sys", reply_tokens=120)
 WORDS = ["what", "is", "the", "sun", "made", "of", "Why?", "no"]
 said = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
+
+
+TURN = (TurnStarted(turn=1), Transcript(turn=1, revision=1, stable="what is the sun", final=True))
 
 
 class Rig:
@@ -71,6 +76,38 @@ class Rig:
         """Partial prompts and a final one, nothing pre-empted."""
         partial = [Transcript(tentative=prompt, unfinished=False) for prompt in prompts[:-1]]
         return self.send(TurnStarted(turn=1), *partial, Transcript(stable=prompts[-1], final=True))
+
+
+class Halting(ModelAround):
+    """During each of its forwards somebody begins a turn; it ends where it is halted."""
+
+    def __init__(self, model: LanguageModel, halt: Stale, heard: list[Listener]) -> None:
+        super().__init__(model)
+        self.halt, self.heard = halt, heard
+
+    def _forward(self, forward: Callable[[], Rows], length: int, rows: int) -> Rows:
+        for listener in self.heard:
+            listener(TurnStarted(turn=1))
+        if self.halt():
+            raise Preempted
+        return forward()
+
+
+def test_a_turn_that_begins_while_the_model_is_opened_waits_and_is_answered() -> None:
+    heard: list[Listener] = []
+
+    def lend(model: str, engine: str, threads: int | None, length: int, halt: Stale) -> LoadedModel:
+        loaded = load(model, engine, threads, length, halt)
+        return replace(loaded, model=Halting(loaded.model, halt, heard))
+
+    stage = SpeculationStage(OPTIONS, lend)
+    context = StageContext(VirtualClock(), never, logging.getLogger("test"), heard.append)
+    ready = list(stage.open(context))[-1]
+    assert isinstance(ready, StageStatus)
+    assert ready.progress == 1.0
+    heard.clear()
+    said = [out for event in TURN for out in stage.handle(event)]
+    assert isinstance(said[-1], ReplyFinished)
 
 
 def test_a_stage_that_could_not_open_closes_what_it_had_opened() -> None:
