@@ -6,6 +6,7 @@ Must not know the screen, nor what any stage does inside.
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
 from predtui.runtime.bus import Bus
@@ -19,6 +20,8 @@ ROUNDS = 4
 """... and as many times as long as its longest piece of work, on a machine where that is more."""
 LOOK_S = 1.0
 """Between two looks at one that is being started."""
+GAP_S = 1.0
+"""Sound that may be missing when somebody ends what they say: a word is not lost with less."""
 
 
 class Hearing:
@@ -28,6 +31,8 @@ class Hearing:
         self._bus, self._stages = bus, stages
         self._sign, self._longest = 0.0, 0.0
         """When the recogniser was last seen to get on, and the seconds of its longest piece of work."""
+        self._sound, self._delay = 0.0, math.inf
+        """Seconds of the turn's sound that have come, and the least by which some came later than it was made."""
 
     def react(self, event: ev.Event) -> None:
         match event:
@@ -41,11 +46,22 @@ class Hearing:
                 self._got_on()
             case ev.StageStatus(stage="mic", state="restarting") if self._bus.state.source == "voice":
                 self._missed("The microphone was away while you spoke")  # one that reads a file goes on where it was
+            case ev.Listen():
+                self._sound, self._delay = 0.0, math.inf
+            case ev.AudioFrame():
+                self._sound = (event.position + len(event.pcm) // 2) / event.rate
+                self._delay = min(self._delay, self._bus.clock.now() - self._sound)
             case ev.Endpoint(reason="lost"):
                 self._refuse("The sound ended too early")
+            case ev.Endpoint() if self._bus.state.source == "voice" and self._missing() > GAP_S:
+                self._refuse("The microphone did not hear all")
             case ev.Endpoint():
                 self._got_on()
                 self._await(event.turn)
+
+    def _missing(self) -> float:
+        """Seconds of sound that should have come by now: a microphone that hung has missed them."""
+        return self._bus.clock.now() - self._sound - self._delay
 
     def _got_on(self) -> None:
         self._sign = self._bus.clock.now()

@@ -131,6 +131,34 @@ def test_a_microphone_that_reads_a_file_goes_on_where_it_died() -> None:
     assert [exchange.user for exchange in harness.turn.conversation] == ["hello big world"]
 
 
+def frames(harness: Harness, seconds: float, start: float = 0.0) -> None:
+    """Sound as it comes from a microphone: 20 ms every 20 ms."""
+    for number in range(round(50 * start), round(50 * (start + seconds))):
+        harness.clock.advance(0.02)
+        harness.pipeline.publish(ev.AudioFrame(turn=1, pcm=bytes(640), position=320 * number))
+        harness.pipeline.pump()
+
+
+@pytest.mark.parametrize(
+    ("gap_s", "late_s", "answered"), [(0.0, 0.0, True), (0.5, 0.0, True), (3.0, 0.0, False), (0.0, 3.0, False)]
+)
+def test_what_a_microphone_that_hung_has_missed_is_not_taken_as_said(
+    gap_s: float, late_s: float, answered: bool
+) -> None:
+    """A gap in the middle, and at the end."""
+    harness = Harness(cast(Pace(words=("hello", "world"))))
+    harness.pipeline.talk(True)
+    harness.settle()
+    frames(harness, 2.0, start=0.04)
+    harness.clock.advance(gap_s)
+    frames(harness, 1.0, start=2.04)
+    harness.clock.advance(late_s)
+    harness.pipeline.talk(False)
+    harness.settle()
+    assert (refused(harness) == []) == answered
+    assert bool(harness.turn.conversation) == answered
+
+
 def test_sound_that_ends_before_its_end_is_not_answered(mute: Harness) -> None:
     mute.pipeline.talk(True)
     mute.settle()

@@ -392,12 +392,7 @@ def test_each_stage_killed_in_the_middle_of_a_turn(name: str, live: tuple[Pipeli
             os.kill(pid, signal.SIGKILL)
 
     pipeline.subscribe(kill)
-    if name == "mic":  # what is said while there is none is lost, but for a file
-        pipeline.listen_file("hello big world")
-    else:
-        pipeline.talk(True)
-        wait_for(lambda: pipeline.state.transcript.text.endswith("hello big world"))
-        pipeline.talk(False)
+    pipeline.listen_file("hello big world")  # which waits for a microphone that is away
     wait_for(lambda: pipeline.state.phase == "done" and pipeline.state.baseline_speech_ms is not None)
     assert killed.is_set()
     assert [e.state for e in events if isinstance(e, ev.StageStatus) and e.stage == name and e.turn == 1] != []

@@ -51,6 +51,8 @@ WAYS = ("typed", "typed", "hastily", "pasted", "burst", "spoken", "spoken")
 FLAT = {"descriptors": (1.1, 8.0), "memory_mb": (1.25, 40.0), "latency_ms": (2.0, 150.0)}
 """A figure grows where the last quarter has more than so many times the first one's, and so much more."""
 _PASTE = "\x1b[200~{}\x1b[201~"
+_EMPTY = "\x1b[F\x15"
+"""The input line: what was heard of a refused prompt may stand there."""
 _LEAD_S, _RELEASE_S = 0.6, 0.3
 """Of the talk key, before somebody begins to speak and after they have ended."""
 
@@ -130,8 +132,10 @@ class Chaos:
         for _ in range(rng.choice((0, 1, 1, 2, 4))):
             kind = rng.choice(self._only)
             app.after(rng.uniform(0.0, 5.0), partial(self._do, app, kind, random.Random(rng.random())))
+        if not sound:
+            app.press(_EMPTY)
         if way == "burst":
-            app.press("".join(rng.choice("abc de\x1b[D\x7f") for _ in range(600)) + "\x1b[F\x15")
+            app.press("".join(rng.choice("abc de\x1b[D\x7f") for _ in range(600)) + _EMPTY)
         if sound:
             self._speak(app, sound)
         elif way == "pasted":
