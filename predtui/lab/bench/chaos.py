@@ -51,6 +51,8 @@ WAYS = ("typed", "typed", "hastily", "pasted", "burst", "spoken", "spoken")
 FLAT = {"descriptors": (1.1, 8.0), "memory_mb": (1.25, 40.0), "latency_ms": (2.0, 150.0)}
 """A figure grows where the last quarter has more than so many times the first one's, and so much more."""
 _PASTE = "\x1b[200~{}\x1b[201~"
+_BURST = (*"abcde ", "\x1b[D", "\x7f")
+"""Whole keys: half an escape sequence and what follows may be any key, F4 and what it chooses too."""
 _EMPTY = "\x1b[F\x15"
 """The input line: what was heard of a refused prompt may stand there."""
 _LEAD_S, _RELEASE_S = 0.6, 0.3
@@ -135,7 +137,7 @@ class Chaos:
         if not sound:
             app.press(_EMPTY)
         if way == "burst":
-            app.press("".join(rng.choice("abc de\x1b[D\x7f") for _ in range(600)) + _EMPTY)
+            app.press("".join(rng.choice(_BURST) for _ in range(600)) + _EMPTY)
         if sound:
             self._speak(app, sound)
         elif way == "pasted":
