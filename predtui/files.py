@@ -12,6 +12,7 @@ import os
 import stat
 import tempfile
 import tomllib
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -55,19 +56,19 @@ def resolve(named: str | Path) -> Path:
 
 def regular_file(named: str | Path) -> Path:
     """The file that a person means, which is there and is no pipe or device. Raises PredtuiError."""
-    path = resolve(named)
-    mode = _mode(path)
-    if not stat.S_ISREG(mode):
-        raise PredtuiError(f"{path} is {kind(mode)}, not a file.", "Name a file.")
-    return path
+    return _there(named, stat.S_ISREG, "file")
 
 
 def folder(named: str | Path) -> Path:
     """The folder that a person means, which is there. Raises PredtuiError."""
+    return _there(named, stat.S_ISDIR, "folder")
+
+
+def _there(named: str | Path, is_one: Callable[[int], bool], what: str) -> Path:
     path = resolve(named)
     mode = _mode(path)
-    if not stat.S_ISDIR(mode):
-        raise PredtuiError(f"{path} is {kind(mode)}, not a folder.", "Name a folder.")
+    if not is_one(mode):
+        raise PredtuiError(f"{path} is {kind(mode)}, not a {what}.", f"Name a {what}.")
     return path
 
 
