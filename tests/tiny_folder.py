@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
@@ -12,8 +13,16 @@ MERGES = [("Ġ", "t"), ("h", "e"), ("i", "n"), ("Ġt", "he"), ("Ġ", "a")]
 SPECIAL = ["<|end|>", "<|im_start|>", "<|im_end|>"]
 
 
-def write(folder: Path, seed: int = 0, template: str | None = CHATML, **config: object) -> Path:
-    """A byte-level BPE vocabulary of 256 bytes, a few merges and three special tokens; tied embeddings; 32-bit."""
+def write(
+    folder: Path,
+    seed: int = 0,
+    template: str | None = CHATML,
+    marks: Sequence[str] = SPECIAL,
+    end: str = "<|im_end|>",
+    **config: object,
+) -> Path:
+    """A byte-level BPE vocabulary of 256 bytes, a few merges and special tokens, one of which is the ``end`` of a
+    reply; tied embeddings; 32-bit."""
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
@@ -22,8 +31,8 @@ def write(folder: Path, seed: int = 0, template: str | None = CHATML, **config: 
     bpe = Tokenizer(models.BPE({token: n for n, token in enumerate(tokens)}, MERGES))
     bpe.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     bpe.decoder = decoders.ByteLevel()
-    bpe.add_special_tokens(SPECIAL)
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=bpe, eos_token="<|im_end|>", chat_template=template)
+    bpe.add_special_tokens([*marks])
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=bpe, eos_token=end, chat_template=template)
     tokenizer.save_pretrained(folder)
     torch.manual_seed(seed)
     network = LlamaForCausalLM(

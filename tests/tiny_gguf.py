@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from pathlib import Path
 
 import gguf
@@ -42,19 +43,30 @@ def write(
     hidden: int = HIDDEN,
     feed_forward: int = FEED_FORWARD,
     layers: int = LAYERS,
+    split: int = 0,
+    defined: Sequence[str] = (),
+    width: int = 0,
+    kv_heads: int = HEADS,
+    **facts: int | str,
 ) -> Path:
-    """A byte-level BPE vocabulary of 256 bytes, a few merges and three special tokens; tied embeddings; 16-bit."""
-    writer = gguf.GGUFWriter(str(path), arch)
-    _hyperparameters(writer, hidden, feed_forward, layers)
-    size = _vocabulary(writer, add_bos)
+    """A byte-level BPE vocabulary of 256 bytes, a few merges, three special tokens and those that are user-``defined``;
+    tied embeddings; 16-bit. ``split``: into files of so many tensors, the first of which is returned; ``width``: of a
+    head, where it is not what ``hidden`` has for each; ``facts``: more metadata, a dot in a key written as two
+    underscores."""
+    writer = gguf.GGUFWriter(str(path), arch, split_max_tensors=split)
+    for key, value in facts.items():
+        (writer.add_string if isinstance(value, str) else writer.add_uint32)(key.replace("__", "."), value)  # type: ignore[operator]
+    _hyperparameters(writer, hidden, feed_forward, layers, width, kv_heads)
+    size = _vocabulary(writer, add_bos, defined)
     if template is not None:
         writer.add_chat_template(template)
-    _weights(writer, size, np.random.default_rng(seed), hidden, feed_forward, layers)
+    heads = (HEADS * (width or hidden // HEADS), kv_heads * (width or hidden // HEADS))
+    _weights(writer, size, np.random.default_rng(seed), hidden, feed_forward, layers, heads)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
-    return path
+    return min(path.parent.glob(f"{path.stem}-00001-of-*.gguf")) if split else path
 
 
 def quantise(source: Path, path: Path, kind: str, pure: bool = True) -> Path:
@@ -68,18 +80,23 @@ def quantise(source: Path, path: Path, kind: str, pure: bool = True) -> Path:
     return path
 
 
-def _hyperparameters(writer: gguf.GGUFWriter, hidden: int, feed_forward: int, layers: int) -> None:
+def _hyperparameters(
+    writer: gguf.GGUFWriter, hidden: int, feed_forward: int, layers: int, width: int, kv_heads: int
+) -> None:
     writer.add_context_length(CONTEXT)
     writer.add_embedding_length(hidden)
     writer.add_block_count(layers)
     writer.add_feed_forward_length(feed_forward)
     writer.add_head_count(HEADS)
-    writer.add_head_count_kv(HEADS)
+    writer.add_head_count_kv(kv_heads)
+    if width:
+        writer.add_key_length(width)
+        writer.add_value_length(width)
     writer.add_layer_norm_rms_eps(1e-5)
-    writer.add_rope_dimension_count(hidden // HEADS)
+    writer.add_rope_dimension_count(width or hidden // HEADS)
 
 
-def _vocabulary(writer: gguf.GGUFWriter, add_bos: bool) -> int:
+def _vocabulary(writer: gguf.GGUFWriter, add_bos: bool, defined: Sequence[str]) -> int:
     printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
     others = [b for b in range(256) if b not in printable]
     letters = {b: chr(b) for b in printable} | {b: chr(256 + i) for i, b in enumerate(others)}
@@ -88,18 +105,25 @@ def _vocabulary(writer: gguf.GGUFWriter, add_bos: bool) -> int:
     special = ["<|end|>", "<|im_start|>", "<|im_end|>"]
     writer.add_tokenizer_model("gpt2")
     writer.add_tokenizer_pre("smollm")
-    writer.add_token_list([*tokens, *special])
+    writer.add_token_list([*tokens, *special, *defined])
     kinds = [gguf.TokenType.NORMAL] * len(tokens) + [gguf.TokenType.CONTROL] * len(special)
+    kinds += [gguf.TokenType.USER_DEFINED] * len(defined)
     writer.add_token_types(kinds)
     writer.add_token_merges(merges)
     writer.add_bos_token_id(len(tokens))
     writer.add_eos_token_id(len(tokens) + 2)
     writer.add_add_bos_token(add_bos)
-    return len(tokens) + len(special)
+    return len(kinds)
 
 
 def _weights(
-    writer: gguf.GGUFWriter, size: int, rng: np.random.Generator, hidden: int, feed_forward: int, layers: int
+    writer: gguf.GGUFWriter,
+    size: int,
+    rng: np.random.Generator,
+    hidden: int,
+    feed_forward: int,
+    layers: int,
+    heads: tuple[int, int],
 ) -> None:
     def matrix(*shape: int) -> np.ndarray:
         return (rng.normal(size=shape) * 1.5 / shape[-1] ** 0.5).astype(np.float16)
@@ -110,8 +134,9 @@ def _weights(
         block = f"blk.{layer}."
         for name in ("attn_norm", "ffn_norm"):
             writer.add_tensor(f"{block}{name}.weight", np.ones(hidden, np.float32))
-        for name in ("attn_q", "attn_k", "attn_v", "attn_output"):
-            writer.add_tensor(f"{block}{name}.weight", matrix(hidden, hidden))
+        for name, rows in (("attn_q", heads[0]), ("attn_k", heads[1]), ("attn_v", heads[1])):
+            writer.add_tensor(f"{block}{name}.weight", matrix(rows, hidden))
+        writer.add_tensor(f"{block}attn_output.weight", matrix(hidden, heads[0]))
         for name in ("ffn_gate", "ffn_up"):
             writer.add_tensor(f"{block}{name}.weight", matrix(feed_forward, hidden))
         writer.add_tensor(f"{block}ffn_down.weight", matrix(hidden, feed_forward))

@@ -5,17 +5,21 @@ Must not know what is done about them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
-from typing import TypeVar, cast
+from typing import cast
 
+from predtui.llm.abilities import Abilities
 from predtui.llm.base import GeneratingModel, LanguageModel, SharingModel, SparingModel, TreeModel
-from predtui.llm.rows import Answers, Rows
+from predtui.llm.rows import Rows
+
+Generating = Callable[[Sequence[int], int], Generator[int, None, None]]
 
 
 class ModelAround:
-    """A ``LanguageModel`` that is another one; closing it leaves the other open. ``capable`` adds capabilities."""
+    """A ``LanguageModel`` that is another one, with its abilities; closing it leaves the other open. ``Sequences`` are
+    not among them: they are a cache of their own, whose forwards are none of the model's."""
 
     def __init__(self, model: LanguageModel) -> None:
         self.counters = model.counters
@@ -30,11 +34,27 @@ class ModelAround:
         return self._model.context_size
 
     @property
-    def answers(self) -> Answers:
-        return self._model.answers
+    def abilities(self) -> Abilities:
+        return self._model.abilities
 
     def forward(self, tokens: Sequence[int], last: int = 1) -> Rows:
-        return self._forward(partial(self._model.forward, tokens, last), len(tokens), last)
+        rows = self._forward(partial(self._model.forward, tokens, last), len(tokens), last)
+        return self._told(rows, tokens, last)
+
+    def forward_tree(self, tokens: Sequence[int], tree: Sequence[int], parents: Sequence[int]) -> Rows:
+        forward = partial(cast(TreeModel, self._model).forward_tree, tokens, tree, parents)
+        rows = self._forward(forward, len(tokens) + len(tree), 1 + len(tree))
+        return self._told_of_tree(rows, tokens, tree, parents)
+
+    def generate(self, tokens: Sequence[int], limit: int) -> Generator[int, None, None]:
+        """Of the forwards behind these tokens nothing is known."""
+        return self._streamed(cast(GeneratingModel, self._model).generate, tokens, limit)
+
+    def leave(self, cores: int) -> None:
+        cast(SharingModel, self._model).leave(cores)
+
+    def aside(self, tokens: Sequence[int], room: int) -> AbstractContextManager[None]:
+        return cast(SparingModel, self._model).aside(tokens, room)
 
     def forget(self, keep: int = 0) -> None:
         self._model.forget(keep)
@@ -46,48 +66,14 @@ class ModelAround:
         """What ``forward`` gives: so many ``rows``, at the end of ``length`` tokens, those of a tree among them."""
         return forward()
 
+    def _told(self, rows: Rows, tokens: Sequence[int], last: int) -> Rows:
+        """What is told of ``rows``, those after each of the last ``last`` of ``tokens``."""
+        return rows
 
-class _Trees(ModelAround):
-    _model: TreeModel
+    def _told_of_tree(self, rows: Rows, tokens: Sequence[int], tree: Sequence[int], parents: Sequence[int]) -> Rows:
+        """What is told of ``rows``, those of ``TreeModel.forward_tree``."""
+        return rows
 
-    def forward_tree(self, tokens: Sequence[int], tree: Sequence[int], parents: Sequence[int]) -> Rows:
-        forward = partial(self._model.forward_tree, tokens, tree, parents)
-        return self._forward(forward, len(tokens) + len(tree), 1 + len(tree))
-
-
-class _Generation(ModelAround):
-    _model: GeneratingModel
-
-    def generate(self, tokens: Sequence[int], limit: int) -> Iterator[int]:
-        """Of the forwards behind these tokens nothing is known."""
-        return self._model.generate(tokens, limit)
-
-
-class _Sharing(ModelAround):
-    _model: SharingModel
-
-    def leave(self, cores: int) -> None:
-        self._model.leave(cores)
-
-
-class _Sparing(ModelAround):
-    _model: SparingModel
-
-    def aside(self, tokens: Sequence[int], room: int) -> AbstractContextManager[None]:
-        return self._model.aside(tokens, room)
-
-
-_CAPABILITIES: tuple[tuple[type, type[ModelAround]], ...] = (
-    (TreeModel, _Trees),
-    (GeneratingModel, _Generation),
-    (SharingModel, _Sharing),
-    (SparingModel, _Sparing),
-)
-Kind = TypeVar("Kind", bound=ModelAround)
-
-
-def capable(kind: type[Kind], model: LanguageModel) -> type[Kind]:
-    """``kind`` with the capabilities of ``model``, and no others. ``Sequences`` are not among them: they are a cache of
-    their own, whose forwards are none of the model's."""
-    added = [capability for protocol, capability in _CAPABILITIES if isinstance(model, protocol)]
-    return cast("type[Kind]", type(kind.__name__, (*added, kind), {}))
+    def _streamed(self, generate: Generating, tokens: Sequence[int], limit: int) -> Generator[int, None, None]:
+        """What is told of ``generate``, that of a ``GeneratingModel``."""
+        return generate(tokens, limit)

@@ -6,27 +6,39 @@ Nobody above ``llm/`` sees a KV cache, a batch or a device. Must not know how to
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeGuard, cast, runtime_checkable
 
 from predtui.errors import PredtuiError
-from predtui.llm.rows import Answers, Rows
+from predtui.llm.abilities import Abilities
+from predtui.llm.placement import USUAL, Placement
+from predtui.llm.rows import Rows
+from predtui.llm.thoughts import Thinking
 from predtui.state.events import Message
 
 Stale = Callable[[], bool]
+Told = Callable[[int, int], bool]
+"""Told how many bytes of a model are there, and of how many; says whether to go on loading it."""
+_MARK = re.compile(r"<[^\w\s<>]{0,3}\w[^<>\s]*>|\[/?[A-Z_]+\]|◁/?\w+▷")
+"""What a vocabulary may hold as one token, since it is a mark of templates."""
 
 
 @dataclass(slots=True)
 class Counters:
     """What a model has done: ``forwards`` of the network, and ``tokens`` evaluated in them. The source of all figures.
 
-    A prefill that an engine cuts into chunks is one forward, as it is in the literature.
+    A prefill that an engine cuts into chunks is one forward, as it is in the literature. Of a ``GeneratingModel``,
+    ``forwards`` are requests.
     """
 
     forwards: int = 0
     tokens: int = 0
+    generated: int = 0
+    """Tokens that requests have brought, whether or not anybody asked for them."""
+    cancelled: int = 0
+    """Requests that were given up before their end."""
 
 
 class LanguageModel(Protocol):
@@ -43,8 +55,8 @@ class LanguageModel(Protocol):
         ...
 
     @property
-    def answers(self) -> Answers:
-        """What its rows answer."""
+    def abilities(self) -> Abilities:
+        """What it can, and what its rows answer. Who asks it for more gets nothing sensible."""
         ...
 
     def forward(self, tokens: Sequence[int], last: int = 1) -> Rows:
@@ -62,18 +74,23 @@ class LanguageModel(Protocol):
     def close(self) -> None: ...
 
 
-@runtime_checkable
 class GeneratingModel(LanguageModel, Protocol):
-    """A model that generates many tokens per request, as one behind a network must. ``counters.forwards`` counts
-    requests."""
+    """A model that generates many tokens per request, as one behind a network must.
 
-    def generate(self, tokens: Sequence[int], limit: int) -> Iterator[int]:
-        """Greedy decoding: yields up to ``limit`` tokens after ``tokens`` as they arrive; may stop after an end token.
-        Closing the iterator cancels the request. Raises as ``forward`` does."""
+    While it waits for the network, ``forward`` and ``generate`` ask ``ModelRequest.stale``, and give the request up.
+    """
+
+    def generate(self, tokens: Sequence[int], limit: int) -> Generator[int, None, None]:
+        """Greedy decoding: yields up to ``limit`` tokens after ``tokens`` as they arrive; an end token is one of them,
+        and the last. Closing the generator cancels the request. Raises as ``forward`` does, and Preempted."""
         ...
 
 
-@runtime_checkable
+def generates(model: LanguageModel) -> TypeGuard[GeneratingModel]:
+    """Whether ``model`` is one."""
+    return model.abilities.generates
+
+
 class SharingModel(LanguageModel, Protocol):
     """A model that uses every idle core. Its logits do not depend on how many that is."""
 
@@ -84,11 +101,10 @@ class SharingModel(LanguageModel, Protocol):
 
 def leave(model: LanguageModel, cores: int) -> None:
     """``SharingModel.leave``, if ``model`` is one."""
-    if isinstance(model, SharingModel):
-        model.leave(cores)
+    if model.abilities.shares:
+        cast(SharingModel, model).leave(cores)
 
 
-@runtime_checkable
 class TreeModel(LanguageModel, Protocol):
     """A language model that also evaluates a tree of continuations in one forward."""
 
@@ -102,7 +118,11 @@ class TreeModel(LanguageModel, Protocol):
         ...
 
 
-@runtime_checkable
+def has_trees(model: LanguageModel) -> TypeGuard[TreeModel]:
+    """Whether ``model`` is one."""
+    return model.abilities.trees
+
+
 class SparingModel(LanguageModel, Protocol):
     """A model that can do other work without losing its cache."""
 
@@ -115,7 +135,7 @@ class SparingModel(LanguageModel, Protocol):
 
 def aside(model: LanguageModel, tokens: Sequence[int], room: int) -> AbstractContextManager[None]:
     """``SparingModel.aside``, if ``model`` is one; otherwise the cache is left as the last call within leaves it."""
-    return model.aside(tokens, room) if isinstance(model, SparingModel) else nullcontext()
+    return cast(SparingModel, model).aside(tokens, room) if model.abilities.spares else nullcontext()
 
 
 class ContextOverflow(ValueError):  # noqa: N818 - a condition, as StopIteration is
@@ -129,6 +149,11 @@ class Preempted(Exception):  # noqa: N818 - a condition, as StopIteration is
 def never() -> bool:
     """A ``Stale`` that never is."""
     return False
+
+
+def unheard(_done: int, _total: int) -> bool:
+    """A ``Told`` that lets every model be loaded."""
+    return True
 
 
 def common_prefix(left: Sequence[int], right: Sequence[int]) -> int:
@@ -178,6 +203,24 @@ class Tokenizer(Protocol):
         ...
 
 
+@runtime_checkable
+class SpellingTokenizer(Tokenizer, Protocol):
+    """A tokenizer that knows what each token spells."""
+
+    def piece(self, token: int) -> bytes:
+        """Its bytes; none for a special token."""
+        ...
+
+
+@runtime_checkable
+class AskingTokenizer(Tokenizer, Protocol):
+    """A tokenizer to which each token that it has not met costs a question."""
+
+    def borrow(self, other: SpellingTokenizer, size: int) -> None:
+        """Ask ``other``, of the same vocabulary, what its first ``size`` tokens spell."""
+        ...
+
+
 class ChatTemplate(Protocol):
     """Messages to the text that the model was trained on."""
 
@@ -190,13 +233,17 @@ class ChatTemplate(Protocol):
 class ModelRequest:
     """What an engine is asked to load. ``model``: a known name, or a path. ``threads`` None: what suits the model.
     ``context`` in tokens, 0: the model's own within reason. ``stale`` lets a long evaluation be abandoned (Preempted).
-    ``weights``: how llama.cpp holds them, as in ``repacking``, empty for its own choice; ignored by other engines."""
+    ``weights``: how llama.cpp holds them, as in ``repacking``, empty for its own choice; of ``placement``, torch heeds
+    ``device`` where it is cpu, and ``graphs``; other engines heed neither. ``told`` hears how far the loading is, where
+    an engine can tell."""
 
     model: str
     threads: int | None = None
     context: int = 0
     stale: Stale = never
     weights: str = ""
+    placement: Placement = USUAL
+    told: Told = unheard
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,22 +259,30 @@ class LoadedModel:
     template: ChatTemplate
     pad: int | None = None
     """The padding token, in models that have one."""
+    thinking: Thinking | None = None
+    """How it thinks before it answers; None where it has no marks for that."""
+    stops: tuple[str, ...] = ()
+    """Strings before which a reply ends, beside the tokens that end it."""
 
-    def require(self, asker: str, whole: bool = False, top: int = 1, logprob: bool = False) -> None:
-        """Raises PredtuiError if the model's rows do not answer what ``asker`` needs, in terms of ``Answers``."""
-        answers = self.model.answers
-        lacking = [
-            what
-            for what, lacks in (
-                ("whole rows of logits", whole and not answers.whole),
-                (f"the {top} likeliest tokens", top > answers.top and not answers.whole),
-                ("the log-probability of any token", logprob and not answers.logprob),
+    @property
+    def room_to_think(self) -> int:
+        """The most tokens that a reply has beside its answer."""
+        return self.thinking.room if self.thinking else 0
+
+    @property
+    def abilities(self) -> Abilities:
+        """What its model can."""
+        return self.model.abilities
+
+    def require(
+        self, asker: str, whole: bool = False, top: int = 0, logprob: bool = False, exact: bool = False
+    ) -> None:
+        """Raises PredtuiError if the model cannot do what ``asker`` needs, in terms of ``Abilities``."""
+        if lacking := self.abilities.lacking(whole, top, logprob, exact):
+            raise PredtuiError(
+                f"{asker} needs {lacking}, and the {self.engine} engine gives only {self.abilities.told}.",
+                "Choose another, or another engine.",
             )
-            if lacks
-        ]
-        if lacking:
-            given = f"the {self.engine} engine gives only the {answers.top} likeliest tokens"
-            raise PredtuiError(f"{asker} needs {lacking[0]}, and {given}.", "Choose another, or another engine.")
 
     def prompt_tokens(self, messages: Sequence[Message]) -> list[int]:
         """The rendered and tokenised conversation, ready for the reply's first token."""
@@ -236,8 +291,9 @@ class LoadedModel:
 
     def _inert(self, content: str) -> str:
         """``content``, spaced out where it spells a special token: words must not be taken for the template's marks."""
-        if not set("<[{|") & set(content):
+        if not set("<[{|◁") & set(content):
             return content
         plain = self.tokenizer.encode(content)
         marked = self.tokenizer.encode(content, special=True)
-        return content if marked[-len(plain) :] == plain else re.sub(r"([<\[{|])", r"\1 ", content)
+        known = any(len(self.tokenizer.encode(mark)) == 1 for mark in {*_MARK.findall(content)})
+        return re.sub(r"([<\[{|◁])", r"\1 ", content) if known or marked[-len(plain) :] != plain else content

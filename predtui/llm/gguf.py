@@ -9,14 +9,17 @@ from __future__ import annotations
 import mmap
 import stat
 import struct
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from math import prod
 from pathlib import Path
 
 from predtui.errors import PredtuiError
 from predtui.files import kind
+from predtui.llm.parts import part_names
+from predtui.llm.unfit import BEGINNING, foreign
 
-_SCALARS = {0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "<?", 10: "<Q", 11: "<q", 12: "<d"}
+SCALARS = {0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "<?", 10: "<Q", 11: "<q", 12: "<d"}
 _STRING, _ARRAY = 8, 9
 BLOCKS = {
     0: (1, 4), 1: (1, 2), 2: (32, 18), 3: (32, 20), 6: (32, 22), 7: (32, 24), 8: (32, 34), 9: (32, 36),
@@ -38,37 +41,48 @@ _MOST_ITEMS = 1 << 32
 _DEEPEST = 4
 """Arrays within arrays. No known key has any."""
 _MOST_DIMENSIONS = 4
+_WHOLE = {0, 1, 2, 3, 4, 5, 7, 10, 11}
+"""Types of whole numbers, and of yes and no."""
+_MOST_NUMBERS = 4096
+"""Of an array that is kept: there is one for each layer at most."""
 _VOCABULARY = "tokenizer.ggml.tokens"
 """llama.cpp ends its process over a word that is there twice; a zero ends a word for it."""
 _SIZES = ("block_count", "embedding_length", "context_length")
 """What no model has none of; llama.cpp ends its process over a zero."""
 
 
+Value = str | int | float | bool
+Metadata = dict[str, Value]
+Arrays = dict[str, tuple[int, ...]]
 Weight = tuple[str, tuple[int, ...]]
 """Type and shape of a tensor, the length of a row first."""
 
 
 @dataclass(frozen=True, slots=True)
 class GgufTensor:
-    """Type and shape of a tensor, the length of a row first, and where its data begin and end in the file, in bytes."""
+    """Type and shape of a tensor, the length of a row first, and where its data begin and end in its file, in bytes.
+    ``part``: which file that is, of those that the model is split into."""
 
     type: str
     shape: tuple[int, ...]
     begin: int
     end: int
+    part: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class GgufHeader:
-    """What the header says: ``metadata`` holds scalars and strings (arrays are skipped), ``tensors`` the weights by
-    name, ``size`` is in bytes, ``weights`` the types and shapes that tensors have, ``parameters`` how many weights
-    there are in all."""
+    """What the header says: ``metadata`` holds scalars and strings, ``arrays`` the short ones of whole numbers,
+    ``tensors`` the weights by name, ``size`` is in bytes, ``weights`` the types and shapes that tensors have,
+    ``parameters`` how many weights there are in all. Of a model that is split, that is of all its ``parts``."""
 
-    metadata: dict[str, str | int | float | bool]
+    metadata: Metadata
     tensors: dict[str, GgufTensor]
     size: int
     weights: frozenset[Weight]
     parameters: int
+    parts: tuple[Path, ...]
+    arrays: Arrays = field(default_factory=dict)
 
 
 class Reader:
@@ -124,29 +138,37 @@ class Reader:
 
 
 def read_header(path: Path) -> GgufHeader:
-    """Header of the GGUF file at ``path``. Raises PredtuiError if it is missing, not a GGUF, damaged, or cut short."""
+    """Header of the GGUF file at ``path``, with those of all parts where it is the first of several. Raises
+    PredtuiError if one is missing, not a GGUF, damaged, or cut short."""
+    first = _read_part(path)
+    names = part_names(path, first.metadata)
+    if len(names) < 2:
+        return first
+    return _joined([first, *(_read_part(path.with_name(name)) for name in names[1:])])
+
+
+def _read_part(path: Path) -> GgufHeader:
     try:
         mode, size = path.stat().st_mode, path.stat().st_size
         if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
             raise PredtuiError(f"{path} is {kind(mode)}, not a file.", "Choose a .gguf file with --model.")
         with path.open("rb") as file:
-            magic = file.read(4)
-            if magic != b"GGUF":
-                raise PredtuiError(f"{path} is not a GGUF model file.", "Choose a .gguf file with --model.")
+            beginning = file.read(BEGINNING)
+            if not beginning.startswith(b"GGUF"):
+                raise foreign(path, beginning)
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as buffer:
                 return _parse(path, buffer, size)
     except IsADirectoryError:
         raise PredtuiError(
-            f"{path} is a folder, not a GGUF file.", "Of folders: --engine torch --model FOLDER"
+            f"{path} is a folder, not a GGUF file.", "For a folder: --engine torch --model FOLDER"
         ) from None
     except FileNotFoundError:
         raise PredtuiError(f"There is no model file {path}.", "Choose another with --model.") from None
     except OSError as error:
         raise PredtuiError(f"The model file {path} cannot be read: {error.strerror}.", _REMEDY) from error
     except (struct.error, ValueError, OverflowError) as error:
-        raise PredtuiError(
-            f"The model file {path} is damaged or cut short in its header ({error}).", _REMEDY
-        ) from error
+        why = "" if isinstance(error, struct.error) else f" ({error})"
+        raise PredtuiError(f"The model file {path} is damaged or cut short in its header{why}.", _REMEDY) from error
 
 
 def _parse(path: Path, buffer: mmap.mmap, size: int) -> GgufHeader:
@@ -156,29 +178,53 @@ def _parse(path: Path, buffer: mmap.mmap, size: int) -> GgufHeader:
     if version not in (2, 3):
         raise PredtuiError(f"{path} is GGUF version {version}; versions 2 and 3 can be read.", _REMEDY)
     count, pairs = reader.count(), reader.count()
-    metadata = _metadata(reader, pairs)
+    metadata, arrays = _metadata(reader, pairs)
     for key in (f"{metadata.get('general.architecture')}.{name}" for name in _SIZES):
         if metadata.get(key, 1) == 0:
             raise PredtuiError(f"The model file {path} is damaged: it says {key} = 0.", _REMEDY)
     tensors, needed = _tensors(reader, count, int(metadata.get("general.alignment", 32)) or 1)
     if needed > size:
         raise PredtuiError(f"The model file {path} is cut short: {size:,} of {needed:,} bytes.", _REMEDY)
+    return _header(metadata, tensors, size, (path,), arrays)
+
+
+def _header(
+    metadata: Metadata, tensors: dict[str, GgufTensor], size: int, parts: tuple[Path, ...], arrays: Arrays
+) -> GgufHeader:
     weights = frozenset((one.type, one.shape) for one in tensors.values())
-    return GgufHeader(metadata, tensors, size, weights, sum(prod(one.shape) for one in tensors.values()))
+    parameters = sum(prod(one.shape) for one in tensors.values())
+    return GgufHeader(metadata, tensors, size, weights, parameters, parts, arrays)
 
 
-def _metadata(reader: Reader, pairs: int) -> dict[str, str | int | float | bool]:
-    """Values by key, but for arrays."""
-    metadata: dict[str, str | int | float | bool] = {}
+def _joined(parts: Sequence[GgufHeader]) -> GgufHeader:
+    """The header of a model in several files. Raises PredtuiError where they do not belong together."""
+    first, tensors = parts[0], dict[str, GgufTensor]()
+    for number, part in enumerate(parts):
+        if part.metadata.get("split.no", number) != number:
+            raise PredtuiError(f"{part.parts[0]} is another part of its model than its name says.", _REMEDY)
+        tensors |= {name: replace(one, part=number) for name, one in part.tensors.items()}
+    expected = first.metadata.get("split.tensors.count", len(tensors))
+    if len(tensors) != expected:
+        raise PredtuiError(f"The parts of {first.parts[0]} hold {len(tensors)} of {expected} tensors.", _REMEDY)
+    files = tuple(part.parts[0] for part in parts)
+    return _header(first.metadata, tensors, sum(part.size for part in parts), files, first.arrays)
+
+
+def _metadata(reader: Reader, pairs: int) -> tuple[Metadata, Arrays]:
+    """Values by key; of arrays the short ones of whole numbers."""
+    metadata: Metadata = {}
+    arrays: Arrays = {}
     for _ in range(pairs):
         key, kind = reader.string(), reader.count("<I")
         if key == _VOCABULARY and kind == _ARRAY:
             _vocabulary(reader)
             continue
         value = read_value(reader, kind)
-        if value is not None:
+        if isinstance(value, tuple):
+            arrays[key] = value
+        elif value is not None:
             metadata[key] = value
-    return metadata
+    return metadata, arrays
 
 
 def _vocabulary(reader: Reader) -> None:
@@ -198,15 +244,17 @@ def _tensors(reader: Reader, count: int, alignment: int) -> tuple[dict[str, Gguf
     return tensors, max((one.end for one in tensors.values()), default=data)
 
 
-def read_value(reader: Reader, kind: int, depth: int = 0) -> str | int | float | bool | None:
-    """One metadata value; None for an array, which is passed over."""
+def read_value(reader: Reader, kind: int, depth: int = 0) -> Value | tuple[int, ...] | None:
+    """One metadata value; None for an array that is passed over, as all are but short ones of whole numbers."""
     if kind == _STRING:
         return reader.string()
     if kind != _ARRAY:
         return reader.scalar(_scalar(kind))
     item, length = reader.count("<I"), reader.count()
-    if item in _SCALARS:
-        reader.skip(length * struct.calcsize(_SCALARS[item]))
+    if item in _WHOLE and length <= _MOST_NUMBERS:
+        return tuple(int(reader.scalar(SCALARS[item])) for _ in range(length))
+    if item in SCALARS:
+        reader.skip(length * struct.calcsize(SCALARS[item]))
         return None
     if item == _STRING:
         reader.skip_strings(length)
@@ -219,9 +267,9 @@ def read_value(reader: Reader, kind: int, depth: int = 0) -> str | int | float |
 
 
 def _scalar(kind: int) -> str:
-    if kind not in _SCALARS:
+    if kind not in SCALARS:
         raise ValueError(f"an unknown value type {kind}")
-    return _SCALARS[kind]
+    return SCALARS[kind]
 
 
 def _tensor(reader: Reader) -> tuple[str, GgufTensor]:

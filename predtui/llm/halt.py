@@ -16,11 +16,18 @@ class Halt:
     def __init__(self, asked: Callable[[], object] = bool) -> None:
         """``asked``: told whenever an engine asks, as it does between the chunks of a long evaluation."""
         self._asked = asked
+        self.also: Callable[[], bool] = bool
+        """Whether it is set for another reason; looked at by engines that ask, as those do that wait."""
         self._byte = ctypes.create_string_buffer(2)
 
     def __call__(self) -> bool:
         self._asked()
-        return self._byte[0] != b"\0"
+        return self.on
+
+    @property
+    def on(self) -> bool:
+        """Whether it is set; nobody is told that this was asked."""
+        return self._byte[0] != b"\0" or self.also()
 
     @property
     def address(self) -> int:

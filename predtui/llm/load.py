@@ -6,8 +6,10 @@ Engines are imported when asked for, so that none costs a start that does not us
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
-from predtui.llm.base import LoadedModel, ModelRequest, Stale, never
+from predtui.llm.base import LoadedModel, ModelRequest, Stale, Told, never, unheard
+from predtui.llm.placement import USUAL, Placement
 from predtui.models.shipped import POCKET
 from predtui.registry import LLM_ENGINES
 
@@ -22,13 +24,21 @@ def load(
     context: int = 0,
     stale: Stale = never,
     weights: str = "",
+    placement: Placement = USUAL,
+    told: Told = unheard,
 ) -> LoadedModel:
     """The model at a path, or ``pocket`` for the one that ships with predtui, ``pocket-draft`` for its draft,
     ``pocket-cllm`` for the one that is tuned for Jacobi decoding (a GGUF file alone), ``smollm2`` for the real one,
     where that is installed; the other arguments as in ``ModelRequest``. Raises PredtuiError with what to do."""
-    loaded = LLM_ENGINES.factory(engine)(ModelRequest(model, threads, context, stale, weights))
+    loaded = LLM_ENGINES.factory(engine)(ModelRequest(model, threads, context, stale, weights, placement, told))
     assert isinstance(loaded, LoadedModel)
-    return loaded
+    from predtui.llm.stops import stops_of
+
+    try:
+        return replace(loaded, stops=stops_of(loaded.template, loaded.tokenizer))
+    except BaseException:
+        loaded.model.close()
+        raise
 
 
 def inspect(model: str = POCKET, engine: str = "llamacpp") -> str:

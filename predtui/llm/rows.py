@@ -1,7 +1,7 @@
 """What a forward returns: rows that answer questions, whether the engine has all logits or only the likeliest tokens.
 
-A model declares what its rows answer (``Answers``), so that anything that needs more is refused at assembly. A row that
-is asked for more anyway raises ``Unanswered``. Must not know of models or of sampling.
+A model declares what its rows answer (``llm.abilities``); what needs more is refused at assembly. A row that is asked
+for more anyway raises ``Unanswered``. Must not know of models or of sampling.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Row(Protocol):
         ...
 
     def rank(self, token: int) -> int:
-        """How many tokens are likelier than ``token``: 0 for the likeliest, ``Answers.top`` for one beyond what the
+        """How many tokens are likelier than ``token``: 0 for the likeliest, ``Abilities.top`` for one beyond what the
         engine provides."""
         ...
 
@@ -72,21 +72,6 @@ class Rows(Protocol):
     def finite(self) -> bool:
         """Whether all values are finite; if not, the weights are damaged."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class Answers:
-    """What a model's rows answer. ``whole``: all logits, and so everything else. ``top``: how many of the likeliest
-    tokens, with log-probabilities. ``logprob``: the log-probability of any token."""
-
-    whole: bool
-    top: int
-    logprob: bool
-
-    @classmethod
-    def all(cls, vocab_size: int) -> Answers:
-        """Everything: the engine has whole rows."""
-        return cls(True, vocab_size, True)
 
 
 class ArrayRow:

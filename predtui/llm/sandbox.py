@@ -19,7 +19,8 @@ from jinja2 import TemplateError, nodes, pass_context
 from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import Namespace
-from jinja2.visitor import NodeTransformer
+
+from predtui.llm.metering import ADDED, JOINED, MADE, SLICED, SPEND, Metering
 
 SECONDS = 1.0
 """Of its thread's own time that a rendering may take."""
@@ -40,8 +41,6 @@ _DIGITS = re.compile(r"\d+")
 _LEFT_OUT = ("pprint", "striptags", "urlize", "wordwrap", "xmlattr")
 """Filters that take far longer than their text is long, and that no chat template has a use for."""
 _TEXTS = {str}
-_SPEND, _MADE, _SLICED, _JOINED, _ADDED = "~spend", "~made", "~sliced", "~joined", "~added"
-"""Filters that only the meter can name."""
 _LIGHT = frozenset({
     "attr", "batch", "count", "d", "default", "dictsort", "first", "groupby", "items", "last", "length", "list", "map",
     "max", "min", "random", "reject", "rejectattr", "reverse", "select", "selectattr", "slice", "sort", "unique",
@@ -53,6 +52,14 @@ _LINEAR = frozenset({
 })  # fmt: skip
 """Methods of a text that make nothing larger than it."""
 _COMPUTED_WIDTH = re.compile(r"%[^a-zA-Z%]*\*|\{[^{}]*\{")
+
+
+_ORDERING = frozenset({"dictsort", "groupby", "max", "min", "sort", "unique"})
+"""Filters that compare what they are given, each value about as often as their number has bits."""
+_COMPARING = (
+    "eq", "equalto", "==", "ne", "!=", "lt", "lessthan", "<", "le", "<=", "gt", "greaterthan", ">", "ge", ">=", "in",
+)  # fmt: skip
+"""Tests that compare."""
 
 
 class ExceededError(TemplateError):
@@ -101,8 +108,9 @@ class MeteredEnvironment(ImmutableSandboxedEnvironment):
     def seal(self) -> None:
         """Puts all filters on the meter. To be called once they are all there."""
         self.filters = {name: self._metered(name, function) for name, function in self.filters.items()}
-        self.filters |= {_SPEND: self.meter.spend, _MADE: self._made, _SLICED: self._sliced}
-        self.filters |= {_JOINED: self._joined, _ADDED: self._added}
+        self.filters |= {SPEND: self.meter.spend, MADE: self._made, SLICED: self._sliced}
+        self.tests |= {name: self._weighed(self.tests[name]) for name in _COMPARING}
+        self.filters |= {JOINED: self._joined, ADDED: self._added}
 
     def render(self, source: Any, **variables: Any) -> str:
         """A compiled template's text. Raises what the template raises, and ExceededError."""
@@ -115,7 +123,7 @@ class MeteredEnvironment(ImmutableSandboxedEnvironment):
         if len(source) > LONGEST_SOURCE:
             raise ExceededError(f"it is longer than {LONGEST_SOURCE:,} characters")
         self.meter.start()
-        parsed: nodes.Template = _Metering().visit(super()._parse(source, name, filename))
+        parsed: nodes.Template = Metering().visit(super()._parse(source, name, filename))
         return parsed
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
@@ -138,6 +146,8 @@ class MeteredEnvironment(ImmutableSandboxedEnvironment):
         if type(owner) is str and called.__name__ in _LINEAR:
             self.meter.spend(len(owner))
             return super().call(context, called, *args, **kwargs)
+        if isinstance(owner, list | tuple):
+            self.meter.spend(weight((owner, args)))
         args = tuple(list(one) if isinstance(one, Iterator) else one for one in args)
         self.meter.spend(_made_by(getattr(called, "__name__", ""), owner, args, kwargs))
         return self._result(super().call(context, called, *args, **kwargs))
@@ -154,7 +164,12 @@ class MeteredEnvironment(ImmutableSandboxedEnvironment):
             value, *others = args[passed:]
             if name == "sum" and not isinstance(kwargs.get("start", (*others, 0, 0)[1]), int | float):
                 raise ExceededError("it adds up what are no numbers")
-            if name in _LIGHT:
+            if name in _ORDERING:
+                value = list(value) if isinstance(value, Iterator) else value
+                heavy = weight(value)
+                for _ in range(_size(value).bit_length()):
+                    self.meter.spend(heavy)
+            elif name in _LIGHT:
                 self.meter.spend(_size(value))
             elif not isinstance(value, str):
                 value = list(value) if isinstance(value, Iterator) else value
@@ -163,6 +178,14 @@ class MeteredEnvironment(ImmutableSandboxedEnvironment):
             return self._result(function(*args[:passed], value, *others, **kwargs))
 
         return metered
+
+    def _weighed(self, test: Any) -> Callable[..., Any]:
+        @wraps(test)
+        def weighed(*args: Any) -> Any:
+            self.meter.spend(weight(args))
+            return test(*args)
+
+        return weighed
 
     def _result(self, value: Any) -> Any:
         if isinstance(value, str):
@@ -214,59 +237,6 @@ class MeteredEnvironment(ImmutableSandboxedEnvironment):
     def _joined(self, values: tuple[Any, ...]) -> str:
         self.meter.spend(weight(values))
         return "".join(map(str, values))
-
-
-class _Metering(NodeTransformer):
-    """Puts a charge at the head of each loop and macro, and around what makes values out of values."""
-
-    def visit_For(self, node: nodes.For) -> nodes.Node:  # noqa: N802 - named so by the base class
-        return self._charged(node)
-
-    def visit_Macro(self, node: nodes.Macro) -> nodes.Node:  # noqa: N802
-        return self._charged(node)
-
-    def visit_CallBlock(self, node: nodes.CallBlock) -> nodes.Node:  # noqa: N802
-        return self._charged(node)
-
-    def _charged(self, node: Any) -> nodes.Node:
-        self.generic_visit(node)
-        written = sum(len(part.data) for part in node.find_all(nodes.TemplateData))
-        amount = nodes.Const(written, lineno=node.lineno)
-        node.body.insert(0, nodes.ExprStmt(_filter(amount, _SPEND), lineno=node.lineno))
-        return node  # type: ignore[no-any-return]
-
-    def visit_Add(self, node: nodes.Add) -> nodes.Node:  # noqa: N802
-        values: list[nodes.Expr] = []
-        first: nodes.Expr = node
-        while isinstance(first, nodes.Add):
-            values.append(self.visit(first.right))
-            first = first.left
-        values.append(self.visit(first))
-        return _filter(nodes.Tuple(values[::-1], "load", lineno=node.lineno), _ADDED)
-
-    def visit_Getitem(self, node: nodes.Getitem) -> nodes.Node:  # noqa: N802
-        self.generic_visit(node)
-        return _filter(node, _SLICED) if isinstance(node.arg, nodes.Slice) else node
-
-    def visit_Concat(self, node: nodes.Concat) -> nodes.Node:  # noqa: N802
-        self.generic_visit(node)
-        return _filter(nodes.Tuple(node.nodes, "load", lineno=node.lineno), _JOINED)
-
-    def visit_List(self, node: nodes.List) -> nodes.Node:  # noqa: N802
-        self.generic_visit(node)
-        return node if all(isinstance(item, nodes.Const) for item in node.items) else _filter(node, _MADE)
-
-    def visit_Tuple(self, node: nodes.Tuple) -> nodes.Node:  # noqa: N802
-        self.generic_visit(node)
-        return node if node.ctx != "load" else _filter(node, _MADE)
-
-    def visit_Dict(self, node: nodes.Dict) -> nodes.Node:  # noqa: N802
-        self.generic_visit(node)
-        return _filter(node, _MADE)
-
-
-def _filter(node: nodes.Expr, name: str) -> nodes.Filter:
-    return nodes.Filter(node, name, [], [], None, None, lineno=node.lineno)
 
 
 def weight(value: Any) -> int:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 
+from predtui.llm.abilities import Abilities
 from predtui.llm.base import (
     Counters,
     LoadedModel,
@@ -20,7 +22,7 @@ from predtui.llm.base import (
     common_prefix,
     reusable,
 )
-from predtui.llm.rows import Answers, ArrayRows, Logits, Rows
+from predtui.llm.rows import ArrayRows, Logits, Rows
 from predtui.state.events import Message
 
 _SYMBOLS = "\x01\x02\x03\x04 etaoinshrdlucmfwypvbgkqjxzETAOINSHRDLUCM.?!,'0123456789éß"
@@ -45,8 +47,8 @@ class ScriptedModel:
         return len(_SYMBOLS)
 
     @property
-    def answers(self) -> Answers:
-        return Answers.all(self.vocab_size)
+    def abilities(self) -> Abilities:
+        return replace(Abilities.of_logits(self.vocab_size), trees=True, spares=True)
 
     @property
     def context_size(self) -> int:

@@ -8,7 +8,8 @@ Must not know of tokens or engines.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from datetime import datetime
 from typing import Any, NoReturn
 
@@ -58,7 +59,8 @@ class JinjaTemplate:
 
     def __init__(self, source: str, bos: str = "", eos: str = "") -> None:
         """Raises PredtuiError for a source that is not a template, or one that takes too long or makes too much."""
-        self._tokens = {"bos_token": bos, "eos_token": eos}
+        self.source = source
+        self._variables: dict[str, Any] = {"bos_token": bos, "eos_token": eos}
         self._environment = _environment()
         try:
             self._template = self._environment.from_string(source)
@@ -70,6 +72,14 @@ class JinjaTemplate:
                 f"The model's chat template is broken: {reason}.", "Choose another model with --model."
             ) from error
         self._takes_system = _NO_SYSTEM in source or self._probe()
+        self.notes = tuple(self._found())
+        """What the template does not take, and gets in another form: a clause each, for a person."""
+
+    def told(self, variables: Mapping[str, Any]) -> JinjaTemplate:
+        """The same template, which is given ``variables`` beside the messages."""
+        other = copy(self)
+        other._variables = {**self._variables, **variables}
+        return other
 
     def render(self, messages: Sequence[Message]) -> str:
         """The prompt, up to where the assistant's next reply begins. Raises PredtuiError if the template refuses, takes
@@ -90,7 +100,9 @@ class JinjaTemplate:
     def _render(self, messages: Sequence[Message]) -> str:
         plain: list[dict[str, Any]] = [{"role": m.role, "content": m.content} for m in messages]
         try:
-            return self._environment.render(self._template, messages=plain, add_generation_prompt=True, **self._tokens)
+            return self._environment.render(
+                self._template, messages=plain, add_generation_prompt=True, **self._variables
+            )
         except ExceededError as error:
             raise PredtuiError(
                 f"The model's chat template is not to be trusted: {error}.", "Choose another model with --model."
@@ -100,6 +112,20 @@ class JinjaTemplate:
         except Exception as error:
             raise TemplateError(str(error)) from error
 
+    def _found(self) -> Iterator[str]:
+        if not self._takes_system:
+            yield "takes no system prompt, which stands in your first message instead"
+        ask = Message("user", "?")
+        if self._takes([ask]) and not self._takes([ask, ask]):
+            yield "wants user and assistant in turn, so that what one says twice in a row is joined"
+
+    def _takes(self, messages: Sequence[Message]) -> bool:
+        try:
+            self._render(messages)
+        except TemplateError:
+            return False
+        return True
+
     def _probe(self) -> bool:
         try:
             return _PROBE in self._render([Message("system", _PROBE), Message("user", "?")])
@@ -108,7 +134,10 @@ class JinjaTemplate:
 
 
 class PlainTemplate:
-    """For models without a template: a line a message, named by its role, ending in an open ``Assistant:`` line."""
+    """For models without a template: a line a message, named by its role, ending in an open ``Assistant:`` line. Where
+    the next line is either's, the reply is over."""
+
+    stops = ("\nUser:", "\nAssistant:")
 
     def render(self, messages: Sequence[Message]) -> str:
         """The prompt, up to where the assistant's next reply begins."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 import time
 from collections.abc import Callable
 
@@ -68,6 +69,6 @@ def _idle_or_ours() -> float:
 
 def _allowed() -> set[int]:
     """Numbers of the cores that this process may run on."""
-    if hasattr(os, "sched_getaffinity"):
+    if sys.platform == "linux":
         return os.sched_getaffinity(0)
     return set(range(os.cpu_count() or 1))

@@ -5,60 +5,59 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import fields, replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from predtui.llm import base
-from predtui.llm.around import ModelAround, capable
-from predtui.llm.base import LanguageModel, Preempted, TreeModel, aside, leave
+from predtui.llm.abilities import Abilities
+from predtui.llm.around import ModelAround
+from predtui.llm.base import LanguageModel, Preempted, aside, generates, has_trees, leave
 from predtui.llm.rows import Rows
 from predtui.llm.scripted import ScriptedModel
 
-CAPABILITIES = {
-    name: kind for name, kind in vars(base).items() if isinstance(kind, type) and LanguageModel in kind.__mro__[1:]
-}
-"""Every protocol of a model that can more than evaluate a sequence."""
+ABILITIES = st.builds(
+    Abilities,
+    verifies=st.sampled_from(["exact", "regenerates"]),
+    rollback=st.sampled_from(["any", "none", 8]),
+    top=st.integers(0, 9),
+    **{field.name: st.booleans() for field in fields(Abilities) if field.type == "bool"},
+)
 
 
 class Bare:
-    """Asks a scripted model, and can nothing that a model need not."""
+    """Asks a scripted model, and notes what else it is asked."""
 
-    def __init__(self) -> None:
+    def __init__(self, abilities: Abilities) -> None:
         self.inner = ScriptedModel(1)
-        self.counters, self.answers = self.inner.counters, self.inner.answers
+        self.counters, self.abilities = self.inner.counters, abilities
         self.vocab_size, self.context_size = self.inner.vocab_size, self.inner.context_size
         self.said: list[object] = []
 
     def forward(self, tokens: Sequence[int], last: int = 1) -> Rows:
         return self.inner.forward(tokens, last)
 
+    def forward_tree(self, tokens: Sequence[int], tree: Sequence[int], parents: Sequence[int]) -> Rows:
+        return self.inner.forward_tree(tokens, tree, parents)
+
+    def generate(self, tokens: Sequence[int], limit: int) -> Iterator[int]:
+        yield from range(limit)
+
+    def leave(self, cores: int) -> None:
+        self.said.append(cores)
+
+    @contextmanager
+    def aside(self, tokens: Sequence[int], room: int) -> Iterator[None]:
+        self.said.append("in")
+        yield
+        self.said.append("out")
+
     def forget(self, keep: int = 0) -> None:
         self.inner.forget(keep)
 
     def close(self) -> None:
         self.said.append("closed")
-
-
-def generate(self: Bare, tokens: Sequence[int], limit: int) -> Iterator[int]:
-    yield from range(limit)
-
-
-def forward_tree(self: Bare, tokens: Sequence[int], tree: Sequence[int], parents: Sequence[int]) -> Rows:
-    return self.inner.forward_tree(tokens, tree, parents)
-
-
-def leaves(self: Bare, cores: int) -> None:
-    self.said.append(cores)
-
-
-@contextmanager
-def spares(self: Bare, tokens: Sequence[int], room: int) -> Iterator[None]:
-    self.said.append("in")
-    yield
-    self.said.append("out")
-
-
-METHODS = {"generate": generate, "forward_tree": forward_tree, "leave": leaves, "aside": spares}
 
 
 class Counting(ModelAround):
@@ -73,46 +72,45 @@ class Counting(ModelAround):
         return forward()
 
 
-def around(*names: str) -> tuple[Bare, Counting]:
-    bare = type("Bare", (Bare,), {name: METHODS[name] for name in names})()
-    return bare, capable(Counting, bare)(bare)
+ALL = replace(Abilities.of_logits(ScriptedModel(1).vocab_size), trees=True, generates=True, shares=True, spares=True)
 
 
-@pytest.mark.parametrize("names", [n for size in range(5) for n in itertools.combinations(METHODS, size)])
-def test_it_has_exactly_the_capabilities_of_the_other(names: tuple[str, ...]) -> None:
-    bare, model = around(*names)
-    told = {name for name, kind in CAPABILITIES.items() if isinstance(bare, kind)}
-    assert {name for name, kind in CAPABILITIES.items() if isinstance(model, kind)} == told
-    assert len(told) == len(names)
-
-
-def test_no_capability_is_missing_from_these() -> None:
-    assert len(CAPABILITIES) == len(METHODS)
+@given(ABILITIES)
+def test_it_has_exactly_the_abilities_of_the_other(abilities: Abilities) -> None:
+    bare = Bare(abilities)
+    model = Counting(Counting(bare))
+    assert model.abilities == abilities
+    assert (has_trees(model), generates(model)) == (abilities.trees, abilities.generates)
+    leave(model, 2)
+    with aside(model, [5], 3):
+        pass
+    assert bare.said == [*([2] * abilities.shares), *(["in", "out"] * abilities.spares)]
 
 
 def test_each_call_reaches_the_other_and_each_forward_passes_by() -> None:
-    bare, model = around(*METHODS)
-    assert isinstance(model, TreeModel)
+    bare = Bare(ALL)
+    model = Counting(bare)
     leave(model, 2)
     with aside(model, [5], 3):
         assert model.forward([5, 6, 7], 2)[1].argmax() == ScriptedModel(1).forward([5, 6, 7])[0].argmax()
         model.forward_tree([5, 6], [7, 8, 9], [-1, 0, 0])
+    assert list(itertools.islice(model.generate([5], 4), 9)) == [0, 1, 2, 3]
     model.close()
     assert bare.said == [2, "in", "out"]
     assert model.forwards == [(3, 2), (5, 4)]
-    assert (model.vocab_size, model.context_size, model.answers) == (bare.vocab_size, bare.context_size, bare.answers)
+    assert (model.vocab_size, model.context_size) == (bare.vocab_size, bare.context_size)
     model.forget(1)
     before = model.counters.tokens
     bare.forward([5, 6, 7])
     assert model.counters.tokens == before + 2
 
 
-def test_what_the_other_raises_is_raised() -> None:
-    bare, model = around()
+def test_what_the_other_raises_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    bare = Bare(ALL)
 
     def halted(tokens: Sequence[int], last: int = 1) -> Rows:
         raise Preempted
 
-    bare.forward = halted  # type: ignore[method-assign]
+    monkeypatch.setattr(bare, "forward", halted)
     with pytest.raises(Preempted):
-        model.forward([5])
+        Counting(bare).forward([5])

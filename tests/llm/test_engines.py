@@ -15,11 +15,10 @@ from hypothesis import strategies as st
 from predtui.llm.base import ContextOverflow, LanguageModel, LoadedModel, Preempted, Stale
 from predtui.llm.halt import Halt
 from predtui.llm.load import load
+from predtui.llm.pace import MOST
 from predtui.state.events import Message
 from tests import tiny_folder, tiny_gguf
 
-CHUNK = 256
-"""Every engine asks after so many tokens whether the work is stale."""
 ROUNDING = 5e-2
 """Kernels for one token and for many differ by as much, in 16 bits."""
 TALK = [Message("system", "Be kind."), Message("user", "the thing"), Message("assistant", "in"), Message("user", "é?")]
@@ -103,12 +102,12 @@ def test_pays_only_for_what_differs(model: LanguageModel) -> None:
 
 
 def test_a_long_prefill_is_one_forward_with_all_its_rows(model: LanguageModel) -> None:
-    asked = tokens(2 * CHUNK + 40)
+    asked = tokens(2 * MOST + 40)
     before = model.counters.forwards
-    rows = model.forward(asked, last=CHUNK + 100).logits
+    rows = model.forward(asked, last=MOST + 100).logits
     assert model.counters.forwards == before + 1
     np.testing.assert_allclose(rows[-1], model.forward(asked).logits[0], atol=ROUNDING)
-    np.testing.assert_allclose(rows[0], model.forward(asked[: -(CHUNK + 99)]).logits[0], atol=ROUNDING)
+    np.testing.assert_allclose(rows[0], model.forward(asked[: -(MOST + 99)]).logits[0], atol=ROUNDING)
 
 
 def test_refuses_what_makes_no_sense(model: LanguageModel) -> None:
@@ -120,13 +119,13 @@ def test_refuses_what_makes_no_sense(model: LanguageModel) -> None:
     assert np.isfinite(model.forward([1] * model.context_size).logits).all()
 
 
-def test_a_stale_prefill_stops_between_chunks_and_keeps_what_it_has(open_model: Open) -> None:
+def test_a_stale_prefill_stops_between_pieces_and_keeps_what_it_has(open_model: Open) -> None:
     asks = iter([False, True])
     model = open_model(stale=lambda: next(asks, False)).model
-    asked = tokens(4 * CHUNK - 5)
+    asked = tokens(4 * MOST - 5)
     with pytest.raises(Preempted):
         model.forward(asked)
-    assert model.counters.tokens == 2 * CHUNK
+    assert 0 < model.counters.tokens < len(asked)
     model.forward(asked)
     assert model.counters.tokens == len(asked)
     model.close()

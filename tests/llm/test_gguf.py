@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import struct
+import tempfile
 from contextlib import nullcontext, suppress
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from predtui.errors import PredtuiError
 from predtui.llm.gguf import read_header
+from predtui.llm.sizes.of_gguf import network_of
 from tests.tiny_gguf import LAYERS
 
 
@@ -66,7 +68,7 @@ def test_a_vocabulary_with_a_word_twice_is_refused_and_with_nameless_ones_is_not
 
 
 @given(cut=st.floats(0, 1, exclude_max=True), damage=st.lists(st.tuples(st.integers(0, 400), st.integers(0, 255))))
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_file_that_is_cut_short_is_refused_and_a_damaged_one_read_or_refused(
     cut: float, damage: list[tuple[int, int]], tiny_path: Path, tmp_path: Path
 ) -> None:
@@ -79,4 +81,29 @@ def test_a_file_that_is_cut_short_is_refused_and_a_damaged_one_read_or_refused(
         changed[at] = byte
     (tmp_path / "damaged.gguf").write_bytes(changed)
     with suppress(PredtuiError):
-        assert read_header(tmp_path / "damaged.gguf").size == len(content)
+        header = read_header(tmp_path / "damaged.gguf")
+        assert header.size == len(content)
+        assert network_of(header).cache(256) >= 0
+
+
+def test_a_header_that_ends_too_early_is_told_in_plain_words(tmp_path: Path) -> None:
+    (tmp_path / "short.gguf").write_bytes(b"GGUF\3\0\0\0")
+    with pytest.raises(PredtuiError, match=r"cut short in its header\. Fetch"):
+        read_header(tmp_path / "short.gguf")
+
+
+@given(st.lists(st.integers(0, 2**31 - 1), max_size=40), st.booleans())
+def test_short_arrays_of_whole_numbers_are_kept(numbers: list[int], flags: bool) -> None:
+    values = [number % 2 for number in numbers] if flags else numbers
+    kind, form = (7, "B") if flags else (5, "i")
+    key = b"llama.attention.head_count_kv"
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "a.gguf"
+        path.write_bytes(
+            b"GGUF"
+            + struct.pack("<IQQQ", 3, 0, 1, len(key))
+            + key
+            + struct.pack(f"<IIQ{len(values)}{form}", 9, kind, len(values), *values)
+            + bytes(64)
+        )
+        assert read_header(path).arrays == {key.decode(): tuple(values)}

@@ -35,7 +35,7 @@ def test_settings_offer_every_engine_but_those_for_tests() -> None:
     assert inspect("7", "scripted") == "7"
 
 
-@pytest.mark.parametrize("name", [name for name, entry in LLM_ENGINES.items() if entry.check])
+@pytest.mark.parametrize("name", [name for name, entry in LLM_ENGINES.items() if entry.reads])
 def test_every_engine_says_what_is_wrong_with_a_model_that_is_not_there(name: str, tmp_path: Path) -> None:
     if name == "torch" and importlib.util.find_spec("torch") is None:
         pytest.skip("PyTorch is not installed")

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from predtui.errors import PredtuiError
 from predtui.llm.load import load
-from predtui.llm.rows import Answers, ArrayRow, ArrayRows, Logits, PartialRow, RowList, Unanswered
-from tests.llm.remote import remote
+from predtui.llm.rows import ArrayRow, ArrayRows, Logits, PartialRow, RowList, Unanswered
+from tests.llm.remote.double import remote
 
 SIZE = 30
 rows = st.integers(0, 2**32 - 1).map(lambda seed: np.random.default_rng(seed).normal(size=SIZE).astype(np.float32))
@@ -99,7 +99,7 @@ def test_what_a_model_does_not_tell_is_refused_with_the_reason() -> None:
     whole, told = load("3", engine="scripted"), remote(3)
     whole.require("This", whole=True, top=10**6, logprob=True)
     told.require("This", top=20)
-    assert told.model.answers == Answers(whole=False, top=20, logprob=False)
+    assert told.abilities.told == "the 20 likeliest tokens"
     for asked, lacking in (({"whole": True}, "whole rows"), ({"top": 21}, "21 likeliest"), ({"logprob": True}, "log-")):
         with pytest.raises(PredtuiError, match=f"^This needs .*{lacking}.*, and the remote engine gives only the 20 "):
             told.require("This", **asked)  # type: ignore[arg-type]

@@ -122,6 +122,10 @@ def test_the_sandbox_holds() -> None:
 
 DOUBLED = "{% set n = namespace(x='abcdefgh') %}{% for i in range(60) %}{% set n.x = MORE %}{% endfor %}{{ n.x }}"
 NESTED = "{% set n = namespace(x=['a']) %}{% for i in range(60) %}{% set n.x = [n.x, n.x] %}{% endfor %}"
+COMPARED = (
+    "{% set a = 'a' * 500000 %}{% set b = 'a' * 500000 %}{% set l = [a, b] %}"
+    "{% for i in range(100) %}{% set x = HOW %}{% endfor %}"
+)
 LONG = "{% set m = 'a' * 100000 %}"
 GREEDY = {
     "100 MB in a loop": "{% for i in range(100000) %}" + "x" * 1000 + "{% endfor %}",
@@ -180,6 +184,14 @@ GREEDY = {
     "a doubled list after a text": NESTED + "{{ 'a' ~ n.x }}",
     "a doubled list in a format": NESTED + "{{ '%s' % n.x }}",
     "a doubled name space": NESTED + "{{ n }}",
+    "long texts compared": COMPARED.replace("HOW", "a == b"),
+    "a long text looked for": COMPARED.replace("HOW", "b in l"),
+    "long texts tested": COMPARED.replace("HOW", "a is eq(b)"),
+    "a long text selected": COMPARED.replace("HOW", "l|select('==', b)|list"),
+    "a long text counted": COMPARED.replace("HOW", "l.count(b)"),
+    "long texts sorted": COMPARED.replace("HOW", "l|sort"),
+    "the largest of long texts": COMPARED.replace("HOW", "l|max"),
+    "long texts once each": COMPARED.replace("HOW", "l|unique(true)|first"),
     "a constant": "{{ ('a' * 100000)|center(100000000)|upper }}",
 }
 

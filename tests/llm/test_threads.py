@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from predtui.llm import threads
-from predtui.llm.llamacpp.model import LlamaCppModel
+from predtui.llm.llamacpp.opening import open_model
 from predtui.llm.threads import Cores, default_threads
 
 
@@ -90,9 +90,9 @@ def test_threads_that_give_way_may_have_every_core(monkeypatch: pytest.MonkeyPat
 def test_a_model_follows_the_machine_unless_threads_were_asked_for(
     tiny_path: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("predtui.llm.llamacpp.model.llama_threads", lambda parameters: 3)
+    monkeypatch.setattr("predtui.llm.llamacpp.threads.llama_threads", lambda parameters: 3)
     for asked, follows in ((None, True), (3, False), (1, False)):
-        model = LlamaCppModel(tiny_path, asked)  # type: ignore[arg-type]
+        model = open_model(tiny_path, asked)  # type: ignore[arg-type]
         first = model.forward([5, 6, 7]).logits
         model.leave(2)
         model.forget()

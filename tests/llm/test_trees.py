@@ -12,7 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from predtui.llm.base import ContextOverflow, Preempted, SparingModel, TreeModel, never
+from predtui.lab import random_gguf
+from predtui.llm.base import ContextOverflow, Preempted, TreeModel, aside, has_trees, never
 from predtui.llm.halt import Halt
 from predtui.llm.llamacpp.model import LEAVES
 from predtui.llm.load import load
@@ -26,9 +27,10 @@ Tree = tuple[list[int], list[int]]
 def trees(draw: st.DrawFn) -> Tree:
     """Tokens and parents, no two siblings equal, few enough leaves."""
     edges: list[tuple[int, int]] = []
-    for parent, token in draw(st.lists(st.tuples(st.integers(-1, 9), TOKENS), max_size=LEAVES)):
-        if parent < len(edges) and (parent, token) not in edges:
-            edges.append((parent, token))
+    for place, token in draw(st.lists(st.tuples(st.integers(0, 99), TOKENS), max_size=LEAVES)):
+        edge = place % (len(edges) + 1) - 1, token
+        if edge not in edges:
+            edges.append(edge)
     return [token for _, token in edges], [parent for parent, _ in edges]
 
 
@@ -37,22 +39,32 @@ def path_to(tree: Tree, node: int) -> list[int]:
     return [] if node < 0 else [*path_to(tree, parents[node]), tokens[node]]
 
 
-@pytest.fixture(scope="module", params=["scripted", "llama.cpp", "torch"])
+@pytest.fixture(scope="module", params=["scripted", "llama.cpp", "sliding", "torch", "fixed"])
 def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TreeModel]:
     if request.param == "scripted":
         loaded = load("3", engine="scripted")
     elif request.param == "torch":
         pytest.importorskip("transformers")
         loaded = load(str(tiny_folder.write(tmp_path_factory.mktemp("trees") / "tiny")), "torch", threads=1)
+    elif request.param == "fixed":
+        pytest.importorskip("transformers")
+        from predtui.llm.torch.fixed import FixedModel
+        from tests.llm.torch.networks import network_of
+
+        yield FixedModel(network_of("Llama", max_position_embeddings=1024), capture=None)
+        return
+    elif request.param == "sliding":
+        path = random_gguf.write(tmp_path_factory.mktemp("trees") / "tiny", random_gguf.Shape("gemma2", window=8))
+        loaded = load(str(path), threads=1)
     else:
         loaded = load(str(request.getfixturevalue("tiny_path")), threads=1)
-    assert isinstance(loaded.model, TreeModel)
+    assert has_trees(loaded.model)
     yield loaded.model
     loaded.model.close()
 
 
 @given(context=st.lists(TOKENS, min_size=1, max_size=30), tree=trees(), data=st.data())
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_each_node_has_the_logits_of_its_path_and_a_branch_goes_on(
     model: TreeModel, context: list[int], tree: Tree, data: st.DataObject
 ) -> None:
@@ -72,7 +84,7 @@ def test_each_node_has_the_logits_of_its_path_and_a_branch_goes_on(
 def test_what_a_branch_holds_is_not_evaluated_again(request: pytest.FixtureRequest) -> None:
     loaded = load(str(request.getfixturevalue("tiny_path")), threads=1)
     model = loaded.model
-    assert isinstance(model, TreeModel)
+    assert has_trees(model)
     context = list(range(10, 40))
     model.forward_tree(context, [1, 2, 3, 4, 5], [-1, -1, 0, 1, 3])
     before = model.counters.tokens
@@ -97,7 +109,7 @@ def test_misshapen_trees_are_refused(model: TreeModel) -> None:
 
 def test_llama_cpp_refuses_what_it_cannot_hold(request: pytest.FixtureRequest) -> None:
     model = load(str(request.getfixturevalue("tiny_path")), threads=1).model
-    assert isinstance(model, TreeModel)
+    assert has_trees(model)
     with pytest.raises(ValueError, match="leaves"):
         model.forward_tree([5], [6] * (LEAVES + 1), [-1] * (LEAVES + 1))
     with pytest.raises(ValueError, match="parents"):
@@ -111,18 +123,18 @@ def test_llama_cpp_refuses_what_it_cannot_hold(request: pytest.FixtureRequest) -
     others=st.lists(st.tuples(st.integers(0, 20), st.lists(TOKENS, min_size=1, max_size=20)), max_size=4),
     failing=st.booleans(),
 )
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_what_is_put_aside_is_remembered_again(
     model: TreeModel, context: list[int], tree: Tree, others: list[tuple[int, list[int]]], failing: bool
 ) -> None:
     """Whatever is asked within, and however it ends: the next call pays for its own tokens, and answers as ever."""
-    assert isinstance(model, SparingModel)
+    assert model.abilities.spares
     model.forget()
     going_on = [*context, 5, 6, 7]
     wanted = model.forward(going_on, last=3).logits
     model.forget()
     model.forward_tree(context, *tree).logits if tree[0] else model.forward(context).logits
-    with suppress(Preempted), model.aside(context, room=100):
+    with suppress(Preempted), aside(model, context, room=100):
         for shared, rest in others:
             model.forward([*context[:shared], *rest])
         if failing:
@@ -134,11 +146,11 @@ def test_what_is_put_aside_is_remembered_again(
 
 
 def test_where_both_do_not_fit_nothing_is_put_aside_and_nothing_fails(model: TreeModel) -> None:
-    assert isinstance(model, SparingModel)
+    assert model.abilities.spares
     model.forget()
     half = [4 + number % 30 for number in range(model.context_size - 10)]
     model.forward(half)
-    with model.aside(half, room=len(half)):
+    with aside(model, half, room=len(half)):
         model.forward([5, *half[1:]])
     model.forward([*half, 5])
 
@@ -147,7 +159,7 @@ def test_what_is_halted_at_any_time_leaves_the_memory_right() -> None:
     """Long prompts and wide trees of the pocket model, ended whenever it happens, or not at all."""
     halt, over = Halt(), threading.Event()
     halted, fresh = (load("pocket", threads=1, stale=stale).model for stale in (halt, never))
-    assert isinstance(halted, TreeModel)
+    assert has_trees(halted)
     rng = random.Random(3)
 
     def interfere() -> None:

@@ -8,15 +8,21 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Sequence
+from typing import Any
 
 import llama_cpp
 import numpy as np
+import numpy.typing as npt
 
 from predtui.llm.halt import Halt
 from predtui.llm.llamacpp.exactness import UNPADDED
+from predtui.llm.llamacpp.log import expect
+from predtui.llm.llamacpp.parameters import KV_TYPES
+from predtui.llm.pace import MOST
+from predtui.llm.placement import AUTO, USUAL, Placement
 from predtui.llm.rows import Logits
 
-CHUNK = 256
+CHUNK = MOST
 """Tokens of the largest batch."""
 HALTED = 2
 """Status of a forward that was ended while it was under way; the cache is as it was before."""
@@ -25,6 +31,9 @@ MOST_PADDING = 16
 _FLASH_ATTENTION, _PLAIN_ATTENTION = 1, 0
 _BF16 = 30
 """llama.cpp's number of the type."""
+_KNOWS_STATES = hasattr(llama_cpp, "LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY")
+_STATE = 1
+"""llama.cpp's flag of what cannot be cut: the state of recurrent layers, and what a sliding window holds."""
 
 
 class Batch:
@@ -75,25 +84,27 @@ class Batch:
         return output_rows(context, self._first + self._rows, vocab_size)[self._first :]
 
 
-def open_context(model: int, cells: int, threads: int, sequences: int) -> int:
+def open_context(model: int, cells: int, threads: int, sequences: int, placement: Placement = USUAL) -> int:
     """llama.cpp's pointer of a context with ``cells`` cache cells that ``sequences`` sequences share, and some for
     padding; 0 where it cannot be had.
 
     On a CPU, attention goes over the visible cells one by one, in their order, the same way for each token (llama.cpp's
     flash attention, where keys and values differ in type): what a token sees is summed alike however many are evaluated
     beside it, and in whatever cells. Where they may not differ (multi-head latent attention), or on a GPU, it is as
-    llama.cpp has it.
+    llama.cpp has it. ``placement`` may want it otherwise.
     """
     params = llama_cpp.llama_context_default_params()
     params.n_ctx = cells + MOST_PADDING
-    params.n_batch = params.n_ubatch = CHUNK
+    params.n_batch, params.n_ubatch = CHUNK, placement.batch or CHUNK
     params.n_seq_max = sequences
     params.n_threads = params.n_threads_batch = threads
     params.kv_unified = params.swa_full = params.no_perf = True
-    if llama_cpp.llama_supports_gpu_offload():
+    params.type_k = params.type_v = plain = KV_TYPES[placement.kv]
+    if placement.flash != AUTO:
+        params.flash_attn_type = _FLASH_ATTENTION if placement.flash == "on" else _PLAIN_ATTENTION
+    if llama_cpp.llama_supports_gpu_offload() or placement.flash == "off":
         return int(llama_cpp.llama_init_from_model(model, params) or 0)
-    plain = params.type_v
-    params.flash_attn_type, params.type_v = _FLASH_ATTENTION, _BF16
+    params.flash_attn_type, params.type_v = _FLASH_ATTENTION, _BF16 if placement.kv == "f16" else plain
     opened = llama_cpp.llama_init_from_model(model, params)
     if not opened:
         params.flash_attn_type, params.type_v = _PLAIN_ATTENTION, plain
@@ -110,6 +121,7 @@ def stop_at(context: int, halt: Halt) -> None:
     library = ctypes.CDLL("msvcrt" if os.name == "nt" else None)
     asked = ctypes.cast(library.strlen, llama_cpp.ggml_abort_callback)
     llama_cpp.llama_set_abort_callback(context, asked, ctypes.c_void_p(halt.address))
+    expect(halt)
 
 
 def output_rows(context: int, count: int, vocab_size: int) -> Logits:
@@ -121,14 +133,30 @@ def output_rows(context: int, count: int, vocab_size: int) -> Logits:
 
 
 class Saved:
-    """What the cache holds of a sequence, to be put into the lowest cells that are free, in the order they had."""
+    """What the cache holds of a sequence, to be put into the lowest cells that are free, in the order they had; or
+    only what cannot be cut of it (``state``), where the library knows the difference."""
 
-    def __init__(self, context: int, sequence: int) -> None:
-        size = llama_cpp.llama_state_seq_get_size(context, sequence)
-        self._context, self._data = context, (ctypes.c_uint8 * size)()
-        self._size = llama_cpp.llama_state_seq_get_data(context, self._data, size, sequence)
+    def __init__(self, context: int, sequence: int, state: bool = False) -> None:
+        self._context, self._state = context, state and _KNOWS_STATES
+        if self._state:
+            size = llama_cpp.llama_state_seq_get_size_ext(context, sequence, _STATE)
+            self._buffer, self._data = _buffer(size)
+            self.size = llama_cpp.llama_state_seq_get_data_ext(context, self._data, size, sequence, _STATE)
+        else:
+            size = llama_cpp.llama_state_seq_get_size(context, sequence)
+            self._buffer, self._data = _buffer(size)
+            self.size = llama_cpp.llama_state_seq_get_data(context, self._data, size, sequence)
 
     def restore(self, sequence: int) -> bool:
-        """In place of what ``sequence`` holds. Whether it could be."""
-        done = llama_cpp.llama_state_seq_set_data(self._context, self._data, self._size, sequence)
-        return bool(self._size and done == self._size)
+        """In place of what ``sequence`` holds of it. Whether it could be."""
+        if self._state:
+            done = llama_cpp.llama_state_seq_set_data_ext(self._context, self._data, self.size, sequence, _STATE)
+        else:
+            done = llama_cpp.llama_state_seq_set_data(self._context, self._data, self.size, sequence)
+        return bool(self.size and done == self.size)
+
+
+def _buffer(size: int) -> tuple[npt.NDArray[np.uint8], Any]:
+    """So many bytes, and a pointer to them that is valid as long as they are."""
+    buffer = np.empty(size, np.uint8)
+    return buffer, buffer.ctypes.data_as(ctypes.POINTER(ctypes.c_uint8))

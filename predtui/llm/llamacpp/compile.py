@@ -185,6 +185,8 @@ def wait() -> int:
 
 
 def _yield_to_others() -> None:
+    if sys.platform == "win32":
+        return
     with contextlib.suppress(OSError):
         os.nice(_NICE)
     with contextlib.suppress(OSError):  # Linux weighs whole sessions against each other first, and this is one
@@ -216,6 +218,11 @@ def _write(build: Build, folder: Path | None = None) -> None:
 
 
 def _alive(pid: int) -> bool:
+    """Asked before any package is installed."""
+    if sys.platform == "win32":  # where signal 0 is Ctrl-C
+        import psutil
+
+        return psutil.pid_exists(pid)
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

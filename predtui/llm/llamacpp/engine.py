@@ -10,13 +10,21 @@ from contextlib import suppress
 from pathlib import Path
 
 from predtui.errors import PredtuiError
-from predtui.llm.base import LoadedModel, ModelRequest
-from predtui.llm.gguf import read_header
+from predtui.llm.base import LoadedModel, ModelRequest, never
+from predtui.llm.gguf import GgufHeader, read_header
 from predtui.llm.llamacpp import compile as build
+from predtui.llm.llamacpp.planning import planned, threads_of
 from predtui.llm.llamacpp.repacking import AUTO, untested
-from predtui.llm.llamacpp.threads import llama_threads
+from predtui.llm.placement import Placement
+from predtui.llm.unfit import refuse_unfit
+from predtui.models.names import title
+from predtui.models.places import find
 from predtui.models.published import SMOLLM2, needed
 from predtui.models.shipped import MODELS, POCKET, place
+from predtui.settings import LlmSettings
+
+_ahead: dict[tuple[object, ...], GgufHeader] = {}
+"""The header that ``prepare`` has read, by the state of its file, for the ``load`` that follows."""
 
 
 def load(request: ModelRequest) -> LoadedModel:
@@ -25,18 +33,21 @@ def load(request: ModelRequest) -> LoadedModel:
         return _stand_in(request)
     import llama_cpp
 
-    from predtui.llm.llamacpp.tree import open_model
+    from predtui.llm.llamacpp.opening import open_model
     from predtui.llm.llamacpp.vocab import GgufTokenizer, chat_template
 
     path = file_of(request.model)
-    network = open_model(path, request.threads, request.context, request.stale, request.weights or AUTO)
+    network = open_model(
+        *(path, request.threads, request.context, request.stale, request.weights or AUTO),
+        *(request.placement, request.told, _ahead.pop(_state(path), None)),
+    )
     device = "gpu" if llama_cpp.llama_supports_gpu_offload() else "cpu"
     try:
         template = chat_template(network.handle, network.vocab)
     except PredtuiError:
         network.close()
         raise
-    name = request.model if request.model in (*MODELS, SMOLLM2.name) else path.stem
+    name = request.model if request.model in (*MODELS, SMOLLM2.name) else title(request.model, path)
     tokenizer, pad = GgufTokenizer(network.vocab), llama_cpp.llama_vocab_pad(network.vocab)
     return LoadedModel(
         name, "llama.cpp", device, network.parameters, network, tokenizer, template, None if pad < 0 else pad
@@ -47,6 +58,7 @@ def describe(model: str) -> str:
     """A line on a model's file, without its weights. Raises PredtuiError for one that cannot be loaded."""
     path = file_of(model)
     header = read_header(path)
+    refuse_unfit(path, header.metadata)
     name = header.metadata.get("general.name", path.stem)
     kind = header.metadata.get("general.architecture", "unknown")
     return f"{name} ({kind}, {header.size / 2**20:.1f} MB), {path}"
@@ -66,20 +78,38 @@ def stands_in(model: str) -> bool:
     return model in MODELS and (place(model) / "config.json").is_file()
 
 
+def request_of(settings: LlmSettings) -> ModelRequest:
+    """What these settings ask of an engine."""
+    placement = Placement.of(settings)
+    return ModelRequest(settings.model, settings.threads or None, settings.context, never, settings.weights, placement)
+
+
 def file_of(model: str) -> Path:
-    """The GGUF file of a model that ships, or the path that is given, which need not exist. Raises PredtuiError for the
-    real model where it is not installed."""
+    """The GGUF file of a model that ships, of a path, which need not exist, or of any other name. Raises PredtuiError
+    for a name of nothing that is here."""
     if model == SMOLLM2.name:
         return needed(SMOLLM2)
-    return place(model) / "model.gguf" if model in MODELS else place(model)
+    return place(model) / "model.gguf" if model in MODELS else find(model)
+
+
+def _state(path: Path) -> tuple[object, ...]:
+    """What tells whether a file is still the same; nothing where there is none."""
+    with suppress(OSError):
+        now = path.stat()
+        return path, now.st_size, now.st_mtime_ns, now.st_ino
+    return ()
 
 
 def _about_to(request: ModelRequest) -> str:
-    if request.weights in ("", AUTO) and build.available():
+    if build.available():
         with suppress(PredtuiError):
-            header = read_header(file_of(request.model))
-            if untested(header.weights, request.threads or llama_threads(header.parameters)):
+            path = file_of(request.model)
+            header = read_header(path)
+            _ahead.clear()
+            _ahead[_state(path)] = header
+            if request.weights in ("", AUTO) and untested(header.weights, threads_of(request, header.parameters)):
                 return f"testing, once, whether this processor can run {request.model} faster"
+            return f"loading {request.model}: {planned(header, request).line}"
     return f"loading {request.model}"
 
 

@@ -16,7 +16,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from predtui.llm.base import LanguageModel, TreeModel
+from predtui.llm.base import LanguageModel, TreeModel, has_trees
 from predtui.llm.gguf import Weight
 from predtui.llm.llamacpp.findings import Findings, digest, key_of, llama_build, processor
 from predtui.llm.rows import Logits
@@ -48,7 +48,7 @@ _WAYS = (UNPADDED, PAIRS, Padding(4, 4), Padding(8), Padding(8, 8), Padding(16, 
 @dataclass(frozen=True, slots=True)
 class Exactness:
     """What was measured. ``differs``: the largest absolute difference of any logit that is left with ``padding``;
-    ``unpadded``: the same without padding. 0 is bit for bit equality, NaN not tested."""
+    ``unpadded``: the same without padding. 0 is bit for bit equality."""
 
     padding: Padding
     differs: float
@@ -59,8 +59,6 @@ class Exactness:
         return self.differs == 0
 
     def __str__(self) -> str:
-        if np.isnan(self.differs):
-            return "not tested: the state of such a model cannot be cut back"
         if not self.exact:
             return (
                 f"not exact: with the number of tokens evaluated at once, a logit changes by up to {self.differs:.2g}, "
@@ -73,9 +71,6 @@ class Exactness:
             f"a multiple of {self.padding.multiple}" if self.padding.multiple > 1 else f"at least {self.padding.least}"
         )
         return f"{same}, since it is {count} (or a logit would change by up to {self.unpadded:.2g})"
-
-
-UNTESTED = Exactness(UNPADDED, float("nan"), float("nan"))
 
 
 @runtime_checkable
@@ -180,7 +175,7 @@ def _differences(model: LanguageModel) -> Iterator[float]:
     model.forget()
     for end in (_LENGTH, 7):
         yield _difference(model.forward(text[:end]).logits, whole[end - 1 : end])
-    if isinstance(model, TreeModel):
+    if has_trees(model):
         yield from _of_trees(model, text, whole)
 
 

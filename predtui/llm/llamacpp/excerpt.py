@@ -9,11 +9,12 @@ import mmap
 import re
 import struct
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
 
-from predtui.llm.gguf import BLOCKS, Reader, read_value
+from predtui.llm.gguf import BLOCKS, SCALARS, Reader, read_header, read_value
 
 _LAYER = re.compile(r"blk\.(\d+)\.")
 _UINT32 = 4
@@ -22,12 +23,14 @@ _ALIGNMENT = 32
 
 @dataclass(frozen=True, slots=True)
 class _Tensor:
-    """``offset`` in bytes from the beginning of the data; ``layer`` is -1 for one that belongs to none."""
+    """``begin``: where its data are in its file, in bytes; ``part``: which file that is, of those that the model is
+    split into; ``layer`` is -1 for one that belongs to none."""
 
     name: str
     shape: tuple[int, ...]
     kind: int
-    offset: int
+    begin: int
+    part: int
 
     @property
     def layer(self) -> int:
@@ -48,15 +51,15 @@ class _Tensor:
 @dataclass(frozen=True, slots=True)
 class _Header:
     """``magic`` with the version; ``metadata`` as it stands in the file, ``pairs`` of it, in which ``counted`` are the
-    places that say how many layers there are; ``data``: where the tensors' data begin."""
+    places that say how many layers there are, and ``split`` is the one that says how many files."""
 
     magic: bytes
     pairs: int
     metadata: bytearray
     counted: list[int]
+    split: slice
     alignment: int
     tensors: list[_Tensor]
-    data: int
 
     def may_be_cut(self, layers: int) -> bool:
         """Whether a file of so many first layers would be a smaller one, and could be written."""
@@ -67,6 +70,7 @@ class _Header:
         """The header of a file of so many first layers."""
         metadata = bytearray(self.metadata)
         struct.pack_into("<I", metadata, self.counted[0], layers)
+        metadata[self.split] = bytes(len(metadata[self.split]))
         return replace(self, metadata=metadata, tensors=[one for one in self.tensors if one.layer < layers])
 
 
@@ -76,38 +80,51 @@ def write_excerpt(path: Path, out: Path) -> bool:
 
     ``path`` is one that ``read_header`` accepts. Raises OSError where ``out`` cannot be written.
     """
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as buffer:
-        header = _read(buffer)
+    with ExitStack() as stack:
+        parts = [_mapped(stack, part) for part in read_header(path).parts]
+        header = _read(parts[0], 0)
+        for number, buffer in enumerate(parts[1:], 1):
+            header.tensors.extend(_read(buffer, number).tensors)
         layers = _enough(header.tensors)
         if not header.may_be_cut(layers):
             return False
-        _write(out, header.cut(layers), buffer)
+        _write(out, header.cut(layers), parts)
     return True
 
 
-def _read(buffer: mmap.mmap) -> _Header:
+def _mapped(stack: ExitStack, path: Path) -> mmap.mmap:
+    file = stack.enter_context(path.open("rb"))
+    return stack.enter_context(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+
+
+def _read(buffer: mmap.mmap, part: int) -> _Header:
     reader = Reader(buffer)
     reader.skip(8)
     count, pairs = reader.count(), reader.count()
     begin, alignment = reader.position, _ALIGNMENT
     counted: list[int] = []
+    split = slice(0, 0)
     for _ in range(pairs):
         key, kind, at = reader.string(), reader.count("<I"), reader.position
         value = read_value(reader, kind)
         if key.endswith(".block_count") and kind == _UINT32:
             counted.append(at - begin)
+        elif key == "split.count" and kind in SCALARS:
+            split = slice(at - begin, reader.position - begin)
         elif key == "general.alignment" and isinstance(value, int):
             alignment = value
     metadata = bytearray(buffer[begin : reader.position])
-    tensors = [_tensor(reader) for _ in range(count)]
+    tensors = [_tensor(reader, part) for _ in range(count)]
     data = -(-reader.position // alignment) * alignment
-    return _Header(bytes(buffer[:8]), pairs, metadata, counted, alignment, tensors, data)
+    placed = [replace(tensor, begin=data + tensor.begin) for tensor in tensors]
+    return _Header(bytes(buffer[:8]), pairs, metadata, counted, split, alignment, placed)
 
 
-def _tensor(reader: Reader) -> _Tensor:
+def _tensor(reader: Reader, part: int) -> _Tensor:
+    """Its place counted from the beginning of the data."""
     name = reader.string()
     shape = tuple(reader.count() for _ in range(reader.count("<I")))
-    return _Tensor(name, shape, reader.count("<I"), reader.offset())
+    return _Tensor(name, shape, reader.count("<I"), reader.offset(), part)
 
 
 def _enough(tensors: Sequence[_Tensor]) -> int:
@@ -119,8 +136,8 @@ def _enough(tensors: Sequence[_Tensor]) -> int:
     return max(1, 1 + max(first.values(), default=0))
 
 
-def _write(out: Path, header: _Header, buffer: mmap.mmap) -> None:
-    """``header`` with the data of its tensors, which ``buffer`` holds."""
+def _write(out: Path, header: _Header, parts: Sequence[mmap.mmap]) -> None:
+    """``header`` with the data of its tensors, which ``parts`` hold."""
     offsets: list[int] = []
     end = 0
     for tensor in header.tensors:
@@ -132,7 +149,6 @@ def _write(out: Path, header: _Header, buffer: mmap.mmap) -> None:
         file.write(header.magic + counts + header.metadata + described)
         start = -(-file.tell() // header.alignment) * header.alignment
         for tensor, offset in zip(header.tensors, offsets, strict=True):
-            begin = header.data + tensor.offset
             file.seek(start + offset)
-            file.write(memoryview(buffer)[begin : begin + tensor.size])
+            file.write(memoryview(parts[tensor.part])[tensor.begin : tensor.begin + tensor.size])
         file.truncate(start + end)

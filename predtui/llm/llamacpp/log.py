@@ -9,9 +9,12 @@ import ctypes
 import functools
 import logging
 import os
+import weakref
 from typing import Any
 
 import llama_cpp
+
+from predtui.llm.halt import Halt
 
 _WARN, _ERROR = 3, 4
 """GGML_LOG_LEVEL_WARN and _ERROR of ggml.h (the Python package numbers them otherwise in a comment). What is less, the
@@ -19,6 +22,7 @@ library's information, is a developer's."""
 _log = logging.getLogger("predtui.llamacpp")
 _log.addHandler(logging.NullHandler())  # where nobody logs, it is not for the terminal
 _errors: list[str] = []
+_halts: list[weakref.ref[Halt]] = []
 
 
 def _receive(level: int, text: bytes, _data: Any) -> None:
@@ -26,7 +30,8 @@ def _receive(level: int, text: bytes, _data: Any) -> None:
     if level == _ERROR and line:
         _errors[:] = [*_errors[-7:], line]
     if line:
-        _log.log(logging.WARNING if level in (_WARN, _ERROR) else logging.DEBUG, line)
+        halted = any(halt is not None and halt.on for halt in (known() for known in _halts))
+        _log.log(logging.WARNING if level in (_WARN, _ERROR) and not halted else logging.DEBUG, line)
 
 
 _callback = llama_cpp.llama_log_callback(_receive)
@@ -40,6 +45,11 @@ def initialise() -> None:
     os.environ.setdefault("GGML_CPU_TILED_MM", "0")
     llama_cpp.llama_log_set(_callback, ctypes.c_void_p(0))
     llama_cpp.llama_backend_init()
+
+
+def expect(halt: Halt) -> None:
+    """While ``halt`` is set, complaints are of forwards that were ended on purpose: not for the log that users read."""
+    _halts[:] = [*(known for known in _halts if known() is not None), weakref.ref(halt)]
 
 
 def forget_errors() -> None:

@@ -15,21 +15,25 @@ import functools
 import json
 import logging
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from predtui.llm.gguf import Weight
+from predtui.errors import PredtuiError
+from predtui.llm.gguf import Weight, read_header
 from predtui.llm.llamacpp import compile as build
 from predtui.llm.llamacpp.excerpt import write_excerpt
 from predtui.llm.llamacpp.findings import Findings, digest, key_of, llama_build, processor
+from predtui.llm.sizes.of_gguf import network_of
 from predtui.settings import cache_folder
 from predtui.system.exits import FAULTS, FOREIGN, ending, signal_name
+from predtui.system.others import Others
 
 AUTO, REPACKED, STORED, SAFEST = "auto", "repacked", "stored", "safest"
 """How weights are held: as the self-test decides; repacked; as the file stores them; as stored, but read into memory
@@ -38,6 +42,10 @@ _NEVER_REPACKED = {"F32", "F64", "BF16", "I8", "I16", "I32", "I64"}
 """GGUF types for which no extra buffer of llama.cpp (AMX, its own repacking, KleidiAI, SpacemiT) has a kernel."""
 _GAIN = 1.05
 """Speed-up that repacking must bring: it costs time at each start, and memory that processes could have shared."""
+_DOUBTS = 2
+"""Tests in a row that may be in doubt: the last of them holds all the same, as each takes time at a start."""
+_CALM = 0.25
+"""Processors that other work may take while a test that does not end is still to blame for that."""
 _PATIENCE_S, _READ_BYTES_S = 60.0, 30e6
 """Time limit of the child: seconds, plus one second for this many bytes of its file."""
 _SMALL = 2**30
@@ -51,8 +59,10 @@ _log = logging.getLogger("predtui.selftest")
 class Verdict:
     """What the self-test found. ``repacked``: whether to repack; ``found``: why, in words. ``stored_ms``,
     ``repacked_ms``: median milliseconds of a forward by its number of tokens, as far as it came. ``tested``: when, in
-    local time. ``lasting``: whether another test would find the same. ``remedy``: what to do about a llama.cpp that
-    cannot evaluate the weights at all; empty where there is nothing to do."""
+    local time. ``lasting``: whether another test would find the same. ``doubts``: how many tests in a row may have
+    found what other work on this machine brought about; 0 where this one was in no doubt. ``remedy``: what to do about
+    a llama.cpp that cannot evaluate the weights at all; empty where there is nothing to do. ``read``: bytes of what was
+    tested that a token reads; 0 where that was not noted."""
 
     repacked: bool
     found: str
@@ -60,7 +70,15 @@ class Verdict:
     repacked_ms: dict[str, float] = field(default_factory=dict)
     tested: str = ""
     lasting: bool = True
+    doubts: int = 0
     remedy: str = ""
+    read: int = 0
+
+    @property
+    def rate(self) -> float:
+        """Bytes of weights read in a second by a forward over one token; 0 where that is not known."""
+        ms = (self.repacked_ms if self.repacked else self.stored_ms).get("1", 0.0)
+        return 1000 * self.read / ms if ms > 0 else 0.0
 
 
 def concerned(weights: Collection[Weight]) -> list[str]:
@@ -105,23 +123,44 @@ def untested(weights: Collection[Weight], threads: int) -> bool:
 
 def remembered(weights: Collection[Weight], threads: int) -> Verdict | None:
     """What the self-test found for such weights with this llama.cpp on this processor; None before it was run, and
-    where its record cannot be read."""
-    entry = _FINDINGS.read().get(key_of(_circumstances(weights, threads)))
+    where its record cannot be read or is in doubt."""
+    verdict = _recorded(_circumstances(weights, threads))
+    return verdict if verdict and verdict.lasting else None
+
+
+def _recorded(now: dict[str, str]) -> Verdict | None:
+    """What was found in such circumstances, in doubt or not."""
+    entry = _FINDINGS.read().get(key_of(now))
     try:
         verdict = Verdict(**entry["verdict"]) if entry else None
     except (TypeError, KeyError):
         return None
-    return verdict if verdict and isinstance(verdict.repacked, bool) else None
+    sound = verdict and isinstance(verdict.repacked, bool) and isinstance(verdict.doubts, int)
+    return verdict if sound else None
+
+
+def known(threads: int) -> Iterator[Verdict]:
+    """What the self-test found of any weights with this llama.cpp on this processor, with so many threads."""
+    now = {"llama.cpp": llama_build(), "processor": processor(), "threads": str(threads)}
+    for entry in _FINDINGS.read().values():
+        if all(entry.get(name) == value for name, value in now.items()):
+            with contextlib.suppress(TypeError, KeyError):
+                if (verdict := Verdict(**entry["verdict"])).lasting:
+                    yield verdict
 
 
 def self_test(path: Path, weights: Collection[Weight], threads: int) -> Verdict:
-    """Run the self-test on the GGUF file ``path`` and remember a verdict that is lasting. Ends within a time limit that
-    grows with the file; raises nothing."""
+    """Run the self-test on the GGUF file ``path`` and remember a verdict that is lasting, or the last of several in
+    doubt. Ends within a time limit that grows with the file; raises nothing."""
     now = _circumstances(weights, threads)
     _log.info("testing whether llama.cpp may repack %s of %s here: %s", now["types"], path, _reason(now))
     verdict = dataclasses.replace(_tried(path, threads), tested=datetime.now().isoformat(" ", "minutes"))
     _log.info("weights are %s: %s", "repacked" if verdict.repacked else "left as stored", verdict.found)
-    if verdict.lasting:
+    if verdict.doubts:
+        before = _recorded(now)
+        doubts = verdict.doubts + (before.doubts if before else 0)
+        verdict = dataclasses.replace(verdict, doubts=doubts, lasting=doubts >= _DOUBTS)
+    if verdict.lasting or verdict.doubts:
         _FINDINGS.write({**now, "verdict": dataclasses.asdict(verdict)})
     return verdict
 
@@ -134,21 +173,42 @@ def _tried(path: Path, threads: int) -> Verdict:
     same kernels in a fraction of the time. On all of it where the excerpt cannot be written, or where llama.cpp refuses
     it, as it does for networks whose layers depend on their number."""
     with contextlib.suppress(OSError):
-        if path.stat().st_size > _SMALL:
+        if _size(path) > _SMALL:
             cache_folder().mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(dir=cache_folder(), prefix=".excerpt") as folder:
                 part = Path(folder) / "excerpt.gguf"
-                if write_excerpt(path, part) and (verdict := _run(part, threads)).lasting:
+                if write_excerpt(path, part) and _says(verdict := _weighed(part, threads)):
                     return verdict
-    return _run(path, threads)
+    return _weighed(path, threads)
+
+
+def _says(verdict: Verdict) -> bool:
+    """Whether it is about the weights at all, be it in doubt."""
+    return verdict.lasting or verdict.doubts > 0
+
+
+def _weighed(path: Path, threads: int) -> Verdict:
+    """The verdict on the file, with what a token reads of it."""
+    verdict = _run(path, threads)
+    with contextlib.suppress(PredtuiError):
+        return dataclasses.replace(verdict, read=sum(network_of(read_header(path)).reads(0)))
+    return verdict
+
+
+def _size(path: Path) -> int:
+    """Bytes of the file, and of the others that its model is split into."""
+    with contextlib.suppress(PredtuiError):
+        return read_header(path).size
+    return path.stat().st_size
 
 
 def _run(path: Path, threads: int) -> Verdict:
     """Run the child on ``path``. It ends when this process does: it reads from a pipe that nobody writes to."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path)}
     watched, held = os.pipe()
+    others = Others()
     try:
-        limit = _PATIENCE_S + path.stat().st_size / _READ_BYTES_S
+        limit = _PATIENCE_S + _size(path) / _READ_BYTES_S
         done = subprocess.run(
             [sys.executable, "-P", "-c", _CHILD, str(path), str(threads)],
             stdin=watched,
@@ -158,7 +218,8 @@ def _run(path: Path, threads: int) -> Verdict:
             process_group=0,
         )
     except subprocess.TimeoutExpired as error:
-        return _judge(_lines(error.stdout or b""), f"did not end within {limit:.0f} s", lasting=True)
+        verdict = _judge(_lines(error.stdout or b""), f"did not end within {limit:.0f} s", lasting=True)
+        return verdict if others.processors() <= _CALM else dataclasses.replace(verdict, lasting=False, doubts=1)
     except OSError as error:
         return Verdict(False, f"the self-test cannot be run: {error}", lasting=False)
     finally:
@@ -166,7 +227,7 @@ def _run(path: Path, threads: int) -> Verdict:
         os.close(watched)
     told = _lines(done.stdout)
     if done.returncode == 0 and told.keys() >= {STORED, REPACKED}:
-        return _compare(told[STORED]["ms"], told[REPACKED]["ms"], told[REPACKED]["wrong"])
+        return _compare(told[STORED]["ms"], **told[REPACKED])
     said = done.stderr.decode("utf-8", errors="replace").strip().splitlines()
     why = f"{ending(done.returncode)} ({said[-1]})" if done.returncode > 0 and said else ending(done.returncode)
     verdict = _judge(told, why, lasting=signal_name(done.returncode) in FAULTS)
@@ -180,20 +241,22 @@ def _judge(told: dict[str, Any], end: str, lasting: bool) -> Verdict:
     return Verdict(False, f"the self-test {end}, with {which}", told.get(STORED, {}).get("ms", {}), lasting=lasting)
 
 
-def _compare(stored: dict[str, float], repacked: dict[str, float], wrong: str) -> Verdict:
+def _compare(stored: dict[str, float], ms: dict[str, float], wrong: str, gains: dict[str, list[float]]) -> Verdict:
+    """Of the median milliseconds of both, of what is wrong with repacked weights, and of how many times as fast they
+    were in each pair of forwards, by the number of their tokens."""
     if wrong:
-        return Verdict(False, f"repacked weights compute something else: {wrong}", stored, repacked)
-    gain = _gain(stored, repacked)
-    found = f"repacked weights compute the same, {gain:.2f} times as fast as stored ones"
-    return Verdict(gain >= _GAIN, found, stored, repacked)
+        return Verdict(False, f"repacked weights compute something else: {wrong}", stored, ms)
+    low, gain, high = (statistics.geometric_mean(each) for each in zip(*map(_spread, gains.values()), strict=True))
+    found = f"repacked weights compute the same, {gain:.2f} times as fast as stored ones ({low:.2f} to {high:.2f})"
+    clear = low >= _GAIN or high < _GAIN
+    return Verdict(gain >= _GAIN, found, stored, ms, lasting=clear, doubts=0 if clear else 1)
 
 
-def _gain(stored: dict[str, float], repacked: dict[str, float]) -> float:
-    """The speed-up of ``repacked`` over ``stored``: the geometric mean over the sizes."""
-    product = 1.0
-    for size, ms in stored.items():
-        product *= ms / max(repacked[size], 1e-6)
-    return float(product ** (1 / max(1, len(stored))))
+def _spread(gains: list[float]) -> tuple[float, float, float]:
+    """Between what the median lies, most likely, and itself: of five or more, one at either end does not count."""
+    ordered = [max(gain, 1e-6) for gain in sorted(gains)]
+    end = 1 if len(ordered) >= 5 else 0
+    return ordered[end], statistics.median(ordered), ordered[-1 - end]
 
 
 def _lines(output: bytes) -> dict[str, Any]:
@@ -224,5 +287,6 @@ def _reason(now: dict[str, str]) -> str:
     for entry in reversed(list(_FINDINGS.read().values())):
         if entry.get("weights") == now["weights"]:
             changed = [name for name in ("llama.cpp", "processor", "threads") if entry.get(name) != now[name]]
-            return f"again, for another {' and '.join(changed)}" if changed else "again, as asked"
+            asked = "again, as asked or in doubt"
+            return f"again, for another {' and '.join(changed)}" if changed else asked
     return "such weights were not tested before"

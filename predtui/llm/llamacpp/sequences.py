@@ -15,6 +15,7 @@ from predtui.llm.base import Counters, check_request, check_vocabulary, common_p
 from predtui.llm.llamacpp.batch import CHUNK, Batch, Saved, open_context
 from predtui.llm.llamacpp.exactness import Padding
 from predtui.llm.llamacpp.log import last_error
+from predtui.llm.placement import Placement
 from predtui.llm.rows import ArrayRows, Rows
 from predtui.llm.sequences import SEQUENCES
 
@@ -41,6 +42,9 @@ class SharedWeights(Protocol):
     @property
     def padding(self) -> Padding: ...
 
+    @property
+    def placement(self) -> Placement: ...
+
 
 class LlamaCppSequences:
     """Each list of tokens has a sequence id. A call lays its lists out in the half of the ids that the call before did
@@ -50,7 +54,7 @@ class LlamaCppSequences:
         """All lists together, what they share counted once, fit into the model's context. Counts into the model's
         counters. Raises PredtuiError where the context cannot be opened."""
         self._model, self._vocab_size, self._context_size = model, model.vocab_size, model.context_size
-        self._context = open_context(model.handle, model.context_size, threads, _PADDING + 1)
+        self._context = open_context(model.handle, model.context_size, threads, _PADDING + 1, model.placement)
         if not self._context:
             raise PredtuiError(
                 f"llama.cpp cannot open a second context: {last_error()}.", "Try a smaller --llm-context."

@@ -8,18 +8,20 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 
 import llama_cpp
 import numpy as np
 
 from predtui.errors import PredtuiError
-from predtui.llm.base import Stale, check_request, check_vocabulary, common_prefix
+from predtui.llm.abilities import Abilities
+from predtui.llm.base import check_request, check_vocabulary, common_prefix
 from predtui.llm.llamacpp.batch import CHUNK, Saved, output_rows
+from predtui.llm.llamacpp.exactness import Padding
 from predtui.llm.llamacpp.model import LEAVES, PADDING, SPARED, LlamaCppModel
-from predtui.llm.llamacpp.repacking import AUTO
+from predtui.llm.llamacpp.sequences import LlamaCppSequences
 from predtui.llm.rows import ArrayRows, Rows
+from predtui.llm.sequences import Sequences
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,10 @@ class LlamaTreeModel(LlamaCppModel):
 
     _tree: _Tree | None = None
 
+    @property
+    def abilities(self) -> Abilities:
+        return replace(super().abilities, trees=True, spares=True)
+
     def forward(self, tokens: Sequence[int], last: int = 1) -> Rows:
         self._settle(tokens)
         return super().forward(tokens, last)
@@ -55,6 +61,15 @@ class LlamaTreeModel(LlamaCppModel):
     def forget(self, keep: int = 0) -> None:
         self._settle(())
         super().forget(keep)
+
+    def pad(self, padding: Padding) -> None:
+        """As ``PaddedModel`` says."""
+        self.forget()
+        self._batch.padding = padding
+
+    def sequences(self) -> Sequences:
+        beside_a_target = self._threads - 1 if self._cores else self._threads
+        return LlamaCppSequences(self, max(1, beside_a_target))
 
     @contextmanager
     def aside(self, tokens: Sequence[int], room: int) -> Iterator[None]:
@@ -175,12 +190,3 @@ def _depths(parents: Sequence[int], start: int) -> list[int]:
     for parent in parents:
         positions.append(positions[parent + 1] + 1)
     return positions
-
-
-def open_model(path: Path, threads: int | None, context: int, stale: Stale, weights: str = AUTO) -> LlamaCppModel:
-    """The file's network, as one that takes trees where it can. Arguments and errors as of ``LlamaCppModel``."""
-    model = LlamaTreeModel(path, threads, context, stale, weights)
-    if model.recurrent:
-        model.close()
-        return LlamaCppModel(path, threads, context, stale, weights)
-    return model

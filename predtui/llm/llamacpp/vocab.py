@@ -43,7 +43,7 @@ class GgufTokenizer:
         return ids
 
     def decode(self, tokens: Sequence[int]) -> str:
-        data = b"".join([self._piece(token) for token in tokens])
+        data = b"".join([self.piece(token) for token in tokens])
         if self._leading_space and data.startswith(b" "):
             data = data[1:]
         return codecs.getincrementaldecoder("utf-8")("replace").decode(data)
@@ -53,7 +53,7 @@ class GgufTokenizer:
             self._ends[token] = bool(llama_cpp.llama_vocab_is_eog(self._vocab, token))
         return self._ends[token]
 
-    def _piece(self, token: int) -> bytes:
+    def piece(self, token: int) -> bytes:
         piece = self._pieces.get(token)
         if piece is None:
             piece = self._pieces[token] = token_piece(self._vocab, token, special=False)

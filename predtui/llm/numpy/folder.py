@@ -13,11 +13,12 @@ from typing import Any
 from tokenizers import Tokenizer as Fast
 
 from predtui.errors import PredtuiError, described
-from predtui.files import read_json
+from predtui.files import only_files, read_json
 from predtui.llm.base import ChatTemplate, LoadedModel, ModelRequest
 from predtui.llm.numpy.network import NumpyLlama, Shape
 from predtui.llm.templates import JinjaTemplate, PlainTemplate
 from predtui.llm.weights import no_gguf, read_weights, weights_file
+from predtui.models.places import find
 from predtui.models.shipped import MODELS, place
 
 _CHOOSE = "The numpy engine reads folders of Llama networks: config.json, model.safetensors or .gguf, tokenizer.json."
@@ -51,7 +52,7 @@ class FolderTokenizer:
 def load(request: ModelRequest) -> LoadedModel:
     """The model of a folder, in float32 on the CPU. Threads are numpy's own affair. Raises PredtuiError."""
     no_gguf(request.model, "numpy")
-    folder = place(request.model)
+    folder = only_files(_folder(request.model))
     with _explained(folder):
         config = read_json(folder / "config.json")
         shape = _shape(config)
@@ -61,10 +62,14 @@ def load(request: ModelRequest) -> LoadedModel:
     return LoadedModel(name, "numpy", "cpu", network.parameters, network, tokenizer, template, pad)
 
 
+def _folder(model: str) -> Path:
+    return place(model) if model in MODELS else find(model, "folder")
+
+
 def describe(model: str) -> str:
     """A line on a model's folder, without its weights. Raises PredtuiError for one that cannot be loaded."""
     no_gguf(model, "numpy")
-    folder = place(model)
+    folder = only_files(_folder(model))
     with _explained(folder):
         shape = _shape(read_json(folder / "config.json"))
         size = weights_file(folder).stat().st_size
@@ -105,12 +110,23 @@ def _tokenizer(folder: Path, config: dict[str, Any]) -> tuple[FolderTokenizer, C
     """Tokenizer, template, and the token that stands where there is none."""
     fast = Fast.from_str((folder / "tokenizer.json").read_text(encoding="utf-8"))
     tokenizer = read_json(folder / "tokenizer_config.json")
-    bos, eos = (str(tokenizer.get(f"{name}_token") or "") for name in ("bos", "eos"))
-    ended = config.get("eos_token_id")
-    ends = [ended] if isinstance(ended, int) else list(ended or ())
-    ends += [fast.token_to_id(eos)] if eos else []
+    bos, eos, padding = (_spelled(tokenizer.get(f"{name}_token")) for name in ("bos", "eos", "pad"))
+    generation = folder / "generation_config.json"
+    ends = _ends(config) + (_ends(read_json(generation)) if generation.is_file() else [])
+    ends += [token for token in [fast.token_to_id(eos)] if eos and token is not None]
     apart = folder / "chat_template.jinja"
     source = apart.read_text(encoding="utf-8") if apart.is_file() else tokenizer.get("chat_template")
     template = JinjaTemplate(source, bos, eos) if source else PlainTemplate()
-    pad = fast.token_to_id(tokenizer["pad_token"]) if tokenizer.get("pad_token") else None
+    pad = fast.token_to_id(padding) if padding else None
     return FolderTokenizer(fast, bos if tokenizer.get("add_bos_token") else "", ends), template, pad
+
+
+def _spelled(token: str | dict[str, Any] | None) -> str:
+    """A special token of a tokenizer's configuration, which says it bare or with how it is found in a text."""
+    return str(token["content"]) if isinstance(token, dict) else token or ""
+
+
+def _ends(config: dict[str, Any]) -> list[int]:
+    """The tokens by which a configuration ends a reply."""
+    named = config.get("eos_token_id")
+    return [named] if isinstance(named, int) else list(named or ())

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from predtui.llm.abilities import Abilities
 from predtui.llm.base import (
     Counters,
     Preempted,
@@ -20,12 +21,10 @@ from predtui.llm.base import (
     reusable,
 )
 from predtui.llm.halt import Halt
-from predtui.llm.rows import Answers, ArrayRows, Logits, Rows
+from predtui.llm.pace import Pace
+from predtui.llm.rows import ArrayRows, Logits, Rows
 
 Array = npt.NDArray[np.float32]
-
-CHUNK = 256
-"""Tokens evaluated between two questions whether the work is stale."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +45,7 @@ class NumpyLlama:
     """A Llama network of float32 weights, named as the Hugging Face hub names them."""
 
     def __init__(self, shape: Shape, weights: Mapping[str, Array], context: int = 0, stale: Stale = never) -> None:
-        """``context`` in tokens, 0 for the network's own; ``stale`` is asked between the chunks of a long evaluation,
+        """``context`` in tokens, 0 for the network's own; ``stale`` is asked between the pieces of a long evaluation,
         and a Halt between its layers, too, which then raises Preempted. Raises KeyError for a weight that is
         missing."""
         self.counters = Counters()
@@ -60,6 +59,7 @@ class NumpyLlama:
         self._keys, self._values = np.zeros(cells, np.float32), np.zeros(cells, np.float32)
         self._turns = _rotations(self._context_size, shape.head_width, shape.theta)
         self._memory: list[int] = []
+        self._pace = Pace()
         self.parameters = sum(weight.size for weight in weights.values())
 
     @property
@@ -67,8 +67,8 @@ class NumpyLlama:
         return len(self._embedding)
 
     @property
-    def answers(self) -> Answers:
-        return Answers.all(self.vocab_size)
+    def abilities(self) -> Abilities:
+        return Abilities.of_logits(self.vocab_size)
 
     @property
     def context_size(self) -> int:
@@ -79,10 +79,10 @@ class NumpyLlama:
         self.forget(kept)
         self.counters.forwards += 1
         states = []
-        for start in range(kept, len(tokens), CHUNK):
+        for start, end in self._pace.pieces(kept, len(tokens) - last, len(tokens)):
             if start > kept and self._stale():
                 raise Preempted
-            states.append(self._evaluate(tokens[start : start + CHUNK]))
+            states.append(self._evaluate(tokens[start:end]))
         rows = np.concatenate(states)[-last:]
         logits: Logits = _norm(rows, self._norm, self._shape.epsilon) @ self._output
         return ArrayRows(logits)

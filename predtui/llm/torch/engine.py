@@ -6,10 +6,15 @@ Must not know of networks.
 from __future__ import annotations
 
 import importlib.util
+import os
+from collections.abc import Iterator
+from contextlib import suppress
 
 from predtui.errors import PredtuiError
 from predtui.llm.base import LoadedModel, ModelRequest
+from predtui.llm.torch.planning import find, planned
 from predtui.llm.weights import no_gguf
+from predtui.settings import cache_folder
 
 
 def load(request: ModelRequest) -> LoadedModel:
@@ -28,7 +33,17 @@ def describe(model: str) -> str:
     return folder.describe(model)
 
 
+def prepare(request: ModelRequest) -> Iterator[tuple[str, float]]:
+    """What loading is about to do, and that nobody knows how far it is."""
+    line = f"loading {request.model}"
+    with suppress(PredtuiError):
+        line += f": {planned(find(request.model), request).line}"
+    yield line, -1.0
+
+
 def _check(model: str) -> None:
+    """PyTorch makes a folder when it is imported: by its own choice a temporary one, where a stage may not write."""
     no_gguf(model, "torch")
     if importlib.util.find_spec("torch") is None:
         raise PredtuiError("The torch engine needs PyTorch.", "Install it: pip install 'predtui[torch]'")
+    os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(cache_folder() / "torch"))

@@ -5,30 +5,31 @@ Nothing is downloaded, no code that a folder brings is run, and no pickle is ope
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Sequence
-from math import prod
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import psutil
 import torch
 import transformers
-from safetensors import SafetensorError, safe_open
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
 from predtui.errors import PredtuiError
-from predtui.files import read_json
-from predtui.llm.base import ChatTemplate, LoadedModel, ModelRequest
-from predtui.llm.gguf import read_header
+from predtui.llm.base import ChatTemplate, LoadedModel, ModelRequest, Stale, Told, never, unheard
+from predtui.llm.placement import AUTO
+from predtui.llm.sizes.of_folder import configuration
+from predtui.llm.sizes.quantised import quantised
 from predtui.llm.templates import JinjaTemplate, PlainTemplate
 from predtui.llm.threads import default_threads
+from predtui.llm.torch.fixed import FixedModel, unfixed
 from predtui.llm.torch.model import TorchModel
+from predtui.llm.torch.placing import SEVERAL, Machine, place
+from predtui.llm.torch.planning import find, needed, network_of
+from predtui.llm.torch.quantised import arguments
 from predtui.llm.torch.tree import TorchTreeModel, takes_trees
 from predtui.llm.weights import GGUF, read_weights, weights_file
-from predtui.models.shipped import MODELS, place
+from predtui.models.shipped import MODELS
 
-_CHOOSE = "Choose a folder with config.json, tokenizer.json and *.safetensors with --model."
 _FETCH = "Fetch or copy the folder again, or choose another model with --model."
 _INCOMPLETE = "�"
 """What a decoder writes for bytes that are no character yet."""
@@ -63,21 +64,28 @@ class HuggingFaceTokenizer:
 
 
 def load(request: ModelRequest) -> LoadedModel:
-    """The model of a folder, in bfloat16 on a GPU where there is one, else in float32 on the CPU.
+    """The model of a folder, where ``placing`` puts it; ``request.placement`` may keep it on the CPU.
 
     Torch has one number of threads a process: the last load sets it. Raises PredtuiError with what to do.
     """
     folder = find(request.model)
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    network = load_network(folder, device, torch.bfloat16 if device == "cuda" else torch.float32)
-    loaded = (TorchTreeModel if takes_trees(network) else TorchModel)(network, request.context, request.stale)
-    torch.set_num_threads(request.threads or default_threads(loaded.parameters))
+    machine = Machine.here()
+    if "cpu" in request.placement.devices():
+        machine = Machine(machine.memory)
+    small, large = (needed(folder, request.context, width) for width in (2, 4))
+    chosen = place(str(folder), small, large, machine)
+    how = quantised(configuration(folder))
+    network = load_network(folder, chosen.device, chosen.dtype, told=request.told)
+    graphed, why = _graphed(network, chosen.device, request.placement.graphs)
+    loaded = wrapped(network, request.context, request.stale, graphed)
+    parameters = network_of(folder, 2).parameters if how else loaded.parameters
+    torch.set_num_threads(request.threads or default_threads(parameters))
     tokenizer, template = load_tokenizer(folder, network)
     return LoadedModel(
         name=request.model if request.model in MODELS else folder.name,
         engine="torch",
-        device="gpu" if device == "cuda" else device,
-        parameters=loaded.parameters,
+        device=", ".join(word for word in (chosen.told, how and how.method, why) if word),
+        parameters=parameters,
         model=loaded,
         tokenizer=tokenizer,
         template=template,
@@ -85,45 +93,90 @@ def load(request: ModelRequest) -> LoadedModel:
     )
 
 
-def find(model: str) -> Path:
-    """The folder of a shipped model, of a path, or of a hub name that is in the local cache. Raises PredtuiError."""
-    folder = place(model)
-    if not folder.exists() and model not in MODELS:
-        folder = _cached(model)
-    if not folder.is_dir():
-        raise PredtuiError(f"{folder} is not a folder, and the torch engine reads folders.", _CHOOSE)
-    if not (folder / "config.json").is_file():
-        raise PredtuiError(f"The folder {folder} holds no config.json.", _CHOOSE)
-    return folder
+def wrapped(network: Any, context: int = 0, stale: Stale = never, graphed: bool = False) -> TorchModel:
+    """The network as a language model, as ``TorchModel`` says; one that takes trees where the network can.
+    ``graphed``: with a cache of fixed size, and CUDA graphs."""
+    if graphed:
+        return FixedModel(network, context, stale)
+    return (TorchTreeModel if takes_trees(network) else TorchModel)(network, context, stale)
+
+
+def _graphed(network: Any, device: str, wanted: str) -> tuple[bool, str]:
+    """Whether its forwards are to be CUDA graphs, as ``llm.graphs`` has it; and that in words, on a GPU. Raises
+    PredtuiError where they have to be, and cannot."""
+    if wanted == "off" or (wanted == AUTO and device != "cuda"):
+        return False, ""
+    why = (
+        unfixed(network) if device == "cuda" else f"they need one CUDA GPU that holds the model, and it is on {device}"
+    )
+    if why and wanted == "on":
+        raise PredtuiError(f"llm.graphs = on, and there can be none: {why}.", "Set llm.graphs to auto.")
+    return not why, f"no graphs: {why}" if why else "graphs"
 
 
 def describe(model: str) -> str:
     """A line on a model's folder: its kind, the size of its weights, where it is. Raises PredtuiError."""
     folder = find(model)
-    return f"{folder.name} ({_kind(folder)}, {weights_of(folder) / 1e6:.1f}M parameters), {folder}"
+    network = network_of(folder, 2)
+    how = quantised(configuration(folder))
+    kind = f"{network.architecture}, {how.method}" if how else network.architecture
+    return f"{folder.name} ({kind}, {network.parameters / 1e6:.1f}M parameters), {folder}"
 
 
-def load_network(folder: Path, device: str, dtype: torch.dtype, attention: str | None = None) -> Any:
-    """The network of a checked folder, in evaluation mode. Raises PredtuiError for one that cannot be loaded."""
-    _check_memory(folder, weights_of(folder) * dtype.itemsize, device)
+def load_network(
+    folder: Path, device: str, dtype: torch.dtype, attention: str | None = None, told: Told = unheard
+) -> Any:
+    """The network of a checked folder, in evaluation mode; ``device`` may be ``SEVERAL``. Weights that are quantised
+    stay so, if they are not of a kind that is unpacked. Raises PredtuiError for one that cannot be loaded, or where
+    ``told`` says no."""
     transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
         if weights_file(folder).name == GGUF:
             network: Any = _of_gguf(folder, dtype, attention)
-        else:
+            return network.to(device).eval()
+        shared = {"device_map": device} if device == SEVERAL else {}
+        asked = {"dtype": dtype, **shared, **arguments(folder, device)}
+        with _telling(folder, told):
             network = AutoModelForCausalLM.from_pretrained(
                 folder,
-                dtype=dtype,
                 attn_implementation=attention,
                 local_files_only=True,
                 use_safetensors=True,
                 trust_remote_code=False,
+                **asked,
             )
     except PredtuiError:
         raise
+    except ImportError as error:
+        raise PredtuiError(
+            f"{folder} needs a package that is not there: {_first_line(error)}.", "Install it, or choose another model."
+        ) from error
     except Exception as error:
         raise _unloadable(folder, error) from error
-    return network.to(device).eval()
+    return (network if "device_map" in asked else network.to(device)).eval()
+
+
+@contextmanager
+def _telling(folder: Path, told: Told) -> Iterator[None]:
+    """Within it, a loading of transformers in this process tells how far its weights are."""
+    total = sum(path.stat().st_size for path in folder.glob("*.safetensors"))
+
+    def steps(items: Sequence[Any]) -> Iterator[Any]:
+        for number, item in enumerate(items):
+            if not told(total * number // len(items), total):
+                raise PredtuiError(f"The loading of {folder} was given up.")
+            yield item
+
+    def watched(bar: Any, given: tuple[Any, ...], named: dict[str, Any]) -> Iterable[Any]:
+        loading = named.get("desc") == "Loading weights"
+        bars: Iterable[Any] = steps([*given[0]]) if loading else bar(*given, **named)
+        return bars
+
+    before = transformers.utils.logging.set_tqdm_hook(watched)
+    try:
+        yield
+    finally:
+        transformers.utils.logging.set_tqdm_hook(before)
 
 
 def _of_gguf(folder: Path, dtype: torch.dtype, attention: str | None) -> Any:
@@ -153,72 +206,23 @@ def load_tokenizer(folder: Path, network: Any) -> tuple[HuggingFaceTokenizer, Ch
     return HuggingFaceTokenizer(tokenizer, _ends(tokenizer, network)), template
 
 
-def weights_of(folder: Path) -> int:
-    """How many numbers the folder's weights are, from the files' headers, which are checked against their sizes.
-    Raises PredtuiError where there are none, or one is damaged."""
-    files = sorted(folder.glob("*.safetensors"))
-    if not files and (folder / GGUF).is_file():
-        return read_header(folder / GGUF).parameters
-    if not files:
-        pickled = next((path.name for pattern in ("*.bin", "*.pt", "*.pth") for path in folder.glob(pattern)), "")
-        why = f": {pickled} is a pickle, which can run any code, and is not opened" if pickled else ""
-        raise PredtuiError(f"The folder {folder} holds no safetensors{why}.", _CHOOSE)
-    return sum(_numbers(path) for path in files)
-
-
-def _numbers(path: Path) -> int:
-    try:
-        with safe_open(str(path), framework="pt") as file:
-            return sum(prod(file.get_slice(name).get_shape()) for name in file.keys())  # noqa: SIM118
-    except (SafetensorError, OSError) as error:
-        raise PredtuiError(f"The model file {path} is damaged or cut short ({_first_line(error)}).", _FETCH) from error
-
-
-def _cached(name: str) -> Path:
-    from huggingface_hub import snapshot_download
-
-    try:
-        return Path(snapshot_download(name, local_files_only=True))
-    except Exception as error:
-        logging.getLogger(__name__).debug("%s is not in the cache: %s", name, error)
-        raise PredtuiError(
-            f"There is no folder {name}, nor is there such a name in the local cache.", _CHOOSE
-        ) from None
-
-
 def _ends(tokenizer: Any, network: Any) -> list[int]:
     """The tokens that end a reply, by every place that names them."""
-    named = [tokenizer.eos_token_id, network.config.eos_token_id, network.generation_config.eos_token_id]
+    places = (tokenizer, network.config, network.config.get_text_config(), network.generation_config)
+    named = [getattr(place, "eos_token_id", None) for place in places]
     flat = [token for item in named for token in (item if isinstance(item, list) else [item])]
     return [token for token in flat if token is not None]
 
 
-def _check_memory(folder: Path, needed: int, device: str) -> None:
-    free = torch.cuda.mem_get_info()[0] if device == "cuda" else psutil.virtual_memory().available
-    if needed > free:
-        raise PredtuiError(
-            f"{folder} needs {needed / 2**20:,.0f} MB of memory and {free / 2**20:,.0f} MB are free.",
-            "Choose a smaller model.",
-        )
-
-
 def _unloadable(folder: Path, error: Exception) -> PredtuiError:
     try:
-        kind = _kind(folder)
+        kind = configuration(folder).get("model_type", "unknown")
     except PredtuiError as damaged:
         return damaged
     return PredtuiError(
         f"transformers cannot load {folder} (architecture {kind}): {_first_line(error)}.",
         "Choose another model with --model, or update transformers.",
     )
-
-
-def _kind(folder: Path) -> str:
-    """The architecture that a checked folder names. Raises PredtuiError for a damaged configuration."""
-    try:
-        return str(read_json(folder / "config.json").get("model_type", "unknown"))
-    except (OSError, ValueError, AttributeError) as error:
-        raise PredtuiError(f"The file {folder / 'config.json'} is damaged.", _FETCH) from error
 
 
 def _first_line(error: Exception) -> str:

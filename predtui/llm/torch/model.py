@@ -6,12 +6,15 @@ Must not know of text, of files, or of how tokens are chosen.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from inspect import signature
 from typing import Any
 
 import torch
 from transformers import DynamicCache
-from transformers.cache_utils import DynamicLayer
+from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
 
+from predtui.llm.abilities import Abilities, Rollback
 from predtui.llm.base import (
     Counters,
     Preempted,
@@ -20,11 +23,12 @@ from predtui.llm.base import (
     reusable,
 )
 from predtui.llm.halt import Halt
-from predtui.llm.rows import Answers, ArrayRows, Logits, Rows
+from predtui.llm.pace import Pace
+from predtui.llm.rows import ArrayRows, Logits, Rows
+from predtui.llm.torch import DEFAULT_CONTEXT
 
-CHUNK = 256
-"""Tokens evaluated between two questions whether the work is stale."""
-DEFAULT_CONTEXT = 4096
+_WHOLE = (DynamicLayer, DynamicSlidingWindowLayer)
+"""Layers of a cache that a plain one may stand for; those that derive from them have states beside."""
 
 
 class TorchModel:
@@ -32,7 +36,7 @@ class TorchModel:
 
     def __init__(self, network: Any, context: int = 0, stale: Stale = never) -> None:
         """``network``: a ``PreTrainedModel`` in evaluation mode, which may be trained between two calls if ``forget``
-        follows. ``context`` in tokens, 0 for the network's own up to 4096; ``stale`` is asked between the chunks of a
+        follows. ``context`` in tokens, 0 for the network's own up to 4096; ``stale`` is asked between the pieces of a
         long evaluation, and a Halt between its layers, too, which then raises Preempted."""
         self.network = network
         self.counters = Counters()
@@ -41,8 +45,15 @@ class TorchModel:
         self._context_size = min(context or DEFAULT_CONTEXT, trained)
         self._vocab_size = int(config.vocab_size)
         self._stale = stale
+        self._deaf = False
+        """Whether a forward is not to be halted."""
         self._memory: list[int] = []
-        self._cache = _cache(network)
+        self._cache = self._empty()
+        self._pace = Pace()
+        self._cuttable = all(type(layer) in _WHOLE for layer in DynamicCache(config=config).layers)
+        named = signature(network.forward).parameters
+        self._cache_name = "past_key_values" if "past_key_values" in named else "cache_params"
+        self._continues = self._cuttable or _continues(network, self._cache_name)
         if isinstance(stale, Halt):
             self._stop_at(stale)
 
@@ -51,8 +62,9 @@ class TorchModel:
         return self._vocab_size
 
     @property
-    def answers(self) -> Answers:
-        return Answers.all(self.vocab_size)
+    def abilities(self) -> Abilities:
+        rollback: Rollback = "any" if self._cuttable else "none"
+        return replace(Abilities.of_logits(self.vocab_size), rollback=rollback)
 
     @property
     def context_size(self) -> int:
@@ -69,12 +81,14 @@ class TorchModel:
 
     def forward(self, tokens: Sequence[int], last: int = 1) -> Rows:
         kept = self._cut_back(reusable(self._memory, tokens, last, self._context_size, self._vocab_size))
+        if len(tokens) > kept + 1 and not self._continues:
+            kept = self._cut_back(0)
         self.counters.forwards += 1
         rows = []
-        for start in range(kept, len(tokens), CHUNK):
+        pieces = self._pace.pieces(kept, len(tokens) - last, len(tokens))
+        for start, end in pieces if self._continues else [(kept, len(tokens))]:
             if start > kept and self._stale():
                 raise Preempted
-            end = min(start + CHUNK, len(tokens))
             wanted = min(end - start, max(0, end - (len(tokens) - last)))
             evaluated = self._evaluate(tokens[start:end], wanted)
             if wanted:
@@ -106,9 +120,9 @@ class TorchModel:
                 ids,
                 position_ids=None if positions is None else torch.tensor([list(positions)], device=device),
                 attention_mask=None if seen is None else seen.to(device),
-                past_key_values=self._cache,
                 use_cache=True,
                 logits_to_keep=max(1, wanted),
+                **{self._cache_name: self._cache},
             )
         except Preempted:
             self._forget_partly()
@@ -121,7 +135,7 @@ class TorchModel:
     def _cut_back(self, keep: int) -> int:
         """Forget what lies beyond ``keep`` tokens, or all where the cache cannot be cut (recurrence); what is kept."""
         surplus = len(self._memory) - keep
-        if surplus > 0 and keep and self._cache.is_croppable:
+        if surplus > 0 and keep and self._cuttable:
             self._cache.crop(-surplus)
             del self._memory[keep:]
         elif surplus > 0:
@@ -132,7 +146,7 @@ class TorchModel:
         """Ask before each layer; networks without a list of layers are asked between forwards only."""
 
         def check(_module: torch.nn.Module, _inputs: Any) -> None:
-            if halt():
+            if not self._deaf and halt():
                 raise Preempted
 
         lists = [module for module in self.network.modules() if isinstance(module, torch.nn.ModuleList)]
@@ -141,7 +155,7 @@ class TorchModel:
 
     def _forget_partly(self) -> None:
         """Of a forward that was halted, what the first layers have kept of it."""
-        if not self._cache.is_croppable:
+        if not self._cuttable:
             self._forget_all()
             return
         for layer in self._cache.layers:
@@ -149,11 +163,27 @@ class TorchModel:
 
     def _forget_all(self) -> None:
         self._memory = []
-        self._cache = _cache(self.network)
+        self._cache = self._empty()
+
+    def _empty(self) -> Any:
+        """A cache of nothing."""
+        return _cache(self.network)
 
 
 def _cache(network: Any) -> Any:
     """An empty cache. Where every layer attends, it keeps every position, also those that a sliding window has passed,
     since any prefix may be returned to; recurrent layers have a state that cannot be returned from."""
     cache = DynamicCache(config=network.config.get_text_config())
-    return DynamicCache() if all(isinstance(layer, DynamicLayer) for layer in cache.layers) else cache
+    return DynamicCache() if all(type(layer) in _WHOLE for layer in cache.layers) else cache
+
+
+@torch.inference_mode()
+def _continues(network: Any, cache_name: str) -> bool:
+    """Whether several tokens at once go on from the state of those before: some recurrent networks begin anew with
+    them, without a word."""
+    tokens = torch.arange(1, 6, device=network.device)[None]
+    cache = _cache(network)
+    network(tokens[:, :2], use_cache=True, **{cache_name: cache})
+    split = network(tokens[:, 2:], use_cache=True, **{cache_name: cache}).logits[0, -1]
+    whole = network(tokens, use_cache=True, **{cache_name: _cache(network)}).logits[0, -1]
+    return bool((whole - split).abs().max() < 0.01 * whole.abs().max())

@@ -8,15 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import torch
 from transformers import DynamicCache
 from transformers.cache_utils import DynamicLayer
 
+from predtui.llm.abilities import Abilities
 from predtui.llm.base import check_request, check_vocabulary, common_prefix
+from predtui.llm.pace import MOST
 from predtui.llm.rows import ArrayRows, Logits, Rows
-from predtui.llm.torch.model import CHUNK, TorchModel
+from predtui.llm.torch.model import TorchModel
 
 
 class TorchTreeModel(TorchModel):
@@ -24,6 +27,10 @@ class TorchTreeModel(TorchModel):
 
     _parents: Sequence[int] = ()
     """Of the memory's last tokens, where they are a tree."""
+
+    @property
+    def abilities(self) -> Abilities:
+        return replace(super().abilities, trees=True, spares=True)
 
     def forward(self, tokens: Sequence[int], last: int = 1) -> Rows:
         self._settle(tokens)
@@ -39,7 +46,7 @@ class TorchTreeModel(TorchModel):
             raise ValueError(f"parents {[*parents]} of a tree of {len(tree)} tokens")
         check_vocabulary(tree, self._vocab_size)
         self._settle(tokens)
-        if len(tokens) - common_prefix(self._memory, tokens) > CHUNK:
+        if len(tokens) - common_prefix(self._memory, tokens) > MOST:
             self.forward(tokens[:-1])
             self.counters.forwards -= 1  # the forward below is the end of this one
         kept = min(common_prefix(self._memory, tokens), len(tokens) - 1)
@@ -83,11 +90,16 @@ class TorchTreeModel(TorchModel):
                 if node is None:
                     break
                 path.append(node)
-        places = torch.tensor([*range(root), *(root + node for node in path)], device=self.network.device)
-        for layer in self._cache.layers:
-            layer.keys, layer.values = layer.keys.index_select(-2, places), layer.values.index_select(-2, places)
+        self._keep(root, path)
         self._memory = self._memory[:root] + [self._memory[root + node] for node in path]
         self._parents = ()
+
+    def _keep(self, root: int, path: Sequence[int]) -> None:
+        """Of the tree that follows ``root`` tokens in the cache, keep these nodes alone."""
+        kept = torch.tensor([*range(root), *(root + node for node in path)])
+        for layer in self._cache.layers:
+            places = kept.to(layer.keys.device)
+            layer.keys, layer.values = layer.keys.index_select(-2, places), layer.values.index_select(-2, places)
 
 
 def takes_trees(network: Any) -> bool:
@@ -98,11 +110,11 @@ def takes_trees(network: Any) -> bool:
 def _tree_mask(kept: int, length: int, parents: Sequence[int], dtype: torch.dtype) -> torch.Tensor:
     """Additive, [1, 1, length - kept + len(parents), length + len(parents)]: the end of a sequence, then a tree whose
     nodes see the sequence, their ancestors and themselves."""
-    size = length + len(parents)
-    seen = torch.ones(size, size, dtype=torch.bool).tril()
-    seen[length:, length:] = False
+    size, first = length + len(parents), length - kept
+    seen = torch.arange(size) <= torch.arange(kept, size)[:, None]
+    seen[first:, length:] = False
     for node, parent in enumerate(parents):
         if parent >= 0:
-            seen[length + node] = seen[length + parent]
-        seen[length + node, length + node] = True
-    return torch.where(seen[kept:], 0.0, torch.finfo(dtype).min).to(dtype)[None, None]
+            seen[first + node] = seen[first + parent]
+        seen[first + node, length + node] = True
+    return torch.where(seen, 0.0, torch.finfo(dtype).min).to(dtype)[None, None]

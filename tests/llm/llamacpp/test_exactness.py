@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from predtui.llm.llamacpp.opening import open_model
 from predtui.llm.llamacpp.repacking import AUTO, STORED
 from predtui.llm.llamacpp.tree import LlamaTreeModel
 from predtui.llm.rows import Logits
@@ -36,7 +37,8 @@ REPACKABLE = [(name, AUTO, 1) for name in ("Q8_0", "Q4_0", "Q4_K", "pocket-cllm"
 def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LlamaTreeModel]:
     """``AUTO``: repacked where the self-test has survived it."""
     name, weights, threads = request.param
-    opened = LlamaTreeModel(file_of(name, tmp_path_factory), threads, context=512, weights=weights)
+    opened = open_model(file_of(name, tmp_path_factory), threads, context=512, weights=weights)
+    assert isinstance(opened, LlamaTreeModel)
     assert opened.exactness.exact
     yield opened
     opened.close()

@@ -6,6 +6,7 @@ import logging
 
 import pytest
 
+from predtui.llm.halt import Halt
 from predtui.llm.llamacpp import log
 
 WARN, ERROR, INFO = 3, 4, 2
@@ -40,4 +41,16 @@ def test_lines_go_to_the_log_at_their_level(caplog: pytest.LogCaptureFixture) ->
         say(ERROR, "error")
     found = [(record.levelno, record.message) for record in caplog.records]
     assert found == [(logging.DEBUG, "info"), (logging.WARNING, "warning"), (logging.WARNING, "error")]
+    log.forget_errors()
+
+
+def test_what_a_halt_makes_llamacpp_say_is_no_warning(caplog: pytest.LogCaptureFixture) -> None:
+    halt = Halt()
+    log.expect(halt)
+    halt.set()
+    with caplog.at_level(logging.DEBUG, "predtui.llamacpp"):
+        say(ERROR, "failed to decode")
+        halt.clear()
+        say(WARN, "removing memory module entries")
+    assert [record.levelno for record in caplog.records] == [logging.DEBUG, logging.WARNING]
     log.forget_errors()

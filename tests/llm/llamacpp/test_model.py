@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from predtui.errors import PredtuiError
-from predtui.llm.base import LoadedModel
-from predtui.llm.load import inspect, load
+from predtui.llm.base import LoadedModel, ModelRequest
+from predtui.llm.gguf import GgufHeader, read_header
+from predtui.llm.load import inspect, load, preparing
 from predtui.llm.threads import default_threads
 from tests.tiny_gguf import write
 
@@ -94,7 +95,7 @@ def test_a_file_cut_short_anywhere_is_refused(tiny_path: Path, tmp_path: Path) -
 
 def test_a_model_larger_than_memory_is_refused(tiny_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Little:
-        available = 1000
+        total, available = 2**40, 1000
 
     monkeypatch.setattr("psutil.virtual_memory", lambda: Little)
     with pytest.raises(PredtuiError, match="memory"):
@@ -115,3 +116,21 @@ def test_small_models_take_few_threads() -> None:
     assert default_threads(1_000_000) == 1
     assert default_threads(10_000_000) == 1
     assert default_threads(7_000_000_000) <= 4
+
+
+def test_a_header_is_read_once_from_the_line_to_the_model(tiny_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[Path] = []
+
+    def reading(path: Path) -> GgufHeader:
+        read.append(path)
+        return read_header(path)
+
+    for module in ("engine", "weights"):
+        monkeypatch.setattr(f"predtui.llm.llamacpp.{module}.read_header", reading)
+    as_stored = ModelRequest(str(tiny_path), threads=1, weights="stored")  # else a self-test may come first, and say so
+    ((line, _),) = preparing("llamacpp", as_stored)
+    assert " of weights, " in line
+    load(str(tiny_path), threads=1, weights="stored").model.close()
+    assert read == [tiny_path]
+    load(str(tiny_path), threads=1, weights="stored").model.close()
+    assert read == [tiny_path] * 2

@@ -22,7 +22,7 @@ from predtui.llm.base import ModelRequest
 from predtui.llm.gguf import read_header
 from predtui.llm.llamacpp import repacking
 from predtui.llm.llamacpp.engine import file_of, prepare
-from predtui.llm.llamacpp.model import LlamaCppModel
+from predtui.llm.llamacpp.opening import open_model
 from predtui.llm.llamacpp.selftest import difference
 from predtui.llm.load import load
 from predtui.predgen.options import SpeculationOptions
@@ -33,9 +33,17 @@ from tests.tiny_gguf import quantise, write
 LIMIT_S = 300
 BLOCK = {"Q8_0": 32, "Q4_0": 32, "Q4_K": 256, "Q6_K": 256}
 STORED = '{"stored": {"ms": {"1": 2.0, "64": 8.0}}}'
-FASTER = '{"repacked": {"ms": {"1": 1.0, "64": 4.0}, "wrong": ""}}'
-SLOWER = '{"repacked": {"ms": {"1": 2.0, "64": 8.1}, "wrong": ""}}'
-WRONG = '{"repacked": {"ms": {"1": 1.0, "64": 4.0}, "wrong": "another token"}}'
+
+
+def compared(*gains: float, wrong: str = "") -> str:
+    """The child's line on repacked weights that were so many times as fast, pair by pair."""
+    return json.dumps({"repacked": {"ms": {"1": 1.0, "64": 4.0}, "wrong": wrong, "gains": dict.fromkeys("12", gains)}})
+
+
+FASTER, SLOWER = compared(2.0, 2.0, 2.0), compared(1.0, 0.98, 1.01)
+WRONG = compared(2.0, 2.0, 2.0, wrong="another token")
+BUSY, IDLE = 1.5, 0.0
+"""Processors that other work takes."""
 
 
 @pytest.fixture(autouse=True)
@@ -112,14 +120,66 @@ def test_what_says_nothing_of_the_weights_is_not_remembered(child: Any, file: Pa
     assert runs() == 2
 
 
+def others(monkeypatch: pytest.MonkeyPatch, taken: float) -> None:
+    monkeypatch.setattr("predtui.system.others.Others.processors", lambda _: taken)
+
+
 def test_a_child_that_hangs_is_ended(child: Any, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(repacking, "_PATIENCE_S", 1.0)
-    child(STORED, then="time.sleep(1000)")
+    others(monkeypatch, IDLE)
+    runs = child(STORED, then="time.sleep(1000)")
     assert not decide(file)
+    assert not decide(file)
+    assert runs() == 1
     verdict = found(file)
     assert verdict is not None
     assert "did not end within" in verdict.found
     assert verdict.stored_ms == {"1": 2.0, "64": 8.0}
+
+
+def test_a_child_that_hangs_on_a_busy_machine_is_tried_once_more(
+    child: Any, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(repacking, "_PATIENCE_S", 0.5)
+    others(monkeypatch, BUSY)
+    runs = child(STORED, then="time.sleep(1000)")
+    assert not decide(file)
+    assert found(file) is None
+    for _ in range(3):
+        assert not decide(file)
+    assert found(file) is not None
+    assert runs() == 2
+
+
+def test_a_gain_in_doubt_is_used_now_and_tested_again(child: Any, file: Path) -> None:
+    child(STORED, compared(0.7, 0.9, 1.02, 1.3, 1.6))
+    assert not decide(file)
+    assert found(file) is None
+    assert list(repacking.known(1)) == []
+    child(STORED, FASTER)
+    assert decide(file)
+    assert found(file) is not None
+
+
+def test_a_gain_that_stays_in_doubt_does_not_cost_every_start(child: Any, file: Path) -> None:
+    runs = child(STORED, compared(0.9, 1.1, 1.2))
+    assert [decide(file) for _ in range(5)] == [True] * 5
+    assert runs() == 2
+
+
+@given(st.lists(st.floats(0.2, 5.0), min_size=3, max_size=7), st.lists(st.floats(0.2, 5.0), min_size=3, max_size=7))
+def test_only_gains_on_one_side_of_the_bound_are_lasting(one: list[float], other: list[float]) -> None:
+    verdict = repacking._compare({"1": 1.0}, ms={"1": 1.0}, wrong="", gains={"1": one, "2": other})
+    assert verdict.lasting is (verdict.doubts == 0)
+    if min(*one, *other) >= repacking._GAIN + 1e-9:
+        assert verdict.lasting
+        assert verdict.repacked
+    if max(*one, *other) < repacking._GAIN - 1e-9:
+        assert verdict.lasting
+        assert not verdict.repacked
+    low, high = (part(sorted(each)[place] for each in (one, other)) for part, place in ((max, 1), (min, -2)))
+    if low < repacking._GAIN - 1e-9 and high > repacking._GAIN + 1e-9:
+        assert not verdict.lasting
 
 
 @pytest.mark.parametrize("what", ["llama_build", "processor"])
@@ -187,7 +247,9 @@ def test_the_pocket_models_need_no_test(name: str, child: Any, monkeypatch: pyte
     if not file_of(name).is_file():
         pytest.skip("the pocket model is not there")
     runs = child(STORED, FASTER)
-    assert list(prepare(ModelRequest(name))) == [(f"loading {name}", -1.0)]
+    ((line, progress),) = prepare(ModelRequest(name))
+    assert line.startswith(f"loading {name}: ")
+    assert (progress, "of weights" in line) == (-1.0, True)
     load(name, threads=1).model.close()
     assert runs() == 0
 
@@ -196,8 +258,8 @@ def test_who_waits_for_the_test_is_told(child: Any, file: Path) -> None:
     child(STORED, SLOWER)
     assert "testing" in next(prepare(ModelRequest(str(file), 1)))[0]
     decide(file)
-    assert next(prepare(ModelRequest(str(file), 1, weights="auto"))) == (f"loading {file}", -1.0)
-    assert next(prepare(ModelRequest(str(file), 1, weights="safest"))) == (f"loading {file}", -1.0)
+    for weights in ("auto", "safest"):
+        assert next(prepare(ModelRequest(str(file), 1, weights=weights)))[0].startswith(f"loading {file}: ")
 
 
 # --- what is told to llama.cpp ---------------------------------------------------------------------------------------
@@ -233,7 +295,7 @@ def test_weights_are_held_as_decided(
     child: Any, file: Path, told: list[Any], weights: str, lines: tuple[str, ...], expected: tuple[bool, bool]
 ) -> None:
     child(*lines)
-    model = LlamaCppModel(file, threads=2, weights=weights)
+    model = open_model(file, threads=2, weights=weights)
     assert told == [("q8.gguf", *expected)]
     assert model._threads == (1 if weights == "safest" else 2)
     model.close()
@@ -322,14 +384,14 @@ def test_the_tiles_of_a_processor_are_used_by_one_library_in_a_process(
 SHARING = """
 import sys
 from pathlib import Path
-from predtui.llm.llamacpp.model import LlamaCppModel
+from predtui.llm.llamacpp.opening import open_model
 from predtui.models.shipped import asset
 def forward():
     model.forget()
     return model.forward(list(range(5, 69))).logits.argmax()
 if sys.argv[1] == "first":
     import torch
-model = LlamaCppModel(asset("cllm", "model.gguf"), 1)
+model = open_model(asset("cllm", "model.gguf"), 1)
 before = forward()
 import torch
 with torch.no_grad():

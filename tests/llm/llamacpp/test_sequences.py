@@ -11,7 +11,7 @@ import pytest
 from predtui.llm.llamacpp.sequences import LlamaCppSequences
 from predtui.llm.load import load
 from predtui.llm.sequences import SEQUENCES, OneByOne, SequencesModel, sequences_of
-from tests.llm.remote import remote
+from tests.llm.remote.double import remote
 from tests.tiny_gguf import write
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +14,7 @@ from predtui.llm.base import ModelRequest
 from predtui.llm.numpy.folder import describe, load
 from predtui.models.published import SMOLLM2
 from predtui.models.shipped import POCKET_DRAFT
+from tests import tiny_folder
 
 TOKENIZER = load(ModelRequest(POCKET_DRAFT)).tokenizer
 
@@ -40,3 +44,20 @@ def test_a_gguf_file_is_left_to_the_engine_that_reads_it() -> None:
     for look in (lambda name: load(ModelRequest(name)), describe):
         with pytest.raises(PredtuiError, match="GGUF"):
             look(SMOLLM2.name)
+
+
+def test_every_token_that_a_file_names_as_an_end_is_one(tmp_path: Path) -> None:
+    """Folders name them in three places, as a number or several, bare or with how they are found in a text."""
+    folder = tiny_folder.write(tmp_path / "tiny")
+    change(folder / "config.json", eos_token_id=[3, 5])
+    change(folder / "generation_config.json", eos_token_id=7)
+    change(folder / "tokenizer_config.json", eos_token={"content": "<|end|>", "special": True})
+    loaded = load(ModelRequest(str(folder)))
+    spelled = loaded.tokenizer.encode("<|end|>", special=True)
+    ends = {token for token in range(loaded.model.vocab_size) if loaded.tokenizer.is_end(token)}
+    assert ends == {3, 5, 7, *spelled}
+    assert len(spelled) == 1
+
+
+def change(path: Path, **entries: object) -> None:
+    path.write_text(json.dumps(json.loads(path.read_text()) | entries))

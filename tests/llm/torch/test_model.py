@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import random
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +16,8 @@ import pytest
 from predtui.decoding.autoregressive import generate
 from predtui.decoding.sampler import Greedy
 from predtui.errors import PredtuiError
-from predtui.llm.load import load
+from predtui.llm.base import ModelRequest
+from predtui.llm.load import load, preparing
 from predtui.models.shipped import asset
 from predtui.state.events import Message
 from tests import tiny_folder
@@ -43,6 +48,9 @@ def test_what_is_no_folder_is_named(tmp_path: Path) -> None:
 def test_a_pickle_is_not_opened(folder: Path) -> None:
     (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
     refused(folder, r"pytorch_model\.bin is a pickle")
+    with pytest.raises(PredtuiError) as caught:
+        load(str(folder), "torch")
+    assert "save_pretrained" in str(caught.value.remedy)
     (folder / "pytorch_model.bin").unlink()
     refused(folder, "no safetensors")
 
@@ -87,6 +95,14 @@ def test_a_model_larger_than_memory_is_refused(folder: Path, monkeypatch: pytest
     refused(folder, "memory")
 
 
+def test_what_loading_is_about_to_take_is_said_before(folder: Path) -> None:
+    ((line, done),) = preparing("torch", ModelRequest(str(folder), context=512))
+    assert re.fullmatch(rf"loading {re.escape(str(folder))}: 0 MB of weights, 0 MB of cache, .* free", line)
+    assert done == -1
+    (folder / "config.json").write_text("{")
+    assert list(preparing("torch", ModelRequest(str(folder)))) == [(f"loading {folder}", -1)]
+
+
 def test_without_a_template_the_plain_one(tmp_path: Path) -> None:
     loaded = load(str(tiny_folder.write(tmp_path / "plain", template=None)), "torch", threads=1)
     assert loaded.template.render([Message("user", "é?")]) == "User: é?\nAssistant:"
@@ -129,3 +145,19 @@ def test_the_pocket_says_the_same_in_both_engines() -> None:
         replies = [list(generate(m.model, prompt, Greedy(), 60, m.tokenizer.is_end)) for m in (here, there)]
         assert replies[0] == replies[1]
         assert there.tokenizer.is_end(replies[1][-1])
+
+
+def test_it_loads_where_a_stage_may_write_to_its_own_cache_alone(folder: Path, tmp_path: Path) -> None:
+    """PyTorch makes a folder when it is imported."""
+    code = (
+        "import sys; from predtui.runtime.hosts.confinement import confine; from predtui.runtime.needs import needs;"
+        "confine(needs()['llm']); from predtui.llm.load import load;"
+        "print(load(sys.argv[1], 'torch', threads=1).device)"
+    )
+    own = {name: value for name, value in os.environ.items() if name != "TORCHINDUCTOR_CACHE_DIR"}
+    own["PREDTUI_CACHE_DIR"] = str(tmp_path / "cache")
+    (tmp_path / "cache").mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(folder)], env=own, capture_output=True, text=True, timeout=120
+    )
+    assert (done.returncode, done.stdout.strip().split(",")[0]) in ((0, "cpu"), (0, "gpu")), done.stderr

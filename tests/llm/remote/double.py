@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from predtui.llm.abilities import Abilities
 from predtui.llm.base import Counters, LoadedModel
 from predtui.llm.load import load
-from predtui.llm.rows import Answers, PartialRow, Row, RowList
+from predtui.llm.rows import PartialRow, Row, RowList
 from predtui.llm.scripted import ScriptedModel
 
 TOLD = 20
@@ -21,14 +22,14 @@ class RemoteModel:
         self._model = ScriptedModel(seed)
         self.counters = Counters()
         self.vocab_size, self.context_size = self._model.vocab_size, self._model.context_size
-        self.answers = Answers(whole=False, top=told, logprob=False)
+        self.abilities = Abilities(verifies="exact", rollback="none", top=told, generates=True)
 
     def forward(self, tokens: Sequence[int], last: int = 1) -> RowList:
         rows = self._model.forward(tokens, last)
         self.counters.forwards += 1
         self.counters.tokens += len(tokens)
         follows = [*tokens[len(tokens) - last + 1 :], None]
-        return RowList([_partial(row, self.answers.top, token) for row, token in zip(rows, follows, strict=True)])
+        return RowList([_partial(row, self.abilities.top, token) for row, token in zip(rows, follows, strict=True)])
 
     def generate(self, tokens: Sequence[int], limit: int) -> Iterator[int]:
         self.counters.forwards += 1
