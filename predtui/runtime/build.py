@@ -11,7 +11,7 @@ from predtui.llm.default import language_model
 from predtui.llm.llamacpp.compile import RECOMPILE
 from predtui.models.published import whisper
 from predtui.runtime.baseline import IDLE_S
-from predtui.runtime.needs import needs
+from predtui.runtime.needs import connected, needs
 from predtui.runtime.pipeline import Pipeline
 from predtui.runtime.stages import STAGES
 from predtui.settings import Settings, safest_model, state_folder
@@ -43,7 +43,11 @@ def make_pipeline(
     place of their namesakes; ``idle_s`` as the pipeline takes it."""
     chosen = {spec.name: spec for spec in (*stage_specs(settings), *instead)}
     needed = needs() if settings.safety.confined else {}
-    specs = [replace(spec, needs=needed.get(spec.name)) for spec in chosen.values() if spec.name in only]
+    specs = [
+        replace(spec, needs=connected(needed.get(spec.name), spec.options))
+        for spec in chosen.values()
+        if spec.name in only
+    ]
     return Pipeline(
         specs,
         log_path=log_file(),
@@ -70,6 +74,6 @@ def resolved(settings: Settings, embedded: bool = False) -> Settings:
     llm, asr = settings.llm, settings.asr
     return replace(
         settings,
-        llm=replace(llm, model=language_model(llm.model, llm.engine, embedded)),
+        llm=replace(llm, model=language_model(llm.model, llm.engine, embedded, llm.url, llm.folder)),
         asr=replace(asr, model=whisper(asr.model, asr.engine, embedded)),
     )

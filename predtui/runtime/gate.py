@@ -82,7 +82,9 @@ class TurnGate:
         """Open a spoken turn, where there is what hears it."""
         missing = [name for name in ("mic", "asr") if not self._stages.answers(name)]
         if missing:
-            self._bus.notify(f"Cannot listen: {' and '.join(missing)} not available. Type instead.", "warning")
+            self._bus.notify(
+                f"Cannot listen: {' and '.join(missing)} not available. Try again what has failed, or type.", "warning"
+            )
             return
         if source == "voice" and (mic := self._bus.state.stages.get("mic")) and mic.lacks:
             self._bus.notify(f"Cannot listen: {mic.message} Then try again, or type.", "error")
@@ -106,7 +108,8 @@ class TurnGate:
                 pause = self._rhythm.pause(event.time) if typed else self._pause_s
                 after(pause, partial(self._anticipate, event))
             case ev.ReplyFinished(prompt=prompt, text=text) if prompt and not text.strip():
-                self._bus.notify("The model has nothing to say to that. Put it in other words.", "warning")
+                if not event.tokens or event.thought.tokens < event.tokens:  # else the stage has said why
+                    self._bus.notify("The model has nothing to say to that. Put it in other words.", "warning")
             case ev.StageStatus(stage="llm", state="failed") if not self._stages.returns("llm"):
                 self._end_reply()
         if self._backlog and not self._bus.state.busy:
@@ -151,7 +154,7 @@ class TurnGate:
         if not event.text and self._bus.state.source != "typed":
             self._bus.notify("Heard nothing.", "information")
         elif event.text and not self._stages.answers("llm"):
-            why = "No reply: the language model is not available. See its status, or choose another."
+            why = "No reply: the language model is not available. Try it again, or choose another."
             self._bus.notify(why, "error")
             self._end_reply()
 

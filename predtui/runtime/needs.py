@@ -5,9 +5,13 @@ from __future__ import annotations
 import glob
 import os
 import tempfile
-from typing import Literal
+from dataclasses import replace
+from typing import Any, Literal
 
-from predtui.settings import cache_folder, state_folder
+from predtui.errors import PredtuiError
+from predtui.llm.default import REMOTE
+from predtui.llm.remote.address import parse, reference
+from predtui.settings import LlmSettings, cache_folder, state_folder
 from predtui.state.stage import Needs
 
 GPU = ("/dev/nv*", "/dev/dri", "/dev/kfd", "/dev/dxg")
@@ -18,9 +22,9 @@ CONVERTED = "ctranslate2"
 
 
 def needs() -> dict[str, Needs]:
-    """Stage → what it needs. The recogniser keeps converted checkpoints, the language model what its self-test found;
-    that test is a process of Python's. PortAudio is looked for with programs of the system, and reaches sound servers
-    through sockets."""
+    """Stage → what it needs, whatever its options. The recogniser keeps converted checkpoints, the language model what
+    its self-test found; that test is a process of Python's. PortAudio is looked for with programs of the system, and
+    reaches sound servers through sockets."""
     sound = Needs(sockets=_sound_server(), programs="any", devices=SOUND)
     return {
         "mic": sound,
@@ -45,3 +49,21 @@ def _computing(*writes: str, itself: bool = False) -> Needs:
 def _sound_server() -> Literal["local", "any"]:
     """Any, where the user has named one on another machine."""
     return "any" if "tcp" in os.environ.get("PULSE_SERVER", "") else "local"
+
+
+def connected(needs: Needs | None, options: Any) -> Needs | None:
+    """``needs`` of a stage with ``options``: with the port of the language model's server, where that is behind a
+    network, and no other."""
+    if needs is None or not isinstance(options, LlmSettings):
+        return needs
+    return replace(needs, ports=_server(options))
+
+
+def _server(llm: LlmSettings) -> tuple[int, ...]:
+    """Of an address that is none, the stage tells."""
+    if llm.engine != REMOTE:
+        return ()
+    try:
+        return (parse(reference(llm.url, llm.model)).port,)
+    except PredtuiError:
+        return ()

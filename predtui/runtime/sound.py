@@ -10,17 +10,16 @@ some. Nameless files need no cleaning up: they are gone with the last process th
 
 from __future__ import annotations
 
-import contextlib
 import errno
-import fcntl
 import os
 import struct
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from predtui.state.events import AudioFrame, Event, SpeechChunk
 from predtui.state.sound import Clip
+from predtui.system.together import locked, nameless, pread, pwrite
 
 LIMIT = 128 * 2**20
 """Bytes of sound kept of a turn: over an hour of what is said, half an hour of a reply."""
@@ -37,7 +36,7 @@ class SoundStore:
         self.files = tuple(files) or (nameless("predtui-sound"), nameless("predtui-sound"))
         self._limit = limit
         if not files:
-            weakref.finalize(self, _close, self.files)
+            weakref.finalize(self, _close, self.files).atexit = False  # a thread may still write while the program ends
 
     def put(self, turn: int, pcm: bytes) -> Clip:
         """Keep ``pcm`` of ``turn``; a clip of no length where the turn is too old to be heard of any more.
@@ -45,7 +44,7 @@ class SoundStore:
         Raises OSError where there is no room, and then keeps nothing.
         """
         file = self.files[turn % 2]
-        with _locked(file):
+        with locked(file):
             kept = _turn(file)
             if kept > turn:
                 return Clip(turn, 0, 0, self)
@@ -61,7 +60,7 @@ class SoundStore:
     def read(self, clip: Clip) -> bytes:
         """The sound of ``clip``; as much silence where its turn is no longer kept."""
         file = self.files[clip.turn % 2]
-        pcm = os.pread(file, clip.length, clip.start)
+        pcm = pread(file, clip.length, clip.start)
         return pcm if len(pcm) == clip.length and _turn(file) == clip.turn else bytes(clip.length)
 
     def stored(self, event: Event) -> Event:
@@ -83,41 +82,21 @@ class SoundStore:
         return event
 
 
-def nameless(name: str) -> int:
-    """A file in no folder, in memory where the system can, and then called ``name`` in listings. Raises OSError."""
-    with contextlib.suppress(AttributeError, OSError):
-        return os.memfd_create(name)
-    import tempfile
-
-    with tempfile.TemporaryFile() as file:
-        return os.dup(file.fileno())
-
-
 def _close(files: Sequence[int]) -> None:
     for file in files:
         os.close(file)
 
 
-@contextlib.contextmanager
-def _locked(file: int) -> Iterator[None]:
-    """Against other processes; one that dies lets go."""
-    fcntl.lockf(file, fcntl.LOCK_EX)
-    try:
-        yield
-    finally:
-        fcntl.lockf(file, fcntl.LOCK_UN)
-
-
 def _turn(file: int) -> int:
     """Whose sound the file holds; -1: nobody's yet."""
-    head = os.pread(file, _TURN.size, 0)
+    head = pread(file, _TURN.size, 0)
     return int(_TURN.unpack(head)[0]) if len(head) == _TURN.size else -1
 
 
 def _write(file: int, data: bytes, start: int) -> None:
     """All of it or nothing. Raises OSError."""
     try:
-        if os.pwrite(file, data, start) < len(data):
+        if pwrite(file, data, start) < len(data):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     except OSError:
         os.ftruncate(file, start)

@@ -14,6 +14,7 @@ from typing import Any
 
 from predtui.runtime.bus import Bus
 from predtui.runtime.hosts.base import Host, HostFactory
+from predtui.runtime.needs import connected
 from predtui.runtime.supervisor import Supervisor, falls_back, given_up
 from predtui.state import events as ev
 from predtui.state.stage import StageSpec
@@ -75,10 +76,15 @@ class Stages:
             if name != origin and name not in self._down and host.accepts(event):
                 host.send(event)
 
-    def react(self, status: ev.Event) -> None:
+    def react(self, event: ev.Event) -> None:
         """Follows every event."""
-        if not isinstance(status, ev.StageStatus) or status.stage not in self._hosts:
-            return
+        match event:
+            case ev.TurnStarted():
+                self._supervisor.turn()
+            case ev.StageStatus(stage=stage) if stage in self._hosts:
+                self._follow(event)
+
+    def _follow(self, status: ev.StageStatus) -> None:
         if status.state == "restarting":
             self._died(status)
         elif status.state == "ready":
@@ -100,7 +106,7 @@ class Stages:
         if self.usable(name):
             self._previous[name] = old
         self._supervisor.asked(name)
-        self._swap(name, replace(old, options=options))
+        self._swap(name, replace(old, options=options, needs=connected(old.needs, options)))
 
     def restart(self, name: str = "") -> None:
         """Start stage ``name`` anew, whatever it does; without a name, each that has failed."""

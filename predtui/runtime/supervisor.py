@@ -25,12 +25,15 @@ class Restart:
 
 
 class Supervisor:
-    """At most three restarts of a stage within 30 seconds, each after a longer wait. One that crashes before it was
-    ever ready, or twice within that time, would do so again: it is started in its safest way."""
+    """At most three restarts of a stage within 30 seconds and one turn, each after a longer wait. One that crashes
+    before it was ever ready, or twice within that time, would do so again: it is started in its safest way."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._deaths: dict[str, list[tuple[float, str]]] = {}
+        self._deaths: dict[str, list[float]] = {}
+        """When each stage died, in this turn if it ran when that began."""
+        self._faults: dict[str, list[float]] = {}
+        """When it crashed by itself, in whichever turn."""
         self._ready: set[str] = set()
         self._tried: dict[str, tuple[int, float]] = {}
         """How often a stage was tried again, and when that was decided last."""
@@ -38,20 +41,26 @@ class Supervisor:
     def ready(self, stage: str) -> None:
         self._ready.add(stage)
 
+    def turn(self) -> None:
+        """A new one begins. What runs by now has survived what it died of before: that is not held against it."""
+        for stage in self._ready:
+            self._deaths.pop(stage, None)
+
     def runs(self, stage: str) -> bool:
         """Whether it was ready since it was last started, so that it can go on after what it failed at."""
         return stage in self._ready
 
     def died(self, stage: str, signal: str = "") -> Restart | None:
         """Of the signal named so, or of its own will. None: give up."""
-        now = self._clock.now()
-        recent = [death for death in self._deaths.get(stage, []) if now - death[0] < WINDOW_S]
-        self._deaths[stage] = [*recent, (now, signal)]
-        again = stage not in self._ready or any(earlier in FAULTS for _, earlier in recent)
+        deaths, faults = (self._recent(times.get(stage, [])) for times in (self._deaths, self._faults))
+        again = stage not in self._ready or bool(faults)
+        self._deaths[stage] = [*deaths, self._clock.now()]
+        if signal in FAULTS:
+            self._faults[stage] = [*faults, self._clock.now()]
         self._ready.discard(stage)
-        if len(recent) >= len(DELAYS_S):
+        if len(deaths) >= len(DELAYS_S):
             return None
-        return Restart(DELAYS_S[len(recent)], signal in FAULTS and again)
+        return Restart(DELAYS_S[len(deaths)], signal in FAULTS and again)
 
     def out(self, stage: str) -> float:
         """The stage runs no more: seconds until it is tried again, twice as many each time, unless that is long ago."""
@@ -65,11 +74,15 @@ class Supervisor:
     def forget(self, stage: str) -> None:
         """It is started with a clean record."""
         self._deaths.pop(stage, None)
+        self._faults.pop(stage, None)
         self._ready.discard(stage)
 
     def asked(self, stage: str) -> None:
         """A person wants it to run: how often it was tried in vain does not matter."""
         self._tried.pop(stage, None)
+
+    def _recent(self, times: list[float]) -> list[float]:
+        return [time for time in times if self._clock.now() - time < WINDOW_S]
 
 
 def falls_back(spec: StageSpec, cause: str) -> str:

@@ -10,8 +10,10 @@ from __future__ import annotations
 import math
 from collections import deque
 from dataclasses import dataclass, replace
+from unicodedata import category
 
 from predtui.state.events import Transcript
+from predtui.words import begins_word, glued, last_word
 
 _WORD_EXTRAS = "'’-_"
 _INTERVALS = 9
@@ -61,14 +63,26 @@ def read(typed: Typed) -> Transcript:
     before, after = typed.text[:cursor], typed.text[cursor:]
     if typed.final or not _in_word(before[-1:]):
         return Transcript(stable=_joined(typed.text), unfinished=False, final=typed.final, time=typed.time)
-    head = before.split()[-1]
-    tail = after.split()[0] if after and not after[0].isspace() else ""
+    begin, end = last_word(before), cursor + _rest(typed.text, cursor)
+    word = typed.text[begin:end]
+    stable, following = _joined(before[:begin]), _joined(after[end - cursor :])
     return Transcript(
-        stable=_joined(before.removesuffix(head)),
-        tentative=head + tail,
-        following=_joined(after.removeprefix(tail)),
+        stable=stable + _space(stable, word, typed.text[begin - 1 : begin]),
+        tentative=word,
+        following=_space(word, following, typed.text[end : end + 1]) + following,
         time=typed.time,
     )
+
+
+def _rest(text: str, cursor: int) -> int:
+    """How many characters behind ``cursor`` belong to the word before it."""
+    ends = (at for at in range(cursor, len(text)) if text[at].isspace() or begins_word(text, at))
+    return next(ends, len(text)) - cursor
+
+
+def _space(left: str, right: str, between: str) -> str:
+    """The space that stands ``between`` two parts of a line, where joining them would leave it out."""
+    return " " if between.isspace() and left and right and glued(left, right) else ""
 
 
 def paused(transcript: Transcript) -> Transcript | None:
@@ -91,7 +105,7 @@ def _said(transcript: Transcript) -> tuple[str, str, str, bool]:
 
 
 def _in_word(character: str) -> bool:
-    return character.isalnum() or (character != "" and character in _WORD_EXTRAS)
+    return character != "" and (character.isalnum() or character in _WORD_EXTRAS or category(character)[0] == "M")
 
 
 def _joined(text: str) -> str:

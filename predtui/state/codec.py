@@ -36,6 +36,8 @@ def to_json(event: ev.Event, sound: Mapping[str, Any] | None = None) -> dict[str
             value = dict(sound) if sound is not None else {"bytes": len(value)}
         elif isinstance(value, tuple):
             value = [dataclasses.asdict(item) if dataclasses.is_dataclass(item) else item for item in value]  # type: ignore[arg-type]
+        elif isinstance(value, ev.Thought):
+            value = dataclasses.asdict(value)
         record[field.name] = value
     return record
 

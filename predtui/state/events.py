@@ -10,10 +10,16 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from predtui.state.sound import Sound
+from predtui.words import joined, last_word
 
 Role = Literal["system", "user", "assistant"]
 Outcome = Literal["accept", "partial", "reject"]
-StageState = Literal["starting", "ready", "silent", "failed", "restarting", "stopped"]
+StageState = Literal["starting", "ready", "waiting", "silent", "failed", "restarting", "stopped"]
+Asks = Literal["words", "pauses", "end"]
+"""From what on a server is asked: at each word; in pauses alone; or once the input has ended."""
+Proof = Literal["exact", "regenerates", "text"]
+"""How an engine shows what holds of a candidate. exact: it tells how likely the tokens are that it is given;
+regenerates: it tells the tokens that it chooses itself, which are compared; text: not even these, but their text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +164,7 @@ class Transcript(Event):
 
     @property
     def text(self) -> str:
-        return " ".join(part for part in (self.stable, self.tentative, self.following) if part)
+        return joined((self.stable, self.tentative, self.following))
 
     @property
     def settling(self) -> bool:
@@ -169,17 +175,16 @@ class Transcript(Event):
     def prompt(self) -> str:
         """The words a reply may be speculated on: all when final or paused, else those before an unfinished one."""
         if self.settling:
-            return self.stable
-        words = self.text.split()
-        if self.unfinished and not self.paused and not self.final:
-            words = words[:-1]
-        return " ".join(words)
+            return self.stable.rstrip()
+        text = " ".join(self.text.split())
+        growing = self.unfinished and not self.paused and not self.final
+        return text[: last_word(text)].rstrip() if growing else text
 
     @property
     def begun(self) -> str:
         """The last word, where it may still be growing."""
         growing = self.unfinished and not self.final and not self.following
-        return self.text.rpartition(" ")[2] if growing else ""
+        return self.text[last_word(self.text) :] if growing else ""
 
     def changes(self, last: Transcript) -> bool:
         """Whether it asks for another reply than ``last``, the one before. A last word that goes on growing after a
@@ -194,6 +199,17 @@ class Transcript(Event):
 # --- speculation ----------------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class Thought:
+    """What a model thinks before it answers, which is not spoken, and not remembered; no ``tokens``: nothing."""
+
+    text: str = ""
+    """The last of it."""
+    tokens: int = 0
+    ms: float = 0.0
+    """Milliseconds from the arrival of the prompt to its end, or so far."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate(Event):
     """The reply guessed for ``prompt``: ``kept`` was verified, ``new`` was generated since, ``rejected`` fell."""
@@ -203,8 +219,10 @@ class Candidate(Event):
     new: str = ""
     rejected: str = ""
     tokens: int = 0
+    """Of the candidate with its thought."""
     complete: bool = False
     """Whether the model ended the reply."""
+    thought: Thought = Thought()
 
     @property
     def replaceable(self) -> bool:
@@ -255,6 +273,39 @@ class Decoding(Event):
     """Tokens of replies a forward of the target."""
     note: str = ""
     """Why it does not draft at present; empty while it does."""
+
+    @property
+    def replaceable(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Requests(Event):
+    """What the turn has asked of an engine behind a network so far."""
+
+    server: str = ""
+    proof: Proof = "exact"
+    count: int = 0
+    cancelled: int = 0
+    """Of them, those that were given up before their end."""
+    generated: int = 0
+    """Tokens that they brought ..."""
+    wasted: int = 0
+    """... and those of them that are no part of the candidate, or of the reply."""
+    saving: bool = False
+    """Whether guessing waits, since as many tokens were wasted as may be."""
+    asks: Asks = "words"
+    """What is asked for, since a request in the way of another makes replies later."""
+
+    @property
+    def unit(self) -> str:
+        """What is counted."""
+        return "words" if self.proof == "text" else "tokens"
+
+    @property
+    def holds(self) -> str:
+        """What becomes of those of a guess that hold: a server that regenerates says them once more."""
+        return "kept" if self.proof == "exact" else "confirmed"
 
     @property
     def replaceable(self) -> bool:
@@ -323,6 +374,7 @@ class ReplyFinished(Event):
     text: str = ""
     sentences: int = 0
     tokens: int = 0
+    """Of the reply with its thought."""
     generated: int = 0
     """Tokens chosen in the whole turn: those beyond ``tokens`` were guesses that fell."""
     forwards: int = 0
@@ -332,6 +384,7 @@ class ReplyFinished(Event):
     verifier: str = "greedy"
     lossless: bool = True
     reason: Literal["end", "length", "interrupted"] = "end"
+    thought: Thought = Thought()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

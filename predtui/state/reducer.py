@@ -149,6 +149,7 @@ _FOLDS: dict[type[ev.Event], Callable[[Turn, Any], Turn]] = {
     ev.Candidate: lambda turn, event: replace(turn, candidate=event),
     ev.Continuation: lambda turn, event: replace(turn, continuations=(*turn.continuations, event)[-MAX_CONTINUATIONS:]),
     ev.Decoding: lambda turn, event: replace(turn, decoding=event),
+    ev.Requests: lambda turn, event: replace(turn, requests=event),
     ev.SpeechReady: lambda turn, event: replace(turn, ahead=event),
     ev.Synthesis: lambda turn, event: replace(turn, synthesis=event),
     ev.Baseline: lambda turn, event: replace(turn, baseline=event),

@@ -20,6 +20,15 @@ def unwatched(listener: Listener) -> None:
     """Nothing arrives while a stage without a host works."""
 
 
+def lasting() -> bool:
+    """A stage without a host is not closed while it works."""
+    return False
+
+
+def untold(line: str) -> None:
+    """A stage without a host has nobody to tell."""
+
+
 def unhurried(seconds: float) -> None:
     """Nobody looks after a stage without a host."""
 
@@ -30,13 +39,17 @@ class StageContext:
     ask it between forwards, between chunks, and stop (return) when it says so. ``watch(listener)``: have each event
     told as it arrives, in the host's thread and before it is handled, to a stage that cannot ask so often.
     ``allow(seconds)``: what lies between two of its questions, or yields, may take so long from now on; a stage that
-    takes much longer is taken to hang."""
+    takes much longer is taken to hang. ``closing()`` is true once nothing that the stage does is wanted any more.
+    ``waits(line)``: have the person told at once what is waited for, by a stage that cannot yield meanwhile; an empty
+    line once it goes on."""
 
     clock: Clock
     stale: Callable[[], bool]
     log: logging.Logger
     watch: Callable[[Listener], None] = unwatched
     allow: Callable[[float], None] = unhurried
+    closing: Callable[[], bool] = lasting
+    waits: Callable[[str], None] = untold
 
 
 class Stage(Protocol):
@@ -77,12 +90,14 @@ class Fallback:
 class Needs:
     """What a stage may do beside computing and reading files; everything else is refused to its process, where the
     system can. ``sockets``: none, local ones (UNIX), or any. ``programs``: which it may start, all confined like it;
-    "itself" is Python. ``writes``: folders, made if they are not there. ``devices``: patterns of their paths."""
+    "itself" is Python. ``writes``: folders, made if they are not there. ``devices``: patterns of their paths.
+    ``ports``: of TCP, that it may connect to, whatever ``sockets`` says."""
 
     sockets: Literal["none", "local", "any"] = "none"
     programs: Literal["none", "itself", "any"] = "none"
     writes: tuple[str, ...] = ()
     devices: tuple[str, ...] = ()
+    ports: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,11 @@ stands for "not (yet) known".
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from predtui.state import events as ev
+from predtui.words import joined
 
 Phase = Literal["idle", "typing", "listening", "recognising", "replying", "done"]
 """idle: nothing yet; recognising: the user has finished, the final words are awaited; done: nothing more will come."""
@@ -71,6 +72,8 @@ class Turn:
     """What was answered in this turn before it was said, at most the last 50."""
     decoding: ev.Decoding | None = None
     """How the decoder's drafts fare; None where it drafts nothing."""
+    requests: ev.Requests | None = None
+    """What this turn has asked of an engine behind a network; None where there is none."""
     verdicts: tuple[ev.Verdict, ...] = ()
     """Of this turn, oldest first, at most the last 50."""
     ahead: ev.SpeechReady = field(default_factory=ev.SpeechReady)
@@ -113,7 +116,7 @@ class Turn:
     @property
     def reply_text(self) -> str:
         """The committed reply so far."""
-        return self.reply.text if self.reply and not self.interrupted else join(self.sentences)
+        return self.reply.text if self.reply and not self.interrupted else joined(self.sentences)
 
     @property
     def conversation(self) -> tuple[Exchange, ...]:
@@ -224,15 +227,6 @@ class Turn:
         return Exchange(self.prompt, self.reply_text.strip(), self.interrupted)
 
 
-def join(sentences: tuple[str, ...]) -> str:
-    """Sentences as one text, with a space only where neither side brings its own."""
-    text = ""
-    for sentence in sentences:
-        gap = " " if text and sentence and not text[-1].isspace() and not sentence[0].isspace() else ""
-        text += gap + sentence
-    return text
-
-
 def summary(turn: Turn) -> dict[str, Any]:
     """The figures of the current turn, ready for JSON."""
     return {
@@ -243,10 +237,12 @@ def summary(turn: Turn) -> dict[str, Any]:
         "ttfs_ms": turn.ttfs_ms,
         "nfetfs": turn.nfetfs,
         "outcome": turn.outcome,
+        "thought": asdict(turn.reply.thought) if turn.reply and turn.reply.thought.tokens else None,
         "lossless": turn.lossless,
         "baseline_audio_latency_ms": turn.baseline_audio_latency_ms,
         "breakdown_ms": turn.breakdown,
         "decoding": _drafts(turn.decoding),
+        "requests": _requests(turn.requests),
         "real_time_factor": turn.synthesis.real_time_factor if turn.synthesis else None,
         "verdicts": [
             {
@@ -272,6 +268,20 @@ def _drafts(decoding: ev.Decoding | None) -> dict[str, Any] | None:
         "acceptance_rate": decoding.acceptance_rate,
         "tokens_per_forward": decoding.tokens_per_forward,
         "note": decoding.note,
+    }
+
+
+def _requests(requests: ev.Requests | None) -> dict[str, Any] | None:
+    if requests is None:
+        return None
+    return {
+        "server": requests.server,
+        "proof": requests.proof,
+        "count": requests.count,
+        "cancelled": requests.cancelled,
+        "generated": requests.generated,
+        "wasted": requests.wasted,
+        "asks": requests.asks,
     }
 
 

@@ -27,7 +27,7 @@ def signal_name(returncode: int) -> str:
 def ending(returncode: int) -> str:
     """A process that ends so "was killed by SIGSEGV", or "ended with exit status 1". The system kills by SIGKILL what
     takes too much memory."""
-    if returncode == -signal.SIGKILL:
+    if signal_name(returncode) == "SIGKILL":
         return "was killed by SIGKILL (memory may have run out)"
     return f"was killed by {name}" if (name := signal_name(returncode)) else f"ended with exit status {returncode}"
 

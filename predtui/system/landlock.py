@@ -11,6 +11,7 @@ import ctypes
 import os
 import stat
 import struct
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -28,8 +29,10 @@ CHANGE = WRITE | _REMOVE | _MAKE | _REFER | _TRUNCATE
 _OF_FILES = EXECUTE | WRITE | READ | _TRUNCATE | IOCTL
 _FILES = {1: (1 << 13) - 1, 2: _REFER, 3: _TRUNCATE, 5: IOCTL}
 """Version → the rights to files that came with it."""
-_TCP, _TCP_SINCE = 0b11, 4
-"""To bind and to connect."""
+_PORT = 2
+"""The kind of rule that allows one."""
+_CONNECT, _TCP, _TCP_SINCE = 0b10, 0b11, 4
+"""To connect; to listen and to connect."""
 _SCOPES, _SCOPES_SINCE = 0b11, 6
 """Abstract UNIX sockets and signals, of and to processes that are not confined with this one."""
 
@@ -37,13 +40,14 @@ _SCOPES, _SCOPES_SINCE = 0b11, 6
 def version() -> int:
     """The version that this kernel has; 0: none."""
     with contextlib.suppress(OSError, AttributeError):
-        return _call(_CREATE, None, 0, _ASK_VERSION)
+        return _call(_CREATE, None, 0, _ASK_VERSION) if sys.platform == "linux" else 0
     return 0
 
 
-def restrict(rules: Iterable[tuple[str | Path, int]], tcp: bool) -> None:
+def restrict(rules: Iterable[tuple[str | Path, int]], tcp: bool, ports: Iterable[int] = ()) -> None:
     """Let this thread, and those that it starts, do to files what ``rules`` say and nothing else: a path, and rights to
-    it and all beneath it. Paths that there are not are passed over. ``tcp``: whether it may connect and listen.
+    it and all beneath it. Paths that there are not are passed over. ``tcp``: whether it may connect and listen;
+    ``ports``: those that it may connect to, where it may not.
 
     Raises OSError where the kernel has no Landlock, or refuses.
     """
@@ -56,6 +60,8 @@ def restrict(rules: Iterable[tuple[str | Path, int]], tcp: bool) -> None:
     try:
         for path, rights in rules:
             _allow(ruleset, path, rights & handled)
+        for port in ports if network else ():
+            _call(_ADD, ruleset, _PORT, struct.pack("=QQ", _CONNECT, port), 0)
         no_new_privileges()
         _call(_RESTRICT, ruleset, 0)
     finally:
@@ -88,6 +94,8 @@ def _beneath(folder: str, hidden: set[str], above: set[str]) -> Iterator[str]:
 
 
 def _allow(ruleset: int, path: str | Path, rights: int) -> None:
+    if sys.platform != "linux":
+        return
     try:
         place = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:

@@ -16,6 +16,8 @@ SWITCHES = {
 """onnxruntime creates a device id and uploads events unless told not to; the Hugging Face libraries report their use,
 and ask their hub about models that are on this machine already. The last is what other libraries have agreed upon."""
 _HUB = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
+OFFLINE = any(os.environ.get(name, "").upper() in ("1", "ON", "YES", "TRUE") for name in _HUB)
+"""Whether whoever started this process wants the hub left alone, whatever is asked for."""
 
 
 def silence() -> None:

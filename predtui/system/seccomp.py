@@ -9,7 +9,6 @@ import ctypes
 import errno
 import os
 import platform
-import socket
 import struct
 import sys
 from dataclasses import dataclass
@@ -23,6 +22,8 @@ _LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
 _ALLOW, _REFUSE = 0x7FFF0000, 0x00050000
 _NUMBER, _MACHINE, _FIRST_ARGUMENT = 0, 4, 16
 """Where these words stand in what the kernel tells of a call."""
+_LOCAL = 1
+"""Linux's number of the family of UNIX sockets."""
 _X32 = 0x40000000
 """From here on, numbers are those of another interface of the same processor."""
 
@@ -98,7 +99,7 @@ def _only_local(number: int) -> list[bytes]:
     return [
         _line(_EQUAL, number, 0, 4),
         _line(_LOAD, _FIRST_ARGUMENT),
-        _line(_EQUAL, socket.AF_UNIX, 1, 0),
+        _line(_EQUAL, _LOCAL, 1, 0),
         _line(_RETURN, _REFUSE | errno.EACCES),
         _line(_RETURN, _ALLOW),
     ]

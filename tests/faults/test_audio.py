@@ -109,7 +109,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @given(st.sampled_from(list(CODECS)), st.integers(0, 1 << 32))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_a_file_that_is_damaged_anyhow_ends_its_turn(folder: Path, kind: str, seed: int) -> None:
     path = folder / f"damaged.{kind}"
     path.write_bytes(mutated(encoded(kind, folder), random.Random(seed)))

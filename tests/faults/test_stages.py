@@ -69,6 +69,40 @@ def test_a_crash_names_its_signal(echo: Made, word: str, cause: str) -> None:
     assert not host.alive
 
 
+def test_memory_that_runs_out_is_told_with_what_to_do_and_the_stage_goes_on(echo: Made) -> None:
+    host, out = echo
+    process = psutil.Process(host.pid)
+    process.rlimit(psutil.RLIMIT_AS, (process.memory_info().vms, psutil.RLIM_INFINITY))
+    say(host, "hoard")
+    told = out.status("failed").message
+    assert told == "toy failed at Transcript: memory has run out. Free some memory, or choose a smaller model."
+    process.rlimit(psutil.RLIMIT_AS, (psutil.RLIM_INFINITY, psutil.RLIM_INFINITY))
+    say(host, "hoard", 2)
+    out.candidate("hoard")
+    assert [e.state for e in out if isinstance(e, ev.StageStatus)] == ["starting", "ready", "failed", "ready"]
+
+
+def test_a_library_that_finds_no_room_is_a_line_with_what_to_do() -> None:
+    """numpy, in a process that may not grow: it wraps what the system says in pages of advice."""
+    program = (
+        "import resource\n"
+        "from predtui.errors import PredtuiError\n"
+        "from predtui.runtime.hosts.base import make_stage\n"
+        "from predtui.state.stage import StageSpec\n"
+        "pages = int(open('/proc/self/statm').read().split()[0])\n"
+        "most = pages * resource.getpagesize() + (4 << 20)\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (most, resource.RLIM_INFINITY))\n"
+        "try:\n"
+        "    make_stage(StageSpec('llm', 'numpy:absent'))\n"
+        "except PredtuiError as error:\n"
+        "    print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    (line,) = done.stdout.splitlines()
+    assert line.startswith("stage llm: cannot load numpy:absent: memory has run out: ")
+    assert line.endswith(". Free some memory, or choose a smaller model.")
+
+
 def test_a_segfault_leaves_its_stack_in_the_log(echo: Made, tmp_path: Path) -> None:
     host, out = echo
     say(host, "segfault")

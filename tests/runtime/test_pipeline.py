@@ -162,13 +162,17 @@ def test_hearing_nothing_closes_the_turn() -> None:
     assert harness.turn.conversation == ()
 
 
-def test_an_empty_reply_is_explained() -> None:
+@pytest.mark.parametrize(
+    ("llm", "said"),
+    [("speechless", "The model has nothing to say to that. Put it in other words."), ("lost", "no answer")],
+)
+def test_an_empty_reply_is_explained_once(llm: str, said: str) -> None:
     harness = Harness(
-        [replace(spec, factory="tests.cast:speechless") if spec.name == "llm" else spec for spec in cast(Pace())]
+        [replace(spec, factory=f"tests.cast:{llm}") if spec.name == "llm" else spec for spec in cast(Pace())]
     )
     harness.pipeline.type_line(Typed("hi", final=True))
     harness.settle()
-    assert harness.notices() == ["The model has nothing to say to that. Put it in other words."]
+    assert harness.notices() == [said]
 
 
 def test_what_steers_a_terminal_is_no_part_of_a_prompt(harness: Harness) -> None:
@@ -199,7 +203,7 @@ def test_missing_stages_are_told_and_the_rest_works() -> None:
     assert len(harness.of(ev.MeasureBaseline)) == 1
     harness.pipeline.talk(True)
     harness.settle()
-    assert harness.notices() == ["Cannot listen: mic and asr not available. Type instead."]
+    assert harness.notices() == ["Cannot listen: mic and asr not available. Try again what has failed, or type."]
 
 
 def test_without_a_language_model_the_prompt_is_kept_and_the_lack_told() -> None:
@@ -207,7 +211,7 @@ def test_without_a_language_model_the_prompt_is_kept_and_the_lack_told() -> None
     assert harness.turn.stages["llm"].message == "no model at /nowhere. Give --model."
     harness.type("one", final=True)
     assert harness.turn.conversation == (Exchange("one", ""),)
-    assert "No reply" in harness.notices()[0]
+    assert harness.notices() == ["No reply: the language model is not available. Try it again, or choose another."]
 
 
 def test_configure_reaches_the_model_and_survives_its_restart(harness: Harness) -> None:

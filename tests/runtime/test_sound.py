@@ -28,7 +28,8 @@ from predtui.runtime.hosts import process
 from predtui.runtime.pipeline import Pipeline
 from predtui.runtime.sound import SoundStore
 from predtui.state import events as ev
-from predtui.state.session import Recorder, read
+from predtui.state.recorder import Recorder
+from predtui.state.session import read
 from predtui.state.sound import Clip
 from predtui.state.stage import StageSpec
 from tests.cast import Actor, Pace, cast

@@ -160,20 +160,24 @@ def test_another_choice_is_not_held_to_the_safest_way(run: Run) -> None:
 
 
 deaths = st.lists(
-    st.tuples(st.floats(0, 40), st.sampled_from([*FAULTS, "SIGKILL", "SIGTERM", ""]), st.booleans()), max_size=12
+    st.tuples(st.floats(0, 40), st.sampled_from([*FAULTS, "SIGKILL", "SIGTERM", ""]), st.booleans(), st.booleans()),
+    max_size=12,
 )
 
 
 @given(deaths)
-def test_restarts_are_few_and_safest_only_after_faults(history: list[tuple[float, str, bool]]) -> None:
+def test_restarts_are_few_a_turn_and_safest_only_after_faults(history: list[tuple[float, str, bool, bool]]) -> None:
     clock = VirtualClock()
     supervisor = Supervisor(clock)
     times: list[float] = []
     faults: list[float] = []
-    for pause, name, ready in history:
+    for pause, name, ready, turn in history:
         clock.advance(pause)
         if ready:
             supervisor.ready("llm")
+        if turn:
+            supervisor.turn()
+            times = [] if ready else times
         recent = [time for time in times if clock.now() - time < 30]
         restart = supervisor.died("llm", name)
         assert (restart is None) == (len(recent) >= len(DELAYS_S))
@@ -199,7 +203,7 @@ def test_the_model_has_a_safest_way_whatever_its_settings() -> None:
     settings = Settings(llm=LlmSettings(model="x.gguf", threads=4, weights="repacked"))
     (spec,) = [spec for spec in stage_specs(settings) if spec.name == "llm"]
     safest = spec.safest()
-    assert safest.options == LlmSettings(model="x.gguf", threads=4, weights="safest")
+    assert safest.options == LlmSettings(model="x.gguf", threads=4, weights="safest", device="cpu", gpu_layers="0")
     assert safest.safest() == safest
     assert spec.fallback is not None
     assert "doctor --model" in spec.fallback.remedy

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from predtui.runtime.typing import Rhythm, Typed, paused, read, same
 from predtui.state.events import Transcript
 
-LINES = st.text(st.sampled_from("ab é3 '-?., \u2003"), max_size=20)
+LINES = st.text(st.sampled_from("ab é3 '-?., \u2003法国ก้，ै"), max_size=20)
 
 
 @st.composite
@@ -37,6 +37,15 @@ def edited(draw: st.DrawFn) -> Typed:
         ("what was the capital ", 21, ("what was the capital", "", "")),
         ("what was the capital", 0, ("what was the capital", "", "")),
         ("a a a", 3, ("a", "a", "a")),
+        ("法国的首都是", None, ("法国的首都", "是", "")),
+        ("法国 的", None, ("法国 ", "的", "")),
+        ("法国的首都是", 2, ("法", "国", "的首都是")),
+        ("法国 的首都", 2, ("法", "国", " 的首都")),
+        ("我用Python", None, ("我用", "Python", "")),
+        ("我用Python写", 5, ("我用", "Python", "写")),
+        ("首都是？", None, ("首都是？", "", "")),
+        ("ก้า", 2, ("", "ก้", "า")),
+        ("नमस्ते", None, ("", "नमस्ते", "")),
     ],
 )
 def test_a_word_is_whole_when_the_cursor_has_left_it(text: str, cursor: int | None, said: tuple[str, str, str]) -> None:
@@ -113,3 +122,16 @@ def test_who_writes_steadily_makes_no_pause(shortest: float, interval: float, ke
 @given(intervals)
 def test_no_pause_is_no_pause(between: list[float]) -> None:
     assert pause(0.0, between) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("line", "asked"),
+    [
+        ("法国的首都", ["", "法", "法国", "法国的", "法国的首"]),
+        ("用Py写", ["", "用", "用", "用Py"]),
+        ("ก้าน", ["", "", "ก้", "ก้า"]),
+        ("to be", ["", "", "to", "to", "to"]),
+    ],
+)
+def test_a_character_is_a_word_in_scripts_without_spaces(line: str, asked: list[str]) -> None:
+    assert [read(Typed(line[:count])).prompt for count in range(1, len(line) + 1)] == asked

@@ -6,19 +6,25 @@ import errno
 import itertools
 import json
 import os
+import threading
+import time
 import wave
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from predtui.clock import VirtualClock
 from predtui.errors import PredtuiError
 from predtui.state import events as ev
+from predtui.state import recorder as recording
 from predtui.state import session
 from predtui.state.codec import KINDS, from_json, to_json
+from predtui.state.recorder import Recorder, new_session_folder
 from predtui.state.reducer import reduce
-from predtui.state.session import LONGEST_PAUSE, Recorder, Replay, find_session, new_session_folder, play, read
+from predtui.state.session import LONGEST_PAUSE, Replay, find_session, play, read
 from predtui.state.turn import Turn
 
 EVENTS = [
@@ -43,6 +49,13 @@ def record(folder: Path, events: list[ev.Event]) -> list[ev.Event]:
     return told
 
 
+def caught_up(recorder: Recorder) -> None:
+    until = time.monotonic() + 60
+    while recorder.behind:
+        assert time.monotonic() < until
+        time.sleep(0.001)
+
+
 def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:
     assert record(tmp_path / "s", EVENTS) == []
     assert list(read(tmp_path / "s")) == EVENTS
@@ -55,6 +68,7 @@ def test_a_recording_cut_off_by_a_crash_is_whole_up_to_there(tmp_path: Path) -> 
     recorder = Recorder(tmp_path / "s", lambda event: None)
     for event in EVENTS:
         recorder(event)
+    caught_up(recorder)
     assert list(read(tmp_path / "s")) == EVENTS
     recorder.close()
 
@@ -131,13 +145,31 @@ def test_what_is_no_session_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PredtuiError, match="no recorded session"):
         find_session(tmp_path)
     (tmp_path / "notes.txt").write_text("dear diary\n" * 3)
-    with pytest.raises(PredtuiError, match=r"line 1: .*no recorded session"):
+    with pytest.raises(PredtuiError, match=r"no recorded session: line 1 is none of its events \(no JSON\)"):
         list(read(tmp_path / "notes.txt"))
-    with pytest.raises(PredtuiError, match=r"line 1: .*no recorded session"):
+    with pytest.raises(PredtuiError, match=r"no recorded session: line 1 is none of its events \(no JSON\)"):
         Replay(tmp_path / "notes.txt")
     (tmp_path / "empty.jsonl").touch()
     with pytest.raises(PredtuiError, match="nothing was recorded"):
         Replay(tmp_path / "empty.jsonl")
+    with pytest.raises(PredtuiError, match="nothing was recorded"):
+        play(tmp_path / "empty.jsonl", print, VirtualClock())
+
+
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.binary(min_size=1, max_size=400))
+def test_bytes_that_are_no_recording_are_told_to_be_none_with_their_line(tmp_path: Path, noise: bytes) -> None:
+    file = tmp_path / "session.jsonl"
+    file.write_bytes(noise)
+    text = noise.decode(errors="replace").replace("\r\n", "\n").replace("\r", "\n")
+    first = next((number for number, line in enumerate(text.split("\n"), 1) if line.strip()), None)
+    if first is None:
+        assert list(read(file)) == []
+        return
+    with pytest.raises(PredtuiError) as refused:
+        list(read(file))
+    assert refused.value.message.startswith(f"{file} is no recorded session: line {first} ")
+    assert "char" not in refused.value.message.removeprefix(str(file)), "a parser's words"
 
 
 def test_a_folder_in_use_is_refused(tmp_path: Path) -> None:
@@ -167,7 +199,7 @@ def test_a_full_disk_stops_the_recording_with_one_notice(tmp_path: Path, monkeyp
     monkeypatch.setattr(wave.Wave_write, "writeframes", full)
     for event in EVENTS * 2:
         recorder(event)
-    assert not recorder.recording
+    recorder.close()
     (notice,) = told
     assert isinstance(notice, ev.Notice)
     assert "No space left on device" in notice.text
@@ -178,11 +210,55 @@ def test_a_full_disk_stops_the_recording_with_one_notice(tmp_path: Path, monkeyp
 def test_a_disk_that_is_really_full(tmp_path: Path) -> None:
     told: list[ev.Event] = []
     recorder = Recorder(tmp_path / "s", told.append)
-    recorder._lines = open("/dev/full", "w", buffering=1)  # noqa: SIM115 (the recorder closes it)
+    assert recorder._files is not None
+    recorder._files._lines = open("/dev/full", "w", buffering=1)  # noqa: SIM115 (the recorder closes it)
     for event in EVENTS:
         recorder(event)
+    recorder.close()
     assert len(told) == 1
+
+
+def test_a_slow_disk_holds_up_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    goes_on, write = threading.Event(), wave.Wave_write.writeframes
+
+    def slow(self: Any, pcm: bytes) -> None:
+        goes_on.wait(60)
+        write(self, pcm)
+
+    monkeypatch.setattr(wave.Wave_write, "writeframes", slow)
+    told: list[ev.Event] = []
+    recorder = Recorder(tmp_path / "s", told.append)
+    for event in EVENTS:
+        recorder(event)
+    assert recorder.behind
+    goes_on.set()
+    assert recorder.close()
+    assert list(read(tmp_path / "s")) == EVENTS
+    assert told == []
+
+
+def test_a_disk_that_hangs_ends_the_recording_with_one_notice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hangs, goes_on = threading.Event(), threading.Event()
+
+    def hang(self: Any, pcm: bytes) -> None:
+        hangs.set()
+        goes_on.wait(60)
+
+    monkeypatch.setattr(recording, "BEHIND", 5000)
+    monkeypatch.setattr(recording, "PATIENCE_S", 0.1)
+    monkeypatch.setattr(wave.Wave_write, "writeframes", hang)
+    told: list[ev.Event] = []
+    recorder = Recorder(tmp_path / "s", told.append)
+    recorder(EVENTS[1])
+    assert hangs.wait(60)
+    for event in EVENTS * 5:
+        recorder(event)
     assert not recorder.recording
+    (notice,) = told
+    assert isinstance(notice, ev.Notice)
+    assert "too slow" in notice.text
+    assert not recorder.close()
+    goes_on.set()
 
 
 def test_play_keeps_the_recorded_pace(tmp_path: Path) -> None:
@@ -270,9 +346,11 @@ def test_thirty_turns_leave_no_more_files_open_than_two(tmp_path: Path) -> None:
     recorder = Recorder(tmp_path / "s", lambda event: None)
     turn(1)
     turn(2)
+    caught_up(recorder)
     before = len(os.listdir("/proc/self/fd"))
     for number in range(3, 33):
         turn(number)
+    caught_up(recorder)
     assert len(os.listdir("/proc/self/fd")) == before
     recorder.close()
     chunks = [event for event in read(tmp_path / "s") if isinstance(event, ev.SpeechChunk)]

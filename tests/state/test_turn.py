@@ -9,7 +9,7 @@ import pytest
 
 from predtui.state import events as ev
 from predtui.state.reducer import reduce
-from predtui.state.turn import Exchange, Span, Turn, join, summary
+from predtui.state.turn import Exchange, Span, Turn, summary
 
 
 def typed(turn: int = 1, at: float = 10.0) -> list[ev.Event]:
@@ -174,7 +174,11 @@ def test_neighbouring_bars_of_one_label_are_one() -> None:
 
 
 def test_sentences_join_with_one_space_at_most() -> None:
-    assert join(("A.", "B.", " C.", "", "D.")) == "A. B. C. D."
+    said = ("A.", "B.", " C.", "", "D.", "好。", "再见！")
+    assert (
+        after(*(ev.ReplyCommitted(index=n, text=text) for n, text in enumerate(said))).reply_text
+        == "A. B. C. D.好。再见！"
+    )
 
 
 def test_the_summary_is_json_with_the_agreed_keys() -> None:

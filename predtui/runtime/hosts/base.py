@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Callable
 from typing import Protocol, cast
 
-from predtui.errors import PredtuiError
+from predtui.errors import FREE_MEMORY, PredtuiError, described, starved
 from predtui.state.events import Event, Notice, StageStatus
 from predtui.state.stage import Stage, StageSpec
 
@@ -64,7 +64,9 @@ def make_stage(spec: StageSpec) -> Stage:
     try:
         factory = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError) as error:
-        raise PredtuiError(f"stage {spec.name}: cannot load {spec.factory}: {error}.", "Reinstall predtui.") from error
+        cause = error.__cause__ or error  # a library may put pages of advice before it
+        remedy = FREE_MEMORY if starved(cause) else "Reinstall predtui."
+        raise PredtuiError(f"stage {spec.name}: cannot load {spec.factory}: {described(cause)}.", remedy) from error
     return cast(Stage, factory(spec.options))
 
 

@@ -13,7 +13,7 @@ import threading
 import weakref
 from dataclasses import dataclass
 
-from predtui.runtime.sound import nameless
+from predtui.system.together import nameless, pread, pwrite
 
 BEAT_S = 0.25
 DOINGS = ("opening", "idle", "working")
@@ -41,7 +41,7 @@ class Beats:
         self.file = file if file >= 0 else nameless("predtui-beats")
         self._places = 0
         if file < 0:
-            weakref.finalize(self, os.close, self.file)
+            weakref.finalize(self, os.close, self.file).atexit = False  # a thread may still read while the program ends
 
     def place(self) -> int:
         """A new one."""
@@ -52,10 +52,10 @@ class Beats:
         """Nothing is written where there is no room for it."""
         data = _FORM.pack(beat.count, beat.steps, DOINGS.index(beat.doing), beat.allowed)
         with contextlib.suppress(OSError):
-            os.pwrite(self.file, data, place * _FORM.size)
+            pwrite(self.file, data, place * _FORM.size)
 
     def read(self, place: int) -> Beat:
-        data = os.pread(self.file, _FORM.size, place * _FORM.size)
+        data = pread(self.file, _FORM.size, place * _FORM.size)
         if len(data) < _FORM.size:
             return Beat()
         count, steps, doing, allowed = _FORM.unpack(data)

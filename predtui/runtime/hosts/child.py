@@ -8,7 +8,6 @@ import signal
 import sys
 import threading
 import time
-from multiprocessing.connection import Connection
 from typing import Any
 
 from predtui.clock import RealClock
@@ -20,6 +19,7 @@ from predtui.runtime.hosts.runner import StageRunner
 from predtui.runtime.sound import SoundStore
 from predtui.state.events import Event, Notice, StageStatus
 from predtui.state.stage import StageSpec
+from predtui.system.inherit import End
 
 GRACE_S = 1.0
 """For a stage to notice that it is stale, once the app has asked it to end or is gone."""
@@ -30,7 +30,7 @@ class _Link:
     """The pipe to the app: sends from any thread, and ends the process where nobody listens any more. Sound goes beside
     it, into the store, where there is one with room."""
 
-    def __init__(self, pipe: Connection, store: SoundStore | None = None) -> None:
+    def __init__(self, pipe: End, store: SoundStore | None = None) -> None:
         self._pipe, self._store = pipe, store
         self._lock = threading.Lock()
         self._full = False
@@ -66,14 +66,14 @@ class _Link:
 
 
 def main() -> None:
-    """Arguments: the number of the inherited pipe, that of the file of beats and the place in it, those of the files of
-    the sound store, and the stage's name for process listings. A file that there is not is -1, or left out."""
+    """Arguments: the number of the pipe's inherited end, that of the file of beats and the place in it, those of the
+    files of the sound store, and the stage's name for process listings. A file that there is not is -1, or left out."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     logging.basicConfig(
         stream=gated(sys.stderr), level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s"
     )
     pipe, beats, place, *files = map(int, sys.argv[1:-1])
-    link = _Link(Connection(pipe), SoundStore(files) if files else None)
+    link = _Link(End(pipe), SoundStore(files) if files else None)
     try:
         spec = link.receive()
     except Exception as error:
@@ -92,7 +92,7 @@ def main() -> None:
 
 def _serve(spec: StageSpec, link: _Link, heart: Heart) -> None:
     inbox = Inbox()
-    runner = StageRunner(spec, RealClock(), inbox, heart)
+    runner = StageRunner(spec, RealClock(), inbox, heart, link.send)
     threading.Thread(target=_receive, args=(runner, link), daemon=True).start()
     for out in runner.open(link.send):
         link.send(out)

@@ -10,7 +10,6 @@ import contextlib
 import glob
 import logging
 import os
-import pwd
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,7 +22,8 @@ SECRETS = (
     ".ssh", ".gnupg", ".password-store", ".netrc", ".pgpass", ".git-credentials", ".npmrc", ".pypirc",
     ".aws", ".azure", ".kube", ".docker", ".config/gh", ".config/gcloud", ".config/git/credentials", ".config/op",
     ".local/share/keyrings", ".pki", ".mozilla", ".thunderbird", ".config/google-chrome", ".config/chromium",
-    ".config/BraveSoftware", ".bash_history", ".zsh_history", ".python_history", ".cargo/credentials.toml",
+    ".config/BraveSoftware", ".cache/huggingface/token", ".cache/huggingface/stored_tokens",
+    ".ollama/id_ed25519", ".bash_history", ".zsh_history", ".python_history", ".cargo/credentials.toml",
 )  # fmt: skip
 """In a home folder, and read by no stage. All else may be read: a model may lie anywhere, and so may Python."""
 _SHARED = ("/dev/null", "/dev/shm", "/proc/self")
@@ -40,17 +40,21 @@ def confine(needs: Needs) -> None:
     """Give up for good all but ``needs``, as far as this system can. What it refuses goes to the log."""
     if landlock.version():
         with _logged("Landlock"):
-            landlock.restrict(_rules(needs), tcp=needs.sockets == "any")
+            landlock.restrict(_rules(needs), needs.sockets == "any", needs.ports)
     if seccomp.available():
         with _logged("seccomp"):
-            seccomp.restrict(needs.sockets == "local", needs.sockets == "any", programs=needs.programs != "none")
+            anywhere = needs.sockets == "any" or bool(needs.ports)
+            seccomp.restrict(needs.sockets == "local", anywhere, programs=needs.programs != "none")
 
 
 def secrets() -> list[str]:
     """Where the user's lie, and what was recorded."""
     homes = {os.path.expanduser("~")}
-    with contextlib.suppress(KeyError):
-        homes.add(pwd.getpwuid(os.getuid()).pw_dir)
+    if sys.platform != "win32":
+        import pwd
+
+        with contextlib.suppress(KeyError):
+            homes.add(pwd.getpwuid(os.getuid()).pw_dir)
     named = [os.path.join(home, name) for home in homes for name in SECRETS]
     return [os.path.realpath(path) for path in (*named, str(state_folder() / "sessions"))]
 

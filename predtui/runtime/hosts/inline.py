@@ -43,7 +43,7 @@ class InlineHost:
         return self._types is None or isinstance(event, self._types)
 
     def start(self) -> None:
-        self._runner = StageRunner(self.spec, self._clock, Inbox(self._capacity))
+        self._runner = StageRunner(self.spec, self._clock, Inbox(self._capacity), emit=self._report)
         self._work, self._opened = self._runner.open(self._announce), False
 
     def send(self, event: Event) -> None:

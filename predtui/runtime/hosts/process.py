@@ -1,7 +1,4 @@
-"""A host that runs its stage in a process of its own, whose crash is an event. Must not import what the stage needs.
-
-POSIX only: the pipe to the child is an inherited socket.
-"""
+"""A host that runs its stage in a process of its own, whose crash is an event. Must not import what the stage needs."""
 
 from __future__ import annotations
 
@@ -9,7 +6,6 @@ import contextlib
 import logging
 import os
 import pickle
-import resource
 import subprocess
 import sys
 import threading
@@ -20,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from predtui.clock import Clock
+from predtui.llm.remote.keys import VARIABLES
 from predtui.runtime.hosts.base import Emit, overflow_notice
 from predtui.runtime.hosts.beats import Beat, Beats
 from predtui.runtime.hosts.inbox import Inbox
@@ -29,8 +26,11 @@ from predtui.runtime.sound import SoundStore
 from predtui.state.events import Event, StageState, StageStatus
 from predtui.state.stage import StageSpec
 from predtui.system.exits import ending, signal_name
+from predtui.system.inherit import popen_options
 
 ASK_S, TERMINATE_S, REAP_S = 1.0, 0.5, 2.0
+MOST_PATIENCE = 4.0
+"""How many times as long as usual a step may take in a stage that was ended for taking too long."""
 FEW_FILES = 24
 """That the app may open, with which it can just run."""
 _CHILD = "from predtui.runtime.hosts.child import main; main()"
@@ -48,7 +48,7 @@ class Shared:
     def made(cls) -> Shared:
         """As much of it as there can be; nothing where the files are needed for the stages themselves."""
         store, beats = None, None
-        if resource.getrlimit(resource.RLIMIT_NOFILE)[0] < FEW_FILES:
+        if _most_files() < FEW_FILES:
             return cls()
         with contextlib.suppress(OSError):
             store = SoundStore()
@@ -137,11 +137,11 @@ class ProcessHost:
         self._emit(event)
 
     def _watch(self, life: _Life, beats: Beats) -> None:
-        """One that hangs may just be slow: its successor is given more time."""
+        """One whose step takes too long may just be slow: its successor is given more time."""
         for health in healths(life.process, beats, self._place, self._clock, self._patience):
-            if health == "dead":
+            if health in ("slow", "dead"):
                 life.hung = True
-                self._patience *= 2
+                self._patience = min(2 * self._patience, MOST_PATIENCE) if health == "slow" else 1.0
                 life.process.kill()
             else:
                 self._silent(life, health == "silent")
@@ -151,7 +151,7 @@ class ProcessHost:
         if life is not self._life:
             return
         if silent:
-            self._tell("silent", f"{self.spec.name} does not respond.")
+            self._tell("silent", "It is restarted unless it goes on within seconds.")
         elif self.status is not self._said:
             self.status = replace(self._said, time=self._clock.now())
             self._emit(self.status)
@@ -197,7 +197,7 @@ class _Life:
         self._types: tuple[type[Event], ...] | None = None
         self._typed = threading.Event()
         self._pipe, child_end = Pipe()
-        self.process = _spawn(spec.name, child_end.fileno(), shared, place, log_path)
+        self.process = _spawn(spec, child_end.fileno(), shared, place, log_path)
         child_end.close()
 
     def begin(self) -> None:
@@ -257,26 +257,37 @@ class _Life:
             self._report(self, self._store.claimed(message) if self._store else message)
 
 
-def _spawn(name: str, pipe: int, shared: Shared, place: int, log_path: Path | None) -> subprocess.Popen[bytes]:
-    """Its own process group, so that the terminal's Ctrl-C reaches only the app."""
+def _spawn(spec: StageSpec, pipe: int, shared: Shared, place: int, log_path: Path | None) -> subprocess.Popen[bytes]:
+    """Its own process group, so that the terminal's Ctrl-C reaches only the app; and no key of a server, unless the
+    stage may reach one."""
     path = os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path)
     environment = {**os.environ, "PYTHONPATH": path, "PYTHONFAULTHANDLER": "1"}
+    if spec.needs is not None and not spec.needs.ports:
+        environment = {name: value for name, value in environment.items() if name not in VARIABLES}
     log = (
         os.open(log_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644) if log_path else os.open(os.devnull, os.O_RDWR)
     )
     beats = shared.beats.file if shared.beats else -1
     try:
         return subprocess.Popen(
-            [sys.executable, "-P", "-c", _CHILD, *map(str, (pipe, beats, place, *shared.sounds)), name],
+            [sys.executable, "-P", "-c", _CHILD, *map(str, (pipe, beats, place, *shared.sounds)), spec.name],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
             env=environment,
-            pass_fds=[file for file in (pipe, beats, *shared.sounds) if file >= 0],
-            process_group=0,
+            **popen_options([file for file in (pipe, beats, *shared.sounds) if file >= 0]),
         )
     finally:
         os.close(log)
+
+
+def _most_files() -> int:
+    """That this process may have open at a time."""
+    if sys.platform == "win32":
+        return sys.maxsize
+    import resource
+
+    return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
 
 
 def process_host(clock: Clock, log_path: Path | None = None) -> Callable[[StageSpec, Emit], ProcessHost]:

@@ -12,7 +12,8 @@ from typing import Literal
 
 from predtui.runtime.hosts.beats import Beat
 
-Health = Literal["well", "silent", "dead"]
+Health = Literal["well", "silent", "slow", "dead"]
+""""slow" and "dead" are to be ended: one for a step that takes too long, though its heart beats."""
 
 TICK_S = 0.25
 """Between two looks. More than twice as much was not watched."""
@@ -103,13 +104,13 @@ class Pulse:
         match self._beat.doing:
             case "opening":
                 computes = self._used > BUSY * self._stillness
-                return "dead" if self._stillness >= (LOADING_S if computes else OPENING_S) else "well"
+                return "slow" if self._stillness >= (LOADING_S if computes else OPENING_S) else "well"
             case "working":
                 known = max(self._beat.allowed, LONGEST * self._longest)
                 if self._stillness >= self._patience * (STEP_S + max(known, self._opening)):
-                    return "dead"
+                    return "slow"
                 return "silent" if self._stillness >= self._patience * (SILENT_S + known) else "well"
         return "well"
 
 
-_ORDER: tuple[Health, ...] = ("well", "silent", "dead")
+_ORDER: tuple[Health, ...] = ("well", "silent", "slow", "dead")

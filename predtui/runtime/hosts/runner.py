@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from predtui.clock import Clock
-from predtui.errors import PredtuiError, described
+from predtui.errors import FREE_MEMORY, PredtuiError, described, starved
 from predtui.runtime.hosts.base import Emit, make_stage, overflow_notice
 from predtui.runtime.hosts.beats import Heart
 from predtui.runtime.hosts.inbox import Inbox
@@ -24,15 +24,22 @@ PIECE_S = 0.25
 """Longer work is reported in pieces, so that the timeline shows it while it lasts."""
 
 
+def unheard(_event: Event) -> None:
+    """Nobody is told before the next yield."""
+
+
 class StageRunner:
     """One stage with its inbox. All generators yield stamped events and never raise an ``Exception``."""
 
-    def __init__(self, spec: StageSpec, clock: Clock, inbox: Inbox, heart: Heart | None = None) -> None:
-        """``heart``: tells others what the stage does, and that it goes on."""
+    def __init__(
+        self, spec: StageSpec, clock: Clock, inbox: Inbox, heart: Heart | None = None, emit: Emit = unheard
+    ) -> None:
+        """``heart``: tells others what the stage does, and that it goes on. ``emit``: for what cannot
+        wait for a yield."""
         self.spec = spec
         self.inbox = inbox
         self._clock = clock
-        self._heart = heart or Heart()
+        self._heart, self._emit = heart or Heart(), emit
         self._log = logging.getLogger(f"predtui.state.stage.{spec.name}")
         self._stage: Stage | None = None
         self._current = Event()
@@ -124,12 +131,23 @@ class StageRunner:
 
     def _opening(self, announce: Callable[[tuple[type[Event], ...]], None]) -> Iterator[Event]:
         announce(self.make())
-        context = StageContext(self._clock, self._stale, self._log, self.inbox.watch, self._heart.allow)
+        context = StageContext(
+            self._clock,
+            self._stale,
+            self._log,
+            self.inbox.watch,
+            self._heart.allow,
+            lambda: self.inbox.closed,
+            self._waits,
+        )
         yield from self._opened().open(context)
 
     def _stale(self) -> bool:
         self._heart.step()
         return self.inbox.stale(self._current)
+
+    def _waits(self, line: str) -> None:
+        self._emit(self._status("waiting", line) if line else self._ready())
 
     def _guarded(self, work: Callable[[], Iterator[Event]], label: str) -> Iterator[Event]:
         start = self._clock.now()
@@ -146,7 +164,7 @@ class StageRunner:
             self._failed = True
             self._log.exception("stage %s failed at %s", self.spec.name, label)
             line = f"{self.spec.name} failed at {label}: {described(error)}"
-            yield self._status("failed", f"{line}. The log has the details.")
+            yield self._status("failed", f"{line}. {FREE_MEMORY if starved(error) else 'The log has the details.'}")
         yield from self._worked(start, label)
 
     def _noted(self, event: Event) -> Event:

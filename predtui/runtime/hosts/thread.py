@@ -38,7 +38,9 @@ class ThreadHost:
         return self._types is None or isinstance(event, self._types)
 
     def start(self) -> None:
-        self._runner = runner = StageRunner(self.spec, self._clock, Inbox())
+        self._runner = runner = StageRunner(
+            self.spec, self._clock, Inbox(), emit=lambda event: self._report(runner, event)
+        )
         self._thread = threading.Thread(target=self._run, args=(runner,), name=self.spec.name, daemon=True)
         self._thread.start()
 

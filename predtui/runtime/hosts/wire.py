@@ -8,8 +8,9 @@ from __future__ import annotations
 import io
 import pickle
 import sys
-from multiprocessing.connection import Connection
 from typing import Any
+
+from predtui.system.inherit import End
 
 LARGEST = 64 * 2**20
 """Bytes of one message: more than a turn's whole conversation, or a second of sound, ever takes."""
@@ -26,7 +27,7 @@ class _Events(pickle.Unpickler):
         return found
 
 
-def receive(pipe: Connection) -> Any:
+def receive(pipe: End) -> Any:
     """The next message. Raises OSError where it is too large or nobody is there, EOFError at the end, or whatever
     error its bytes bring."""
     return _Events(io.BytesIO(pipe.recv_bytes(LARGEST))).load()

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
 from predtui.clock import RealClock
 from predtui.commands.checks import machine
+from predtui.llm.remote.keys import VARIABLES
+from predtui.models.places import find, hugging_face
 from predtui.runtime.hosts import confinement
 from predtui.runtime.hosts.confinement import means
 from predtui.runtime.hosts.process import ProcessHost
-from predtui.runtime.needs import CONVERTED, needs
-from predtui.settings import SafetySettings, Settings
+from predtui.runtime.needs import CONVERTED, connected, needs
+from predtui.settings import LlmSettings, SafetySettings, Settings
 from predtui.state import events as ev
 from predtui.state.stage import Needs, StageContext, StageSpec
 from predtui.system import landlock
+from tests.models.homes import STUB, alone, cached, in_ollama, write
 from tests.runtime.hosts.collector import Collector
 from tests.toys import Toy
 
@@ -32,15 +34,20 @@ pytestmark = pytest.mark.skipif(len(means()) < 2, reason="this system has no Lan
 
 @dataclass(frozen=True)
 class Places:
-    """What the acts act on: a folder of models, one that may be written, and a port that is listened on."""
+    """What the acts act on: a folder of models, one that may be written, and two ports that are listened on."""
 
     models: Path
     writes: Path
     port: int
+    elsewhere: int
 
 
 def _connect(places: Places) -> object:
     return socket.create_connection(("127.0.0.1", places.port), timeout=5)
+
+
+def _connect_elsewhere(places: Places) -> object:
+    return socket.create_connection(("127.0.0.1", places.elsewhere), timeout=5)
 
 
 def _datagram(places: Places) -> object:
@@ -82,6 +89,14 @@ def _remove_model(places: Places) -> object:
 
 def _key(places: Places) -> object:
     return Path("~/.ssh/id").expanduser().read_text()
+
+
+def _hub_key(places: Places) -> object:
+    return Path("~/.cache/huggingface/token").expanduser().read_text()
+
+
+def _ollama_key(places: Places) -> object:
+    return Path("~/.ollama/id_ed25519").expanduser().read_text()
 
 
 def _recording(places: Places) -> object:
@@ -130,6 +145,11 @@ def _read(places: Places) -> object:
     return (places.models / "model.gguf").read_text() + Path("/etc/hosts").read_text()
 
 
+def _named(places: Places) -> object:
+    """Models of other programs, by their names."""
+    return [find(name).read_bytes() for name in ("ollama:qwen3:8b", "lmstudio:a/studio", "a/cached", "a/own")]
+
+
 def _write(places: Places) -> object:
     places.writes.mkdir(exist_ok=True)
     (places.writes / "new").mkdir()
@@ -145,12 +165,12 @@ def _share(places: Places) -> object:
     return socket.socketpair()
 
 
-NETWORK: tuple[Callable[[Places], object], ...] = (_connect, _datagram, _listen)
+NETWORK: tuple[Callable[[Places], object], ...] = (_connect, _connect_elsewhere, _datagram, _listen)
 NEVER = (
-    _home, _own_code, _temporary, _remove_model, _key, _key_by_link, _recording, _trace, _signal, _in_a_thread,
-    _every_thread,
+    _home, _own_code, _temporary, _remove_model, _key, _key_by_link, _hub_key, _ollama_key, _recording, _trace, _signal,
+    _in_a_thread, _every_thread,
 )  # fmt: skip
-ALWAYS = (_read, _share)
+ALWAYS = (_read, _named, _share)
 ACTS = {act.__name__: act for act in (*NETWORK, *NEVER, *ALWAYS, _local, _shell, _python, _write)}
 
 
@@ -179,10 +199,16 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Places]:
     for name in ("model.gguf", "spare.gguf"):
         (tmp_path / "models" / name).write_text("weights")
     (tmp_path / "models" / "link").symlink_to(home / ".ssh" / "id")
-    monkeypatch.setenv("HOME", str(home))
+    alone(monkeypatch, home)
+    for path in (".lmstudio/models/a/studio/x-Q4_0.gguf", "own/a/own/x-Q4_0.gguf"):
+        write(home / path)
+    cached(hugging_face(), "a/cached", {"x-Q4_0.gguf": STUB})
+    in_ollama(home / ".ollama" / "models")
+    for path in (".cache/huggingface/token", ".ollama/id_ed25519"):
+        write(home / path, b"secret")
     monkeypatch.setenv("PREDTUI_STATE_DIR", str(state))
-    with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as listener:
-        yield Places(tmp_path / "models", tmp_path / "writes", listener.getsockname()[1])
+    with socket.create_server(("127.0.0.1", 0)) as listener, socket.create_server(("127.0.0.1", 0)) as another:
+        yield Places(tmp_path / "models", tmp_path / "writes", listener.getsockname()[1], another.getsockname()[1])
 
 
 def tried(places: Places, allowed: Needs | None, names: set[str]) -> dict[str, str]:
@@ -201,12 +227,13 @@ def tried(places: Places, allowed: Needs | None, names: set[str]) -> dict[str, s
     return results
 
 
-@pytest.mark.parametrize("what", ["nothing", "little", "a server"])
+@pytest.mark.parametrize("what", ["nothing", "little", "one port", "a server"])
 def test_a_stage_can_do_what_it_needs_and_no_more(what: str, places: Places) -> None:
     allowed, more = {
         "nothing": (Needs(), ()),
         "little": (Needs("local", "itself", (str(places.writes),)), (_local, _python, _write)),
-        "a server": (Needs("any", "any"), (_connect, _datagram, _listen, _local, _python, _shell)),
+        "one port": (Needs(ports=(places.port,)), (_connect, _datagram, _local)),
+        "a server": (Needs("any", "any"), (*NETWORK, _local, _python, _shell)),
     }[what]
     results = tried(places, allowed, set(ACTS))
     assert {name for name, said in results.items() if said == "done"} == {act.__name__ for act in (*ALWAYS, *more)}
@@ -265,3 +292,35 @@ def test_the_doctor_says_what_is_confined(
     assert finding.state == state
     assert says in finding.detail
     assert bool(finding.remedy) is (state == "missing")
+
+
+def test_the_language_models_server_is_all_of_the_network_that_its_stage_may_reach() -> None:
+    far = connected(needs()["llm"], LlmSettings(engine="remote", url="http://box:8080"))
+    assert far is not None
+    assert far.ports == (8080,)
+    assert replace(far, ports=()) == needs()["llm"] == connected(far, LlmSettings())
+
+
+@pytest.mark.parametrize(("allowed", "keys"), [(Needs(), {}), (Needs(ports=(80,)), {"PREDTUI_API_KEY": "secret"})])
+def test_a_key_is_given_to_no_stage_that_may_not_reach_its_server(
+    allowed: Needs, keys: dict[str, str], places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PREDTUI_API_KEY", "secret")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    out = Collector()
+    host = ProcessHost(StageSpec("toy", f"{__name__}:telling", None, needs=allowed), out.append, RealClock())
+    host.start()
+    host.send(ev.Transcript(turn=1, stable="keys", final=True))
+    said = out.wait(lambda event: isinstance(event, ev.Candidate))
+    host.stop()
+    assert isinstance(said, ev.Candidate)
+    assert said.new == repr(keys)
+
+
+def telling(_options: None) -> Toy:
+    """Says which keys it was given."""
+
+    def handle(event: ev.Event, context: StageContext) -> Iterator[ev.Event]:
+        yield ev.Candidate(new=repr({name: os.environ[name] for name in VARIABLES if name in os.environ}))
+
+    return Toy(handler=handle)

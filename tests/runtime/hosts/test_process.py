@@ -5,11 +5,17 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from hypothesis import given as drawn
+from hypothesis import strategies as st
 
 from predtui.clock import RealClock
+from predtui.runtime.hosts import process
 from predtui.runtime.hosts.process import ProcessHost
 from predtui.state import events as ev
 from predtui.state.stage import StageSpec
@@ -72,3 +78,23 @@ def test_processes_start_whatever_the_app_was_started_as(how: str, tmp_path: Pat
         check=True,
     )
     assert done.stdout == "hello\n"
+
+
+@drawn(st.lists(st.sampled_from(["slow", "dead"]), max_size=12))
+def test_only_one_that_was_slow_time_after_time_is_given_more_time_and_not_for_ever(ends: list[str]) -> None:
+    given: list[float] = []
+    host = ProcessHost(StageSpec("llm", "x:y"), lambda event: None, RealClock())
+    with pytest.MonkeyPatch.context() as patch:
+        for health in ends:
+
+            def healths(*watched: Any, health: str = health) -> Iterator[str]:
+                given.append(watched[-1])
+                yield health
+
+            patch.setattr(process, "healths", healths)
+            life = SimpleNamespace(process=SimpleNamespace(kill=lambda: None), hung=False)
+            host._watch(life, None)  # type: ignore[arg-type]
+            assert life.hung
+    for at, patience in enumerate(given):
+        slow = next((since for since in range(at) if "dead" not in ends[since:at]), at)
+        assert patience == min(2.0 ** (at - slow), process.MOST_PATIENCE)

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from predtui.clock import VirtualClock
+from predtui.runtime.hosts.inbox import Inbox
 from predtui.runtime.hosts.inline import InlineHost
+from predtui.runtime.hosts.runner import StageRunner
 from predtui.state import events as ev
 from predtui.state.stage import StageContext, StageSpec
 from tests.runtime.hosts.collector import Collector
@@ -97,3 +99,20 @@ def test_a_full_queue_is_noticed_by_the_host_and_events_sent_before_it_opened_ar
     assert [e.position for e in seen if isinstance(e, ev.AudioFrame)] == list(range(90, 100))
     assert isinstance(seen[-1], ev.Endpoint)
     assert len(seen) == 11
+
+
+def test_a_stage_that_opens_hears_that_it_is_closed() -> None:
+    inbox, seen = Inbox(), list[bool]()
+
+    class Opening(Toy):
+        def open(self, context: StageContext) -> Iterator[ev.Event]:
+            seen.append(context.closing())
+            inbox.put(ev.TurnStarted(turn=1))
+            seen.append(context.closing())
+            inbox.close()
+            seen.append(context.closing())
+            yield from ()
+
+    runner = StageRunner(StageSpec("toy", "tests.toys:given", Opening()), VirtualClock(), inbox)
+    list(runner.open(lambda accepts: None))
+    assert seen == [False, False, True]
