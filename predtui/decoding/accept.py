@@ -16,7 +16,7 @@ import numpy as np
 from predtui.decoding.base import Probabilities, Sampler
 from predtui.decoding.draft import Draft, Verification
 from predtui.decoding.sampler import randomness
-from predtui.llm.base import LanguageModel, TreeModel
+from predtui.llm.base import LanguageModel, has_trees
 from predtui.llm.rows import Rows
 
 _REJECTION = 1
@@ -55,7 +55,7 @@ def verify(
 
     ``position``: how many tokens of the reply ``context`` holds already. Raises as the model does.
     """
-    if draft.branches and not isinstance(model, TreeModel):
+    if draft.branches and not has_trees(model):
         draft = draft.best_path()
     rows = _evaluate(model, context, draft)
     path, next_token, lossless = rule.walk(draft, rows, position)
@@ -69,7 +69,7 @@ def verify(
 def _evaluate(model: LanguageModel, context: Sequence[int], draft: Draft) -> Rows:
     """The rows after the context, then after each evaluated token of the draft."""
     tokens = draft.tokens[: draft.evaluated]
-    if draft.branches and isinstance(model, TreeModel):
+    if draft.branches and has_trees(model):
         return model.forward_tree(context, tokens, draft.parents[: draft.evaluated])
     return model.forward([*context, *tokens], len(tokens) + 1)
 

@@ -11,10 +11,12 @@ from typing import cast
 from predtui.clock import RealClock
 from predtui.decoding.base import Decoder, Drafter, Sampler
 from predtui.decoding.costs.instrument import Instrument
+from predtui.decoding.drafters.bridge import same_tokens
 from predtui.decoding.parts import Parts
 from predtui.errors import PredtuiError
 from predtui.files import resolve
-from predtui.llm.base import LoadedModel, Stale, never
+from predtui.llm.abilities import Abilities
+from predtui.llm.base import AskingTokenizer, LoadedModel, SpellingTokenizer, Stale, never
 from predtui.llm.load import Loader, load
 from predtui.models.shipped import POCKET_DRAFT
 from predtui.registry import DECODERS, DRAFTERS, NEEDS, Entry, Registry
@@ -37,12 +39,12 @@ class DecodingOptions:
     draft: str = POCKET_DRAFT
     datastore: str = ""
 
-    def for_model(self, parameters: int) -> DecodingOptions:
-        """``auto``: drafts that cost nothing, copied from what was said before, where a forward costs enough for
-        them."""
+    def for_model(self, parameters: int, can: Abilities) -> DecodingOptions:
+        """``auto``: drafts that cost nothing, copied from what was said before, where a forward costs enough for them,
+        and a rejected one does not cost more than it."""
         if self.decoder != AUTO:
             return self
-        drafted = parameters >= DEAR
+        drafted = parameters >= DEAR and can.verifies == "exact" and can.rollback != "none" and not can.generates
         return replace(self, decoder="speculative", drafter="suffix") if drafted else replace(self, decoder="ar")
 
     @property
@@ -88,6 +90,7 @@ def assemble(
     try:
         if draft:
             draft.require("A draft at a temperature", whole=sampler.whole)
+            _meet(target, draft)
         return Assembly(make_decoder(options.decoder, parts, options.drafter), draft)
     except PredtuiError:
         if draft:
@@ -115,13 +118,28 @@ def _made(registry: Registry, name: str, parts: Parts) -> object:
 def _refuse(kind: str, entry: Entry, parts: Parts) -> None:
     """Raises PredtuiError where ``parts`` lack what the entry needs; ``needed_datastore`` says what
     is wrong with a datastore."""
-    rows = parts.target.model.answers.whole
-    met = {"drafter": parts.drafter, "draft": parts.draft, "trees": parts.trees, "rows": rows}
+    can = parts.target.abilities
+    met: dict[str, object] = {"drafter": parts.drafter, "draft": parts.draft, "trees": can.trees}
+    met |= {"rows": can.whole, "given": can.verifies == "exact"}
     for need in sorted(entry.needs & met.keys()):
         if not met[need]:
             which = "" if need in REMEDIES else f", which {parts.target.engine} is not"
             remedy = REMEDIES.get(need, f"Choose another --{kind}.")
             raise PredtuiError(f"The {kind} {entry.name} needs {NEEDS[need]}{which}.", remedy)
+
+
+def _meet(target: LoadedModel, draft: LoadedModel) -> None:
+    """Where the target is behind a network, what its tokens spell is asked of the draft. Raises PredtuiError for one
+    with other tokens: those of each draft would have to be asked for."""
+    if not target.abilities.generates or target.abilities.verifies != "exact":
+        return
+    if not same_tokens(target, draft):
+        raise PredtuiError(
+            f"{draft.name} cannot draft for {target.name} at {target.device}: their vocabularies differ.",
+            "Choose another of the same family with --draft.",
+        )
+    if isinstance(target.tokenizer, AskingTokenizer) and isinstance(draft.tokenizer, SpellingTokenizer):
+        target.tokenizer.borrow(draft.tokenizer, draft.model.vocab_size)
 
 
 def _draft(model: str, stale: Stale, loader: Loader) -> LoadedModel:

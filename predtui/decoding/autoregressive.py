@@ -6,11 +6,12 @@ Must not know of engines, of text, or of where the tokens go.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 
 from predtui.decoding.base import Decoder, DecodingStatistics, Sampler
 from predtui.decoding.parts import Parts
 from predtui.decoding.sampler import Greedy
-from predtui.llm.base import GeneratingModel, LanguageModel, Stale, never
+from predtui.llm.base import GeneratingModel, LanguageModel, Stale, generates, never
 
 
 def generate(
@@ -26,9 +27,10 @@ def generate(
 
     ``position``: how many tokens of the reply ``tokens`` already holds, since samplers count from its beginning.
     Costs a forward only when a token is asked for, so whoever stops asking stops the work. One request, in place of a
-    forward a token, where the model makes many tokens in one and the sampler is greedy.
+    forward a token, where the model makes many tokens in one and the sampler is greedy; it is cancelled as soon as no
+    more of them are wanted.
     """
-    if isinstance(model, GeneratingModel) and isinstance(sampler, Greedy):
+    if generates(model) and isinstance(sampler, Greedy):
         chosen = _requested(model, tokens, limit, stale)
     else:
         chosen = _one_by_one(model, list(tokens), sampler, limit, stale, position)
@@ -40,8 +42,10 @@ def generate(
 
 def _requested(model: GeneratingModel, tokens: Sequence[int], limit: int, stale: Stale) -> Iterator[int]:
     limit = min(limit, model.context_size - len(tokens) + 1)
-    if limit > 0 and not stale():
-        for token in model.generate(tokens, limit):
+    if limit <= 0 or stale():
+        return
+    with closing(model.generate(tokens, limit)) as arriving:
+        for token in arriving:
             yield token
             if stale():
                 return

@@ -16,6 +16,7 @@ from predtui.decoding.costs.budget import Budget
 from predtui.decoding.costs.constants import DUO_LONGEST
 from predtui.decoding.costs.instrument import Instrument
 from predtui.decoding.costs.iterations import Iteration, Iterations
+from predtui.decoding.distant import Distant, distant
 from predtui.decoding.draft import Draft, Verification
 from predtui.decoding.drafters.bridge import same_tokens
 from predtui.decoding.duo_draft import Drafted, DraftThread, Request, draft
@@ -49,13 +50,14 @@ class Duo:
         instrument: Instrument,
         options: DuoOptions | None = None,
         notify: Callable[[Iteration], None] = lambda iteration: None,
+        far: Distant | None = None,
     ) -> None:
         """``instrument``: what measures the target's forwards. ``notify`` gets each iteration that was followed by
-        another."""
+        another. ``far``: the target, where it is behind a network: the draft works while a request is under way."""
         self.statistics = DecodingStatistics(work=instrument.spans)
         self._options = options or DuoOptions()
         self._iterations = Iterations(instrument, Budget(self._options.budget), notify)
-        self._model, self._rule = instrument.around(target), ExactMatch(sampler)
+        self._model, self._rule, self._far = instrument.around(target), ExactMatch(sampler), far
         self._draft_size, self._sequences = draft_model.context_size, sequences_of(draft_model)
         count = self._options.sequences
         self._thread = DraftThread(
@@ -77,22 +79,34 @@ class Duo:
         context, last, left = list(tokens), position + limit, tuple(guess[:DUO_LONGEST])
         self._drafting = self._thread.ready
         self._iterations.begin()
+        unknown = False  # whether the server alone knows if the next token is the end
         while position < last and len(context) <= self._model.context_size and not stale():
             left = left[: min(last - position - 1, self._model.context_size - len(context))]
-            asked = self._ask([*context, *left], position + len(left))
+            asked = not unknown and self._ask([*context, *left], position + len(left))
+            if self._far and not asked:
+                told = self.statistics, self._streamed
+                yield from self._far.rest(context, last - position, is_end, stale, *told)
+                return
             verification = self._verify(context, Draft(left), position, is_end, asked)
-            for token in verification.tokens:
+            tokens = self._far.brought(verification, is_end) if self._far else verification.tokens
+            for token in tokens:
                 yield token
                 if is_end(token):
                     return
-            context += verification.tokens
-            position += len(verification.tokens)
+            context += tokens
+            position += len(tokens)
+            unknown = len(tokens) < len(verification.tokens)
             left = self._follow(verification) if asked and verification.accepted == left else ()
 
     def close(self) -> None:
         self._thread.close(self._options.patience)
         if not self._thread.alive:
             self._sequences.close()
+
+    def _streamed(self, tokens: int) -> str:
+        """So many tokens came in one request; the note for that."""
+        self._iterations.streamed(tokens)
+        return self._iterations.note if self._drafting else self.statistics.note
 
     def _ask(self, context: list[int], position: int) -> bool:
         """Set the draft to work on what the target gets too; False where that would not pay, or not fit its memory."""
@@ -146,4 +160,4 @@ def make(parts: Parts) -> Decoder:
             "Choose a draft of the same family, or --decoder speculative, which bridges them.",
         )
     draft.require("DuoDecoding", top=SEQUENCES)
-    return Duo(parts.target.model, draft.model, parts.sampler, parts.instrument)
+    return Duo(parts.target.model, draft.model, parts.sampler, parts.instrument, far=distant(parts))

@@ -10,7 +10,7 @@ from predtui.decoding import datastore
 from predtui.decoding.base import Drafter, Sampler
 from predtui.decoding.costs.instrument import Instrument
 from predtui.errors import PredtuiError
-from predtui.llm.base import LoadedModel, TreeModel
+from predtui.llm.base import LoadedModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +25,6 @@ class Parts:
     store: Path | None = None
     drafter: Drafter | None = None
     instrument: Instrument = field(default_factory=lambda: Instrument(RealClock()))
-
-    @property
-    def trees(self) -> bool:
-        """Whether the target evaluates token trees."""
-        return isinstance(self.target.model, TreeModel)
 
     def needed_draft(self) -> LoadedModel:
         """``draft``, where there has to be one. Raises PredtuiError."""

@@ -12,24 +12,31 @@ from predtui.decoding.accept import Acceptance, ExactMatch, RejectionSampling, v
 from predtui.decoding.base import Decoder, DecodingStatistics, Drafter
 from predtui.decoding.costs.constants import FIRST
 from predtui.decoding.costs.instrument import Instrument
-from predtui.decoding.costs.paced import PacedDrafter
+from predtui.decoding.costs.paced import NOTHING, PacedDrafter
+from predtui.decoding.distant import Distant, distant
 from predtui.decoding.draft import Verification
 from predtui.decoding.parts import Parts
 from predtui.decoding.sampler import Greedy
-from predtui.llm.base import LanguageModel, Stale, TreeModel, never
+from predtui.llm.base import LanguageModel, Stale, never
 
 
 class Speculative:
     """A ``Decoder`` that is as lossless as its rule."""
 
     def __init__(
-        self, model: LanguageModel, drafter: Drafter, rule: Acceptance, instrument: Instrument, first: int = FIRST
+        self,
+        model: LanguageModel,
+        drafter: Drafter,
+        rule: Acceptance,
+        instrument: Instrument,
+        first: int = FIRST,
+        far: Distant | None = None,
     ) -> None:
         """``instrument``: what measures the model's forwards. ``first``: tokens of a draft while nothing is known of
-        what drafts bring."""
+        what drafts bring. ``far``: the model, where it is behind a network."""
         self.statistics = DecodingStatistics(work=instrument.spans)
-        self._model, self._rule = instrument.around(model), rule
-        self._drafter = PacedDrafter(drafter, instrument, isinstance(model, TreeModel), first)
+        self._model, self._rule, self._far = instrument.around(model), rule, far
+        self._drafter = PacedDrafter(drafter, instrument, model.abilities.trees, first)
 
     def generate(
         self,
@@ -42,18 +49,25 @@ class Speculative:
     ) -> Iterator[int]:
         context, last, before = list(tokens), position + limit, self.statistics.tokens
         self._drafter.begin(context, limit, guess)
+        unknown = False  # whether the server alone knows if the next token is the end
         try:
             while position < last and len(context) <= self._model.context_size and not stale():
                 room = min(last - position - 1, self._model.context_size - len(context))
-                draft = self._drafter.propose(room, position)
+                draft = NOTHING if unknown else self._drafter.propose(room, position)
+                if self._far and not draft.tokens:
+                    told = self.statistics, self._drafter.streamed
+                    yield from self._far.rest(context, last - position, is_end, stale, *told)
+                    return
                 verification = verify(self._model, context, draft, self._rule, position, is_end)
                 self._observe(verification)
-                for token in verification.tokens:
+                tokens = self._far.brought(verification, is_end) if self._far else verification.tokens
+                for token in tokens:
                     yield token
                     if is_end(token):
                         return
-                context += verification.tokens
-                position += len(verification.tokens)
+                context += tokens
+                position += len(tokens)
+                unknown = len(tokens) < len(verification.tokens)
         finally:
             self._drafter.end(self.statistics.tokens - before)
 
@@ -68,7 +82,8 @@ class Speculative:
 
 def make(parts: Parts) -> Decoder:
     """Yields what autoregressive decoding yields, greedy or sampled."""
-    return Speculative(parts.target.model, parts.needed_drafter(), ExactMatch(parts.sampler), parts.instrument)
+    rule = ExactMatch(parts.sampler)
+    return Speculative(parts.target.model, parts.needed_drafter(), rule, parts.instrument, far=distant(parts))
 
 
 def make_sampling(parts: Parts) -> Decoder:
@@ -76,4 +91,4 @@ def make_sampling(parts: Parts) -> Decoder:
     takes no distributions for that."""
     sampler = parts.sampler
     rule = ExactMatch(sampler) if isinstance(sampler, Greedy) else RejectionSampling(sampler)
-    return Speculative(parts.target.model, parts.needed_drafter(), rule, parts.instrument)
+    return Speculative(parts.target.model, parts.needed_drafter(), rule, parts.instrument, far=distant(parts))

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -17,9 +17,9 @@ from predtui.decoding.drafters.model import ModelDrafter
 from predtui.decoding.parts import Parts
 from predtui.decoding.sampler import Greedy, Seeded
 from predtui.errors import PredtuiError
+from predtui.llm.abilities import Abilities
 from predtui.llm.base import LanguageModel, LoadedModel
 from predtui.llm.load import load
-from predtui.llm.rows import Answers
 from predtui.llm.scripted import CharacterTokenizer
 from predtui.registry import DECODERS, DRAFTERS, NEEDS, Registry
 
@@ -40,8 +40,8 @@ def scripted(seed: str = "1") -> LoadedModel:
 
 def test_names_decide_what_is_loaded() -> None:
     assert DecodingOptions("ar", "model").needs == set()
-    assert DecodingOptions("speculative", "model").needs == {"drafter", "draft"}
-    assert DecodingOptions("speculative", "lookup").needs == {"drafter"}
+    assert DecodingOptions("speculative", "model").needs == {"drafter", "draft", "given"}
+    assert DecodingOptions("speculative", "lookup").needs == {"drafter", "given"}
     assembly = assemble(DecodingOptions("speculative", "lookup"), scripted(), Greedy())
     assert assembly.draft is None
     assembly.close()
@@ -89,10 +89,17 @@ def test_a_bridge_says_in_the_targets_tokens_what_the_draft_says(text: str, budg
 
 def test_auto_drafts_where_a_forward_is_dear_and_leaves_a_choice_alone() -> None:
     auto = DecodingOptions("auto", "model")
-    assert auto.for_model(10_000_000).title == "ar"
-    assert auto.for_model(10**9).title == "speculative + suffix"
-    assert "draft" not in auto.for_model(10**9).needs
-    assert DecodingOptions("jacobi").for_model(10**9) == DecodingOptions("jacobi")
+    can = Abilities.of_logits(99)
+    assert auto.for_model(10_000_000, can).title == "ar"
+    assert auto.for_model(10**9, can).title == "speculative + suffix"
+    assert "draft" not in auto.for_model(10**9, can).needs
+    assert DecodingOptions("jacobi").for_model(10**9, can) == DecodingOptions("jacobi")
+
+
+@pytest.mark.parametrize("lacking", [{"verifies": "regenerates"}, {"rollback": "none"}, {"generates": True}], ids=str)
+def test_auto_drafts_nothing_where_a_rejected_draft_cannot_be_afforded(lacking: dict[str, Any]) -> None:
+    can = replace(Abilities.of_logits(99), **lacking)
+    assert DecodingOptions("auto").for_model(10**9, can).title == "ar"
 
 
 def test_unknown_names_are_refused_with_the_known_ones() -> None:
@@ -125,7 +132,7 @@ def test_every_factory_is_there_and_every_need_has_words(registry: Registry) -> 
 class Few:
     """A model of an engine that tells the 20 likeliest tokens, and evaluates no trees."""
 
-    answers = Answers(whole=False, top=20, logprob=False)
+    abilities = Abilities(verifies="exact", rollback="any", top=20)
     vocab_size, context_size = 64, 512
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,7 @@ from predtui.decoding.duo_draft import Request, draft, tokens_in
 from predtui.decoding.parts import Parts
 from predtui.decoding.sampler import Greedy, Seeded
 from predtui.errors import PredtuiError
+from predtui.llm.abilities import Abilities
 from predtui.llm.load import load
 from predtui.llm.rows import ArrayRows, Rows
 from predtui.llm.scripted import ScriptedModel
@@ -75,7 +77,7 @@ def test_doubt_opens_sequences_and_certainty_none() -> None:
 
 
 @given(samplers, st.integers(0, 9), st.integers(0, 4), st.sampled_from([1, 2, 3]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_any_budget_and_any_number_of_sequences_give_the_same_reply(
     sampler: Sampler, budget: int, count: int, draft_seed: int
 ) -> None:
@@ -133,6 +135,10 @@ class Sharing(ScriptedModel):
     def __init__(self, seed: int) -> None:
         super().__init__(seed)
         self.left, self.seen = 0, list[int]()
+
+    @property
+    def abilities(self) -> Abilities:
+        return replace(super().abilities, shares=True)
 
     def forward(self, tokens: Sequence[int], last: int = 1) -> Rows:
         self.seen.append(self.left)

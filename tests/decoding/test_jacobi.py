@@ -31,7 +31,7 @@ def ends(token: int) -> bool:
 
 
 @given(st.integers(0, 9), samplers, guesses, st.integers(1, 20), st.integers(0, 40), st.integers(0, 9))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 def test_yields_what_autoregressive_decoding_yields(
     seed: int, sampler: Sampler, guess: list[int], block: int, limit: int, position: int
 ) -> None:

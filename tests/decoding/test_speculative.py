@@ -58,7 +58,7 @@ def decoder_of(model: ScriptedModel, drafter: Recorder, sampler: Sampler, furthe
     st.lists(st.integers(4, 40), max_size=6),
     st.floats(0, 1.5),
 )
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 def test_every_forward_is_observed_drafted_or_not(
     sampler: Sampler, replies: list[tuple[list[int], int, list[int]]], proposed: list[int], further: float
 ) -> None:

@@ -16,6 +16,8 @@ from predtui.decoding.costs.constants import (
     DUO_PRIOR,
     DUO_REMEASURE,
     DUO_WEIGHT,
+    INSTANT,
+    SELDOM,
 )
 from predtui.decoding.costs.curve import Curve
 
@@ -36,6 +38,8 @@ class Budget:
         self._accepted, self._judged = DUO_PRIOR
         self._seen = self._iterations = self._idle = 0
         self._patience = DUO_PATIENCE
+        self._passed, self._streams = 1, False
+        """Iterations that pass with the next call of ``next``; whether tokens come in one request without a draft."""
 
     @property
     def off(self) -> bool:
@@ -47,12 +51,21 @@ class Budget:
         if self._fixed:
             return self._fixed
         self._iterations += 1
-        if self._iterations <= DUO_ALONE or self._iterations % DUO_REMEASURE == 0:
+        passed, self._passed = self._passed, 1
+        first = self._iterations <= DUO_ALONE and not self._streams
+        if first or self._iterations % DUO_REMEASURE == 0:
             return 0
         if self._best:
             return self._best
-        self._idle += 1
-        return 0 if self._idle % self._patience else DUO_FIRST
+        idle, self._idle, patience = self._idle, self._idle + passed, self._patience
+        if self._streams:
+            patience = max(patience, int(SELDOM * self._target.seconds(1) / max(self._alone.seconds(1), INSTANT)))
+        return DUO_FIRST if self._idle // patience > idle // patience else 0
+
+    def streamed(self, tokens: int, seconds: float) -> None:
+        """So many tokens came in one request without a draft, and one takes so long so."""
+        self._streams, self._passed = True, max(1, tokens)
+        self.alone(seconds)
 
     def alone(self, seconds: float) -> None:
         """A forward of the target over one token, with no draft beside it, took so long."""
@@ -64,14 +77,16 @@ class Budget:
         self._accepted = self._accepted * DUO_DECAY + accepted
         self._judged = self._judged * DUO_DECAY + accepted + (accepted < evaluated - 1)
 
-    def drafted(self, tokens: int, seconds: float, right: bool) -> None:
-        """A draft of so many tokens took so long; ``right``: whether the target chose one of its first tokens."""
+    def drafted(self, tokens: int, seconds: float | None, right: bool) -> None:
+        """A draft of so many tokens took so long (None: not known); ``right``: whether the target chose one of its
+        first tokens."""
         self._accepted += right
         self._judged += 1
-        weight = DUO_WEIGHT if self._token else 1.0
-        self._token += (seconds / tokens - self._token) * weight
+        if seconds is not None:
+            weight = DUO_WEIGHT if self._token else 1.0
+            self._token += (seconds / tokens - self._token) * weight
         self._seen += 1
-        if self.off or self._seen % DECIDE == 0:
+        if self.off or self._streams or self._seen % DECIDE == 0:
             self._decide()
 
     def _decide(self) -> None:

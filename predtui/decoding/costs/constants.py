@@ -68,6 +68,13 @@ beside it takes some of its cache and memory."""
 DUO_PATIENCE, DUO_MOST_PATIENCE = 32, 256
 """Iterations until drafting is tried again where it does not pay; each trial that fails doubles them."""
 
+# A target behind a network.
+STREAM_DECAY = 0.8
+"""What remains of earlier streamed requests after one."""
+SELDOM = 60
+"""Where tokens are streamed, drafting is tried again after as many of them as come in the time of so many requests: a
+trial costs two, its own and that for the rest of the reply."""
+
 # The costs of a model's forwards, measured when it is first opened.
 SIZES = (1, 16, 4, 48)
 """Tokens of the forwards that are measured, the first two of them always: one says nothing of many."""

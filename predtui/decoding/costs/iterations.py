@@ -36,7 +36,8 @@ class Iterations:
         self.note = ""
         """A line for the person while drafting is off."""
         self._instrument, self._budget, self._notify = instrument, budget, notify
-        self._number = 0
+        self._number, self._streams = 0, False
+        """Iterations of this reply; whether tokens come in one request without a draft."""
 
     def begin(self) -> None:
         """A reply begins."""
@@ -55,13 +56,23 @@ class Iterations:
         elif self._number > 1 and evaluated == 1:
             self._budget.alone(seconds)
 
+    def streamed(self, tokens: int) -> None:
+        """So many tokens, the rest of the reply as far as it was asked for, came in one request."""
+        self._streams = True
+        self._budget.streamed(tokens, self._instrument.stream.seconds)
+        self.note = self._instrument.told_of_stream() if self._budget.off else ""
+
     def followed(self, verification: Verification, drafted: Drafted) -> None:
         """The draft that was made beside the target's forward is there, and the next iteration goes on with it."""
         openings = [sequence[0] for sequence in drafted.sequences]
         token, seconds = verification.next_token, self._instrument.seconds
         self._instrument.spans.worked(DRAFT, drafted.start, drafted.end)
-        if self._number > 1:
-            self._budget.drafted(tokens_in(drafted.sequences), drafted.seconds, token in openings)
+        if self._number > 1 or self._streams:
+            took = drafted.seconds if self._number > 1 else None
+            self._budget.drafted(tokens_in(drafted.sequences), took, token in openings)
+        if self._streams:
+            self.note = ""
+        elif self._number > 1:
             self.note = "drafting is off: the target alone is as fast here" if self._budget.off else ""
         wall, tokens = seconds + drafted.waited, len(verification.tokens)
         self._notify(Iteration(wall, seconds, drafted.seconds, tokens, len(openings), openings[0] == token))

@@ -29,8 +29,8 @@ class PacedDrafter:
         self.note = ""
         """A line for the person while drafting is off."""
         self._drafter, self._instrument, self._trees = drafter, instrument, trees
-        self._drafting = Scheduler(instrument.costs, first=first)
-        self._guessing = Scheduler(instrument.costs)
+        self._drafting = Scheduler(instrument.costs, first=first, alone=instrument.alone)
+        self._guessing = Scheduler(instrument.costs, alone=instrument.alone)
         self._prefill = PrefillCost()
         self._pays = True
         self._guess: Sequence[int] = ()
@@ -47,6 +47,16 @@ class PacedDrafter:
     def end(self, tokens: int) -> None:
         """The reply has ended, or is asked for no longer, after so many tokens."""
         self._prefill.replied(tokens)
+
+    def streamed(self, tokens: int) -> str:
+        """So many tokens, the rest of the reply as far as it was asked for, came in one request; the note for that."""
+        if self._guess:
+            self._guessing.streamed(tokens)
+            self._drafting.waited(tokens)
+        else:
+            self._drafting.streamed(tokens)
+        self.note = self._instrument.told_of_stream() if self._drafting.off else ""
+        return self.note
 
     def propose(self, room: int, position: int) -> Draft:
         """At most ``room`` tokens that may follow the context, the last ``position`` of which belong to the reply."""
@@ -109,6 +119,6 @@ class PacedDrafter:
         seconds = self._prefill.took(self._context, self._seconds, usual)
         if seconds is not None and 1 in costs:
             tokens = len(verification.tokens)
-            gain = tokens * costs.seconds(1) - costs.seconds(proposed + 1) if proposed else 0.0
+            gain = tokens * self._instrument.alone() - costs.seconds(proposed + 1) if proposed else 0.0
             self._prefill.saved(tokens, gain - seconds)
         return seconds

@@ -8,7 +8,7 @@ are 1 + a (1 - (as)^n) / (1 - as), and those drafted (1 - s^n) / (1 - s). Must n
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from predtui.decoding.costs.constants import (
     ALMOST,
@@ -26,6 +26,7 @@ from predtui.decoding.costs.constants import (
     NEARLY,
     PATIENCE,
     REMEASURE,
+    SELDOM,
     TRIALS,
 )
 from predtui.decoding.costs.curve import Curve, Line
@@ -34,10 +35,16 @@ from predtui.decoding.costs.curve import Curve, Line
 class Scheduler:
     """The length of the next draft of one source."""
 
-    def __init__(self, verify: Curve, longest: int = LONGEST, first: int = FIRST) -> None:
+    def __init__(
+        self, verify: Curve, longest: int = LONGEST, first: int = FIRST, alone: Callable[[], float] | None = None
+    ) -> None:
         """``verify``: T_verify by tokens evaluated, which all sources of one target share. ``first``: tokens of a draft
-        while nothing is known, or when drafting is tried again."""
+        while nothing is known, or when drafting is tried again. ``alone``: seconds of a token without a draft, where
+        that is no forward over one."""
         self._verify, self._draft = verify, Line()
+        self._alone = alone or (lambda: verify.seconds(1))
+        self._streams = False
+        """Whether tokens without a draft come in one request, so that one drafted forward more is a dear trial."""
         self._longest, self._first = longest, min(first, longest)
         self._accepted, self._rejected = DRAFT_PRIOR
         self._depth = 1.0
@@ -73,9 +80,17 @@ class Scheduler:
         """So many were done without a draft."""
         self._pause = max(0, self._pause - forwards)
 
+    def streamed(self, tokens: int) -> None:
+        """So many came in one request, without a draft."""
+        self._streams, self._measuring = True, False
+        self.waited(tokens)
+        if not self.off:
+            self._decide(False)
+
     def budget(self) -> int:
         """Tokens to draft now."""
-        return 0 if self._measuring else self._best or self._first
+        waits = self._measuring or (self._streams and self._pause > 0)
+        return 0 if waits else self._best or self._first
 
     def worth(self, chances: Sequence[float], seconds: float) -> int:
         """How many tokens of a draft to have verified, which took so long to make and are kept with these ``chances``:
@@ -117,13 +132,13 @@ class Scheduler:
             self._best = min(2 * self._best, self._longest)
         self._measuring = self._drafted % REMEASURE == 0
         hopeless = self._drafted < DECIDE and self._rejected > HOPELESS and not accepted
-        if self.off or hopeless or self._drafted % DECIDE == 0:
+        if self.off or self._streams or hopeless or self._drafted % DECIDE == 0:
             self._decide(accepted == depth)
 
     def _decide(self, whole: bool) -> None:
         """``whole``: the last draft was accepted to its end."""
         was_off = self.off
-        if 1 in self._verify:
+        if self._streams or 1 in self._verify:
             speeds = {length: self._tokens_per_second(length) for length in LENGTHS if length <= self._longest}
             best = max(speeds.values())
             enough = max(speeds[0], NEARLY * best)
@@ -131,16 +146,21 @@ class Scheduler:
         if self._best:
             self._patience, self._trials = PATIENCE, 0
             return
-        self._trials = self._trials + 1 if was_off and whole else TRIALS
+        self._trials = self._trials + 1 if was_off and whole and not self._streams else TRIALS
         if self._trials >= TRIALS:
             self._trials, self._pause, self._measuring = 0, self._patience, True
+            if self._streams:
+                seldom = SELDOM * self._verify.seconds(1) / max(self._alone(), INSTANT)
+                self._pause = max(self._patience, int(seldom))
             self._patience = min(2 * self._patience, MOST_PATIENCE)
 
     def _tokens_per_second(self, length: int) -> float:
+        if not length:
+            return 1.0 / max(self._alone(), INSTANT)
         a, goes_on = min(self.rate, ALMOST), 1 - self._ended / max(self._grown, 1.0)
         tokens = 1 + a * _series(a * goes_on, length * self._depth)
         drafted = _series(goes_on, length)
-        seconds = self._verify.seconds(drafted + 1) + (self._draft.seconds(drafted) if length else 0.0)
+        seconds = self._verify.seconds(drafted + 1) + self._draft.seconds(drafted)
         return tokens / max(seconds, INSTANT)
 
 

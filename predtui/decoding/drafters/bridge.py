@@ -7,18 +7,36 @@ from collections.abc import Sequence
 from predtui.decoding.base import Drafter
 from predtui.decoding.draft import Draft, Verification
 from predtui.llm.base import LoadedModel, Tokenizer
+from predtui.state.events import Message
 
 PROBE = "The 3 cats, whose über-naïve plan cost 12.50 €,\n  can't wait… 你好 def f(x): return x**2"
 _SAMPLES = 256
+_MORE = (
+    "Müßte d'Artagnan 1234567890 µg 3.14159 (or -2e10)? ¿Qué? Ça, où: œuvre. Здравствуйте, как дела 99%? مرحبا بالعالم "
+    "नमस्ते दुनिया こんにちは世界。안녕하세요 สวัสดี ไทย שלום Ελληνικά 🙂👍🏽 antidisestablishmentarianism   \t\n\n  "
+    "for (int i = 0; i != n; ++i) return a_b.cDe; SELECT * FROM t WHERE x IN (1, 2); https://example.org/a?b=c&d=%20"
+)
 
 
 def same_tokens(target: LoadedModel, draft: LoadedModel) -> bool:
-    """Whether a token means the same to both: equal vocabularies, at a few hundred points, and equal tokenisation."""
+    """Whether a token means the same to both: equal vocabularies, at a few hundred points, and equal tokenisation. Of
+    a target behind a network, of which every token would have to be asked for: equal tokenisation of words in many
+    scripts and of a template's marks."""
+    if target.abilities.generates:
+        return draft.model.vocab_size <= target.model.vocab_size and _tokenised_alike(target, draft)
     size = target.model.vocab_size
     if draft.model.vocab_size != size or target.tokenizer.encode(PROBE) != draft.tokenizer.encode(PROBE):
         return False
     tokens = range(0, size, max(1, size // _SAMPLES))
     return all(target.tokenizer.decode([token]) == draft.tokenizer.decode([token]) for token in tokens)
+
+
+def _tokenised_alike(target: LoadedModel, draft: LoadedModel) -> bool:
+    asked = target.template.render([Message("user", "a")])
+    return all(
+        target.tokenizer.encode(text, special) == draft.tokenizer.encode(text, special)
+        for text, special in ((PROBE, False), (_MORE, False), (asked, True))
+    )
 
 
 class BridgedDrafter:

@@ -61,4 +61,4 @@ def _parents(draft: Draft) -> Sequence[int]:
 
 
 def make(parts: Parts) -> Drafter:
-    return Fused(SuffixCopy(), model.make(parts), parts.trees)
+    return Fused(SuffixCopy(), model.make(parts), parts.target.abilities.trees)

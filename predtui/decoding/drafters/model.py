@@ -14,17 +14,20 @@ from predtui.decoding.parts import Parts
 from predtui.decoding.sampler import Greedy
 from predtui.llm.base import LanguageModel
 
-UNSURE = 0.5
-"""A greedy draft stops where the draft model thinks it less likely than this that all of it is accepted."""
+UNSURE, FAR_UNSURE = 0.5, 0.1
+"""A greedy draft stops where the draft model thinks it less likely than this that all of it is accepted; where the
+target is behind a network, a request costs so much that a long shot is worth another token."""
 
 
 class ModelDrafter:
     """Decodes the draft autoregressively with the target's own sampler. Its noise is that of the position: a
     sampled draft is both a fair draw for speculative sampling and likely to be what the target itself will choose."""
 
-    def __init__(self, model: LanguageModel, sampler: Sampler, is_end: Callable[[int], bool]) -> None:
-        """``is_end``: after which tokens a reply, and so a draft, has ended."""
-        self._model, self._sampler, self._is_end = model, sampler, is_end
+    def __init__(
+        self, model: LanguageModel, sampler: Sampler, is_end: Callable[[int], bool], unsure: float = UNSURE
+    ) -> None:
+        """``is_end``: after which tokens a reply, and so a draft, has ended. ``unsure``: as ``UNSURE``."""
+        self._model, self._sampler, self._is_end, self._unsure = model, sampler, is_end, unsure
 
     def propose(self, context: Sequence[int], budget: int, position: int = 0) -> Draft:
         """Fewer than ``budget`` tokens where the draft is unsure, at an end, or its context is full."""
@@ -35,7 +38,7 @@ class ModelDrafter:
             token = self._sampler.choose(row, position + index)
             if greedy:
                 chance *= math.exp(row.logprob(token))
-                if chance < UNSURE:
+                if chance < self._unsure:
                     break
                 chances.append(chance)
             else:
@@ -55,6 +58,7 @@ class ModelDrafter:
 
 def make(parts: Parts) -> Drafter:
     draft = parts.needed_draft()
-    drafter = ModelDrafter(draft.model, parts.sampler, draft.tokenizer.is_end)
+    unsure = FAR_UNSURE if parts.target.abilities.generates else UNSURE
+    drafter = ModelDrafter(draft.model, parts.sampler, draft.tokenizer.is_end, unsure)
     same = same_tokens(parts.target, draft)
     return drafter if same else BridgedDrafter(parts.target.tokenizer, draft.tokenizer, drafter)

@@ -75,4 +75,4 @@ def shape(budget: int, ranks: int) -> tuple[tuple[int, int], ...]:
 def make(parts: Parts) -> Drafter:
     """Raises PredtuiError where the target does not tell as many likely tokens as are kept."""
     parts.target.require("Token recycling", top=CANDIDATES)
-    return TokenRecycling(parts.target.model.vocab_size, parts.trees)
+    return TokenRecycling(parts.target.model.vocab_size, parts.target.abilities.trees)

@@ -11,8 +11,9 @@ from predtui.decoding.costs.constants import WINDOW
 from predtui.decoding.costs.instrument import Instrument
 from predtui.decoding.costs.spans import TARGET
 from predtui.lab.bench.shared_model import priced
-from predtui.llm.base import LanguageModel, TreeModel
+from predtui.llm.base import LanguageModel, has_trees
 from predtui.llm.scripted import ScriptedModel
+from tests.predgen.distant import DistantModel, Network
 
 
 def instrument(further: float = 0.5) -> tuple[Instrument, LanguageModel]:
@@ -68,7 +69,7 @@ def test_candidates_that_are_verified_with_the_words_before_them_are_added() -> 
 
 def test_a_tree_counts_as_the_tokens_it_evaluates() -> None:
     made, model = instrument()
-    assert isinstance(model, TreeModel)
+    assert has_trees(model)
     model.forward([5, 6])
     model.forward_tree([5, 6, 7], [8, 9], [-1, -1])
     assert made.costs.seconds(3) == 2.0
@@ -87,3 +88,14 @@ def test_what_is_known_follows_a_machine_that_becomes_slower_or_faster(factor: f
             model.forward([5] * 10)
     assert made.costs.seconds(8) == pytest.approx(factor * 1.8)
     assert made.costs.seconds(1) == pytest.approx(factor * 1.1)
+
+
+def test_over_a_network_a_forward_costs_a_round_trip_and_what_is_verified_whatever_is_sent() -> None:
+    clock = VirtualClock()
+    made = Instrument(clock)
+    model = made.around(DistantModel(5, True, Network(wait=lambda: clock.sleep(0.05))))
+    for length in (20, 200):
+        model.forward([5] * length, 8)
+    assert made.costs.seconds(8) == pytest.approx(0.05)
+    assert 20 not in made.costs
+    assert 200 not in made.costs
