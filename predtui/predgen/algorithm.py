@@ -8,12 +8,14 @@ every token computed so far stays in the candidate. Must not know of text, sente
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from predtui.decoding.base import Decoder
 from predtui.llm.base import LoadedModel, Stale, common_prefix, never
 from predtui.predgen.candidates import CandidatePool
+from predtui.predgen.reply_text import ReplyText
 from predtui.predgen.verifiers import CandidateVerifier
 
 
@@ -31,6 +33,8 @@ class Progress:
     """Whether ``rejected`` is still to be verified: some of it may be accepted."""
     generated: int = 0
     """Tokens chosen in this turn so far, for whatever prompt: what was not committed of them was wasted."""
+    before: int = 0
+    """Tokens of the candidate before its answer: a thought."""
 
     @property
     def tokens(self) -> tuple[int, ...]:
@@ -46,13 +50,14 @@ def unlimited(_progress: Progress) -> bool:
 class Prompt:
     """``tokens``, fewer than the model's context, and how much work they are worth. ``ahead``: the prompt has not come,
     but may. ``spare``: the seconds that its verification may take for nothing. ``enough``: asked after each token,
-    whether the candidate need not grow now."""
+    whether the candidate need not grow now; ``longest``: tokens of a candidate that is long enough in any case."""
 
     tokens: Sequence[int]
     stale: Stale = never
     ahead: bool = False
     spare: float = math.inf
     enough: Callable[[Progress], bool] = unlimited
+    longest: int = sys.maxsize
 
 
 class Speculator:
@@ -67,12 +72,14 @@ class Speculator:
         memory: int = 4,
         continuations: int = 0,
     ) -> None:
-        """``decoder``: what regenerates the rest of a reply. ``reply_limit``: the most tokens of a reply.
+        """``decoder``: what regenerates the rest of a reply. ``reply_limit``: the most tokens of one, without thoughts.
         ``memory``: how many candidates are kept for prompts that have come, the present one included;
         ``continuations``: and for prompts that have not."""
         self._model, self._is_end = loaded.model, loaded.tokenizer.is_end
+        self._exact, self._distant = loaded.abilities.verifies == "exact", loaded.abilities.generates
+        self._reply = ReplyText(loaded.tokenizer, loaded.stops, loaded.thinking)
         self._decoder, self.verifier = decoder, verifier
-        self._reply_limit = reply_limit
+        self._reply_limit, self._longest = reply_limit, reply_limit + loaded.room_to_think
         self._candidates = CandidatePool(memory, continuations)
         self._prompt: Sequence[int] = ()
         self._generated = 0
@@ -88,9 +95,16 @@ class Speculator:
         work is stale. Raises Preempted as the model does, with the candidate as it was."""
         if prompt.stale():
             return
-        limit = min(self._reply_limit, self._model.context_size - len(prompt.tokens))
-        kept, rejected = yield from self._verify(prompt, limit)  # k_i ← verifier(P_{i+1}, R_i)
-        yield from self._predictive_generate(kept, prompt, rejected, limit)  # R_{i+1} ← predictive_generate(k_i, ...)
+        limit = min(self._longest, self._model.context_size - len(prompt.tokens))
+        if self._candidates.recall(prompt.tokens, prompt.ahead):
+            # Recognisers flip back and forth: each token of a candidate for this very prompt was chosen for it.
+            yield from self._predictive_generate(len(self.candidate), prompt, (), limit)
+        elif self._exact and (self.candidate or not self._distant):
+            kept, rejected = yield from self._verify(prompt, limit)  # k_i ← verifier(P_{i+1}, R_i)
+            # R_{i+1} ← predictive_generate(k_i, ...)
+            yield from self._predictive_generate(kept, prompt, rejected, limit)
+        else:
+            yield from self._regenerate(prompt, limit)  # both in one
 
     def _predictive_generate(
         self, kept: int, prompt: Prompt, rejected: tuple[int, ...], limit: int
@@ -103,19 +117,16 @@ class Speculator:
             return
         context, position = [*prompt.tokens, *self.candidate], len(self.candidate)
         for token in self._decoder.generate(
-            context, limit - position, self._is_end, prompt.stale, position, guess=rejected[1:]
+            context, min(limit, prompt.longest) - position, self._is_end, prompt.stale, position, guess=rejected[1:]
         ):
             self._choose(token)
             progress = self._progress(kept, rejected, limit)
             yield progress
-            if prompt.enough(progress):
+            if progress.ended or prompt.enough(progress):
                 return
 
     def _verify(self, prompt: Prompt, limit: int) -> Generator[Progress, None, tuple[int, tuple[int, ...]]]:
-        """k_i, and what was rejected of the candidate of which most was accepted. One for this very prompt needs no
-        verification: recognisers flip back and forth, and each of its tokens was chosen for it."""
-        if self._candidates.recall(prompt.tokens, prompt.ahead):
-            return len(self.candidate), ()
+        """k_i, and what was rejected of the candidate of which most was accepted."""
         known = self._candidates.known(limit)
         accepted, lossless, source = tuple[int, ...](), True, known[0]
         for verification in self.verifier.verify(prompt.tokens, known, prompt.spare):
@@ -124,9 +135,31 @@ class Speculator:
             if verification.more:
                 yield Progress(accepted, (), source[len(accepted) :], False, lossless, True, self._generated)
         self._candidates.replace(prompt.tokens, accepted, lossless, prompt.ahead)
-        if verification.next_token is not None and len(accepted) < limit:
+        if verification.next_token is not None and not self._ended(accepted, limit):
             self._choose(verification.next_token)
         return len(accepted), source[len(accepted) :]
+
+    def _regenerate(self, prompt: Prompt, limit: int) -> Iterator[Progress]:
+        """R_{i+1} in one request, for an engine that says nothing of tokens that it is given: what it generates is kept
+        as far as a candidate foretold it, and goes on from there. k_i is known as far as it has come."""
+        known = self._candidates.known(limit)
+        kept, rejected, progress = 0, known[0], None
+        room = min(limit, prompt.longest)
+        for token in self._decoder.generate(prompt.tokens, room, self._is_end, prompt.stale):
+            if progress is None:
+                self._prompt = prompt.tokens
+                self._candidates.replace(prompt.tokens, (), True, prompt.ahead)
+            self._choose(token)
+            tokens = self.candidate
+            foretold = [one for one in known if kept == len(tokens) - 1 and one[: len(tokens)] == tokens]
+            if foretold:
+                kept, rejected = len(tokens), max(foretold, key=len)[len(tokens) :]
+            progress = replace(self._progress(kept, rejected, limit), verifying=kept == len(tokens) and bool(rejected))
+            yield progress
+            if progress.ended or prompt.enough(progress):
+                break
+        if progress is not None and progress.verifying:  # nobody will know
+            yield replace(progress, rejected=(), verifying=False)
 
     @property
     def candidate(self) -> tuple[int, ...]:
@@ -156,6 +189,11 @@ class Speculator:
 
     def _progress(self, kept: int, rejected: tuple[int, ...], limit: int) -> Progress:
         tokens = self.candidate
-        ended = len(tokens) >= limit or (bool(tokens) and self._is_end(tokens[-1]))
         lossless = self._candidates.lossless
-        return Progress(tokens[:kept], tokens[kept:], rejected, ended, lossless, generated=self._generated)
+        ended, before = self._ended(tokens, limit), len(tokens) - self._reply.answered(tokens)
+        return Progress(tokens[:kept], tokens[kept:], rejected, ended, lossless, False, self._generated, before)
+
+    def _ended(self, tokens: Sequence[int], limit: int) -> bool:
+        """Whether nothing follows ``tokens``, of a reply that may have ``limit`` with its thoughts."""
+        reply = self._reply
+        return len(tokens) >= limit or reply.over(tokens) or reply.answered(tokens) >= self._reply_limit

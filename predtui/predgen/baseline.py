@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from predtui.clock import Clock
 from predtui.decoding.autoregressive import generate
 from predtui.decoding.base import Sampler
 from predtui.llm.base import LoadedModel, Stale, aside, common_prefix
 from predtui.llm.rows import Row, Unanswered
-from predtui.predgen.detokenizer import Detokenizer
+from predtui.predgen.reply_text import ReplyText
 from predtui.predgen.window import Window
 from predtui.state.events import Baseline, MeasureBaseline
 from predtui.text import first_sentence
@@ -23,10 +24,11 @@ class BaselineMeter:
     """Plain decoding of a turn's reply, from what a cascade would have in its cache: system prompt and history."""
 
     def __init__(self, loaded: LoadedModel, sampler: Sampler, window: Window, reply_limit: int, clock: Clock) -> None:
-        """``sampler``: that of the reply. ``reply_limit``: the most tokens of one."""
+        """``sampler``: that of the reply. ``reply_limit``: the most tokens of one, without thoughts."""
         self._model, self._tokenizer = loaded.model, loaded.tokenizer
+        self._text = partial(ReplyText, loaded.tokenizer, loaded.stops, loaded.thinking)
         self._sampler, self._window = sampler, window
-        self._reply_limit, self._now = reply_limit, clock.now
+        self._reply_limit, self._longest, self._now = reply_limit, reply_limit + loaded.room_to_think, clock.now
         self._committed: tuple[str, tuple[int, ...]] = ("", ())
         """The last final prompt with the tokens of its reply."""
 
@@ -40,11 +42,11 @@ class BaselineMeter:
         prompt = self._window.tokens(asked.history, asked.prompt)
         cached = common_prefix(prompt, self._window.tokens(asked.history, ""))
         reply = self._reply(asked)
-        limit = min(self._reply_limit, self._model.context_size - len(prompt))
+        limit = min(self._longest, self._model.context_size - len(prompt))
         with aside(self._model, [*prompt, *reply], len(prompt) - cached + limit + 1):
             if stale():
                 return
-            if cached:
+            if cached and self._model.abilities.top:
                 self._model.forward(prompt[:cached])
             plain = self._decoded(prompt, limit, stale)
             if stale():
@@ -62,30 +64,33 @@ class BaselineMeter:
     def _reply(self, asked: MeasureBaseline) -> tuple[int, ...]:
         """The committed tokens to compare with, as far as they go."""
         prompt, reply = self._committed
-        if prompt == asked.prompt and self._tokenizer.decode(reply).strip().startswith(asked.reply):
+        if prompt == asked.prompt and self._text().text(reply).strip().startswith(asked.reply):
             return reply
         return tuple(self._tokenizer.encode(asked.reply))
 
     def _decoded(self, prompt: Sequence[int], limit: int, stale: Stale) -> _Plain:
         """The reply to ``prompt``, timed from the end of the user's words."""
         start, forwards = self._now(), self._model.counters.forwards
-        text, plain = Detokenizer(self._tokenizer).text, _Plain()
+        reply, plain = self._text(), _Plain()
         for token in generate(self._model, prompt, self._sampler, limit, self._tokenizer.is_end, stale):
             plain.tokens.append(token)
+            over = reply.over(plain.tokens) or reply.answered(plain.tokens) >= self._reply_limit
             if not plain.stands:
-                ended = self._tokenizer.is_end(token) or len(plain.tokens) == limit
-                sentence = first_sentence(text(plain.tokens), ended)
+                sentence = first_sentence(reply.text(plain.tokens), over or len(plain.tokens) == limit)
                 plain.stands, plain.sentence = sentence is not None, sentence or ""
                 plain.ttfs_ms = (self._now() - start) * 1000
                 plain.nfetfs = self._model.counters.forwards - forwards
+            if over:
+                break
         return plain
 
     def _gap(self, prompt: Sequence[int], plain: Sequence[int], reply: Sequence[int], divergence: int) -> float:
-        """By how much the logit of the reply's token at ``divergence`` (-1: none) is below the highest."""
-        if divergence < 0:
+        """By how much the logit of the reply's token at ``divergence`` (-1: none) is below the highest; 0 where it
+        tells text alone."""
+        if divergence < 0 or not self._model.abilities.top:
             return 0.0
         row = self._model.forward([*prompt, *plain[:divergence]])[-1]
-        return _gap(row, reply[divergence], self._model.answers.top) if divergence < len(reply) else 0.0
+        return _gap(row, reply[divergence], self._model.abilities.top) if divergence < len(reply) else 0.0
 
 
 @dataclass(slots=True)

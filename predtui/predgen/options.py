@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 from predtui.decoding.assembly import DecodingOptions
 from predtui.llm.default import language_model
 from predtui.llm.llamacpp.repacking import AUTO
+from predtui.llm.placement import USUAL, Placement
 from predtui.models.shipped import POCKET
 from predtui.settings import LlmSettings
 
@@ -37,6 +39,7 @@ class SpeculationOptions:
     threads: int = 0
     context: int = 0
     weights: str = AUTO
+    placement: Placement = USUAL
     verifier: str = "greedy"
     temperature: float = 0.0
     top_k: int = 0
@@ -47,6 +50,10 @@ class SpeculationOptions:
     system: str = ""
     """The system prompt; empty: what suits the model's size."""
     reply_tokens: int = 256
+    thinking: str = "off"
+    """How much a model that can think does before it answers ..."""
+    thought_tokens: int = 1024
+    """... and in how many tokens at most, beside those of its reply."""
     candidate_tokens: int = 64
     """A candidate grows no longer while input goes on ..."""
     beyond_sentence: int = 6
@@ -60,6 +67,8 @@ class SpeculationOptions:
     word."""
     guesses: str = "both"
     """Who makes them, one of ``lookahead.GUESSES``."""
+    remote_budget: float = math.inf
+    """Tokens that may be wasted for each that is spoken, where the engine is behind a network."""
     policy: bool = True
     """Whether the measured cost of a forward decides how much one verifies, and whether looking ahead goes on."""
     position_seeded: bool = True
@@ -74,16 +83,25 @@ class SpeculationOptions:
     @classmethod
     def of(cls, settings: LlmSettings) -> SpeculationOptions:
         return cls(
-            model=language_model(settings.model, settings.engine),
+            model=language_model(settings.model, settings.engine, url=settings.url, folder=settings.folder),
             engine=settings.engine,
             threads=settings.threads,
             context=settings.context,
             weights=settings.weights,
+            placement=Placement.of(settings),
             verifier=settings.verifier,
             temperature=settings.temperature,
+            top_k=settings.top_k,
+            top_p=settings.top_p,
+            min_p=settings.min_p,
             seed=settings.seed,
+            system=settings.system,
+            reply_tokens=settings.reply_tokens,
+            thinking=settings.thinking,
+            thought_tokens=settings.thought_tokens,
             clause=settings.clause,
             memory=settings.memory,
             continuations=settings.continuations,
+            remote_budget=settings.remote_budget,
             decoding=DecodingOptions(settings.decoder, settings.drafter, settings.draft, settings.datastore),
         )

@@ -25,9 +25,12 @@ class Preemption:
         self.halt = Halt(asked)
         self.answering = ""
         """The prompt that has come last."""
+        self.every_word = False
+        """Whether partial prompts end it too: where one waits for a network, not for a forward."""
         self._now, self._enabled, self._answering_ahead = clock.now, enabled, answering_ahead
         self._urgent = Event()
         """The last event that set the halt."""
+        self._handled = Event()
         self._came: tuple[Event, float] = Event(), 0.0
         """The last event that came, and when."""
 
@@ -35,8 +38,8 @@ class Preemption:
         """Called in the host's thread, while the stage may be at work."""
         self._came = event, self._now()
         if isinstance(event, Transcript):
-            ahead = self._answering_ahead()
-            overtakes = event.final and event.prompt != (self.answering if ahead is None else ahead)
+            another = event.prompt != self._made()
+            overtakes = another and (event.final or self.every_word)
         else:
             overtakes = isinstance(event, TurnStarted | Interrupt)
         if overtakes and self._enabled:
@@ -45,10 +48,23 @@ class Preemption:
 
     def handled(self, event: Event) -> None:
         """``event`` is handled now."""
+        self._handled = event
         if event.generation >= self._urgent.generation:
             self.halt.clear()
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether what has come meanwhile, or is handled now, asks for the very reply that is being made."""
+        last, _ = self._came
+        news = last is not self._handled or self._answering_ahead() is not None
+        return isinstance(last, Transcript) and news and last.prompt == self._made()
 
     def late(self, event: Event) -> float:
         """Seconds since ``event`` came, where it is the last."""
         last, came = self._came
         return self._now() - came if event is last else 0.0
+
+    def _made(self) -> str:
+        """The prompt whose reply is being made."""
+        ahead = self._answering_ahead()
+        return self.answering if ahead is None else ahead

@@ -13,7 +13,9 @@ from predtui.decoding.base import Sampler
 from predtui.decoding.draft import Draft, Verification
 from predtui.llm.base import LoadedModel
 from predtui.llm.rows import Rows
+from predtui.llm.thinking import fragment
 from predtui.predgen.prompts import JUDGE_QUESTION
+from predtui.predgen.reply_text import ReplyText
 from predtui.state.events import Message
 from predtui.text import first_sentence
 
@@ -28,9 +30,10 @@ class Reflection(ExactMatch):
 
     def __init__(self, loaded: LoadedModel, sampler: Sampler, _number: int = 0) -> None:
         """Raises PredtuiError where the model does not tell how likely yes and no are."""
-        loaded.require("The reflection verifier", logprob=True)
+        loaded.require("The reflection verifier", logprob=True, exact=True)
         super().__init__(sampler)
-        self._model, self._tokenizer = loaded.model, loaded.tokenizer
+        self._model, self._is_end = loaded.model, loaded.tokenizer.is_end
+        self._text = ReplyText(loaded.tokenizer, loaded.stops, loaded.thinking).text
         self._sampler = sampler
         self._question = _question(loaded)
         self._yes, self._no = ([*_openings(loaded, word)] for word in ("yes", "no"))
@@ -41,17 +44,19 @@ class Reflection(ExactMatch):
         if not judged or len(prompt) + len(asked.tokens) > self._model.context_size:
             return None
         rule = _Judgement(self._sampler, len(judged), self._yes, self._no)
-        verification = verify(self._model, prompt, asked, rule, 0, self._tokenizer.is_end)
+        verification = verify(self._model, prompt, asked, rule, 0, self._is_end)
         return verification if verification.path else None
 
     def _first_sentence(self, candidate: Sequence[int]) -> list[int]:
-        """The tokens up to the end of the first sentence; all, but for an end token, where it has none yet."""
-        tokens = [token for token in candidate if not self._tokenizer.is_end(token)]
-        sentence = first_sentence(self._tokenizer.decode(tokens), complete=len(tokens) < len(candidate))
+        """The tokens up to the end of the first sentence; all, but for an end token, where it has none yet; none while
+        there is nothing but a thought."""
+        tokens = [token for token in candidate if not self._is_end(token)]
+        text = self._text(tokens)
+        sentence = first_sentence(text, complete=len(tokens) < len(candidate))
         if sentence is None:
-            return tokens
+            return tokens if text.strip() else []
         for count in range(1, len(tokens)):
-            if self._tokenizer.decode(tokens[:count]).strip() == sentence.strip():
+            if self._text(tokens[:count]).strip() == sentence.strip():
                 return tokens[:count]
         return tokens
 
@@ -71,10 +76,12 @@ class _Judgement:
 
 
 def _question(loaded: LoadedModel) -> list[int]:
-    """What follows an answer, in the model's own template: its end, the question, the beginning of the judgement."""
+    """What follows an answer, in the model's own template: its end, the question, the beginning of the judgement, which
+    is given without a thought."""
     messages = [Message("user", "?"), Message("assistant", _MARK), Message("user", JUDGE_QUESTION)]
     rendered = loaded.template.render(messages)
-    return loaded.tokenizer.encode(rendered.rpartition(_MARK)[2], special=True)
+    closing = loaded.thinking.closing if loaded.thinking else ""
+    return fragment(loaded.tokenizer, rendered.rpartition(_MARK)[2] + closing)
 
 
 def _openings(loaded: LoadedModel, word: str) -> Iterator[int]:

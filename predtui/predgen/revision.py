@@ -10,16 +10,19 @@ from dataclasses import replace
 
 from predtui.decoding.base import Decoder, DecodingStatistics
 from predtui.llm.base import Tokenizer
+from predtui.llm.thoughts import Thinking
 from predtui.predgen.algorithm import Progress
-from predtui.predgen.detokenizer import Detokenizer
+from predtui.predgen.reply_text import ReplyText
 from predtui.state.events import (
     Candidate,
     Decoding,
     Event,
+    Notice,
     Outcome,
     ReplyCommitted,
     ReplyFinished,
     SentenceAhead,
+    Thought,
     Verdict,
     Work,
 )
@@ -28,6 +31,8 @@ from predtui.text import clause_end, first_clause, first_sentence, sentence_end
 COALESCE_MS = 30.0
 COALESCE_TOKENS = 8
 """A ``Candidate`` is emitted at most so often, whichever comes first."""
+LAST_WORDS = 2000
+"""Characters of a thought that are told, its last ones."""
 
 
 class Revision:
@@ -35,6 +40,7 @@ class Revision:
 
     ``elapsed_ms`` and ``forwards``: time and forwards since the arrival. ``ahead`` is the sentence last sent to be
     synthesised. By ``clause``, the first clause of the reply is emitted, and spoken, as a sentence of its own.
+    ``stops`` and ``thinking`` as ``ReplyText`` has them.
     """
 
     def __init__(
@@ -47,6 +53,8 @@ class Revision:
         ahead: str = "",
         final: bool = False,
         clause: bool = False,
+        stops: Sequence[str] = (),
+        thinking: Thinking | None = None,
     ) -> None:
         self.prompt = prompt
         self.ahead = ahead
@@ -54,19 +62,24 @@ class Revision:
         self.committed: list[str] = []
         self.sentence_tokens = 0
         """Tokens of the candidate when its first sentence stood; 0 before."""
-        self._is_end, self._verifier = tokenizer.is_end, verifier
-        self._text, self._kept, self._former = (Detokenizer(tokenizer).text for _ in range(3))
+        self._verifier = verifier
+        self._reply, kept, former = (ReplyText(tokenizer, stops, thinking) for _ in range(3))
+        self._text, self._kept, self._former = self._reply.text, kept.text, former.text
         """Of the candidate, of what was kept of the former one, and of the former one."""
         self._first, self._first_end = (first_clause, clause_end) if clause else (first_sentence, sentence_end)
+        self._former_over = former.over
         self._elapsed_ms, self._forwards = elapsed_ms, forwards
         self._outcome: Outcome | None = None
         self._verdict: Verdict | None = None
         self._end = 0
+        self._thinks, self._thought_ms = True, 0.0
+        """Whether the reply was in its thought at the last step, and how long that took."""
         self._emitted_tokens, self._emitted_ms = -COALESCE_TOKENS, 0.0
 
     def emit(self, progress: Progress) -> Iterator[Event]:
         """What this step of the work brings; call it for each, in order."""
         text = self._text(progress.tokens)
+        self._think(progress.tokens)
         stands = progress.ended or self._first(text) is not None
         if self._outcome is None and (stands or not progress.verifying):
             self._outcome = self._judge(progress, text)
@@ -84,17 +97,19 @@ class Revision:
         if self._verdict is None:
             yield self._judged(progress)
         if self.final:
+            yield from self._unanswered(progress.tokens)
             yield self.reply(progress)
 
     def reply(self, progress: Progress, interrupted: bool = False) -> ReplyFinished:
         """The reply as far as it is committed."""
         verdict = self._verdict or self._judged(progress)
-        ended = bool(progress.tokens) and self._is_end(progress.tokens[-1])
+        ended = self._reply.over(progress.tokens)
         return ReplyFinished(
             prompt=self.prompt,
             text="".join(self.committed),
             sentences=len(self.committed),
             tokens=len(progress.tokens),
+            thought=self._thought(progress.tokens),
             generated=progress.generated,
             forwards=self._forwards(),
             ttfs_ms=verdict.ms,
@@ -105,6 +120,22 @@ class Revision:
             reason="interrupted" if interrupted else "end" if ended else "length",
         )
 
+    def _unanswered(self, tokens: Sequence[int]) -> Iterator[Notice]:
+        """Says why there is nothing to say, where a reply has ended within its thought."""
+        if self._reply.thinks(tokens) and not self.committed:
+            why = f"The reply ended within its thought, after {len(tokens)} tokens: there is no answer."
+            yield Notice(text=f"{why} Set llm.thinking to off or brief, or llm.context higher.", severity="warning")
+
+    def _think(self, tokens: Sequence[int]) -> None:
+        """Keep count of how long the thought takes."""
+        if self._thinks:
+            self._thought_ms = self._elapsed_ms()
+        self._thinks = self._reply.thinks(tokens)
+
+    def _thought(self, tokens: Sequence[int]) -> Thought:
+        count = len(tokens) - self._reply.answered(tokens)
+        return Thought(self._reply.thought(tokens)[-LAST_WORDS:], count, self._thought_ms) if count else Thought()
+
     def _judge(self, progress: Progress, text: str) -> Outcome:
         """Accept: the first sentence of a candidate was accepted, or recalled. Partial: some tokens were."""
         sentence = self._first(text, progress.ended)
@@ -113,8 +144,7 @@ class Revision:
         return "partial" if progress.kept else "reject"
 
     def _sentence_of(self, candidate: Sequence[int]) -> str | None:
-        complete = bool(candidate) and self._is_end(candidate[-1])
-        return self._first(self._former(candidate), complete)
+        return self._first(self._former(candidate), self._former_over(candidate))
 
     def _first_sentence(self, progress: Progress, text: str) -> Iterator[Event]:
         """The first sentence is complete: it is emitted before what only describes it."""
@@ -156,6 +186,7 @@ class Revision:
             new=text[len(kept) :],
             rejected=rejected[len(kept) :],
             tokens=len(progress.tokens),
+            thought=self._thought(progress.tokens),
             complete=progress.ended,
         )
 

@@ -15,11 +15,15 @@ from predtui.decoding.costs.curve import Curve
 from predtui.errors import PredtuiError
 from predtui.llm.base import Preempted, leave
 from predtui.llm.load import Loader, load
+from predtui.llm.requested import ServerTimes
+from predtui.llm.waiting import ServiceError
 from predtui.predgen.assembly import Sources, assembled, prefill
 from predtui.predgen.baseline import BaselineMeter
+from predtui.predgen.loading import Loading
 from predtui.predgen.lookahead.idle import IdleWork
 from predtui.predgen.options import SpeculationOptions
 from predtui.predgen.preemption import Preemption
+from predtui.predgen.spending import GUESSES
 from predtui.predgen.turn import SpeculatedTurn
 from predtui.settings import LlmSettings
 from predtui.state.events import (
@@ -28,6 +32,7 @@ from predtui.state.events import (
     Interrupt,
     MeasureBaseline,
     Notice,
+    ReplyFinished,
     SentenceAhead,
     Transcript,
     TurnStarted,
@@ -36,8 +41,9 @@ from predtui.state.stage import StageContext
 
 
 def create(options: SpeculationOptions) -> SpeculationStage:
-    loader = partial(load, weights=options.weights)
-    return SpeculationStage(options, loader, draft_loader=loader, remembers=True)
+    loader, loading = partial(load, weights=options.weights, placement=options.placement), Loading()
+    told = partial(loader, told=loading)
+    return SpeculationStage(options, told, draft_loader=loader, remembers=True, loading=loading)
 
 
 def from_settings(settings: LlmSettings) -> SpeculationStage:
@@ -62,11 +68,14 @@ class SpeculationStage:
         costs: Curve | None = None,
         draft_loader: Loader = load,
         remembers: bool = False,
+        loading: Loading | None = None,
+        times: ServerTimes | None = None,
     ) -> None:
         """``costs``: seconds of a forward by the tokens it evaluates; None: measured when the model is opened, or,
-        where the stage ``remembers``, when it is first opened on a machine."""
+        where the stage ``remembers``, when it is first opened on a machine. ``loading``: what the loader tells how far
+        it is. ``times``: what is known of the server of a model behind a network; None: it is tried."""
         self._options = options
-        self._sources = Sources(loader, draft_loader, costs, remembers)
+        self._sources = Sources(loader, draft_loader, costs, remembers, loading, times)
         self._opened = ExitStack()
         """Closes what ``open`` has opened, however far it came."""
         self._spoken = self._listening = False
@@ -77,15 +86,18 @@ class SpeculationStage:
         self._context = context
         self._preemption = Preemption(context.clock, options.preempts, self._answering_ahead, context.stale)
         self._idle = IdleWork(options.continuations > 0, always=not options.policy)
-        self._parts = parts = yield from assembled(options, self._sources, context, self._preemption.halt, self._opened)
-        context.watch(self._preemption.arrived)  # from here on: what is computed to open is for whatever comes
+        self._parts = parts = yield from assembled(options, self._sources, context, self._preemption, self._opened)
+        self._preemption.every_word = parts.loaded.abilities.generates
+        context.watch(self._arrived)  # from here on: what is computed to open is for whatever comes
         self._baseline = BaselineMeter(parts.loaded, parts.plain, parts.window, options.reply_tokens, context.clock)
         self._turn = self._new_turn(TurnStarted())
         if parts.costs:
             context.allow(parts.costs.seconds(CHUNK))
 
     def handle(self, event: Event) -> Iterator[Event]:
+        distance = self._parts.distance
         self._preemption.handled(event)
+        distance.handled(event)
         try:
             if isinstance(event, TurnStarted):
                 self._start(event)
@@ -93,13 +105,25 @@ class SpeculationStage:
                 yield from self._transcript(event)
             elif isinstance(event, Interrupt):
                 self._listen(False)
-                yield from self._turn.interrupt()
+                yield from self._replied(self._turn.interrupt())
             elif isinstance(event, Configure):
                 yield from self._configure(event)
             elif isinstance(event, MeasureBaseline):
-                yield from self._baseline.measure(event, self._context.stale)
+                with self._parts.spending.aside():
+                    yield from self._baseline.measure(event, self._context.stale)
         except Preempted:
             self._context.log.debug("%s was pre-empted between chunks", type(event).__name__)
+        except ServiceError as error:
+            if not error.passing or (isinstance(event, Transcript) and event.final):
+                raise
+            self._context.log.warning("%s Nothing is guessed meanwhile.", error.message)
+        finally:
+            distance.over()
+        yield from self._spent()
+
+    def _arrived(self, event: Event) -> None:
+        self._preemption.arrived(event)
+        self._parts.distance.arrived(event)
 
     def idle(self) -> Iterator[Event]:
         """A forward for what may come."""
@@ -108,7 +132,12 @@ class SpeculationStage:
             self._turn.ahead = step.text
         if step is not None and not self._context.stale():
             yield step
+        if self._parts.spending.used_up(GUESSES):
+            self._idle.drop()
         self._schedule()
+        if not self._idle.pending:
+            self._parts.distance.over()
+            yield from self._spent()
 
     def close(self) -> None:
         self._opened.close()
@@ -118,6 +147,7 @@ class SpeculationStage:
         self._spoken = event.source != "typed"
         self._listen(self._spoken)
         self._parts.speculator.reset()
+        self._parts.spending.begin()
         self._turn = self._new_turn(event)
         prefill(self._parts.loaded.model, self._turn.opening)
 
@@ -127,12 +157,24 @@ class SpeculationStage:
     def _transcript(self, event: Transcript) -> Iterator[Event]:
         self._rest()
         self._listen(self._spoken and event.unfinished and not event.final)
-        yield from self._turn.hear(event)
-        open_ended = event.text and not event.final and not event.settling
-        if open_ended and self._idle.pays:
+        yield from self._replied(self._turn.hear(event))
+        asking = self._parts.distance.asking
+        open_ended = event.text and not event.final and not event.settling and asking.stops
+        if open_ended and not self._context.stale() and self._idle.pays and not self._parts.spending.used_up(GUESSES):
             turn = self._turn
             self._idle.begin(self._parts.lookahead.work(turn.history, event, self._context.stale, turn.risk))
             self._schedule()
+
+    def _replied(self, events: Iterator[Event]) -> Iterator[Event]:
+        """``events``, the tokens of whose reply were not wasted."""
+        for event in events:
+            if isinstance(event, ReplyFinished):
+                self._parts.spending.spoken(event.tokens)
+            yield event
+
+    def _spent(self) -> Iterator[Event]:
+        parts = self._parts
+        yield from parts.spending.events(len(parts.speculator.candidate), parts.distance.asking.asks)
 
     def _configure(self, event: Configure) -> Iterator[Event]:
         if not event.verifier:

@@ -6,16 +6,18 @@ Must not know of queues, of how a stage is opened, or of what is done in idle ti
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator, Sequence
-from functools import partial
+from functools import cached_property, partial
 
 from predtui.llm.base import Stale, common_prefix, never
-from predtui.predgen.algorithm import Progress, Prompt, unlimited
+from predtui.predgen.algorithm import Progress, Prompt
 from predtui.predgen.assembly import SpeculationParts
 from predtui.predgen.baseline import BaselineMeter
 from predtui.predgen.lookahead.idle import IdleWork
 from predtui.predgen.preemption import Preemption
 from predtui.predgen.revision import Revision
+from predtui.predgen.spending import WORDS
 from predtui.state.events import Event, Message, ReplyFinished, Transcript
 from predtui.state.stage import StageContext
 
@@ -33,8 +35,6 @@ class SpeculatedTurn:
         history: Sequence[Message] = (),
     ) -> None:
         self.history = history
-        self.opening = parts.window.tokens(history, "")
-        """What stands before the user's words."""
         self.ahead = ""
         """The sentence last sent to be synthesised."""
         self._parts, self._options, self._context = parts, parts.options, context
@@ -42,6 +42,11 @@ class SpeculatedTurn:
         self._heard = Transcript()
         self._unfinished: tuple[Revision, Progress] | None = None
         """A final revision whose reply is still being generated."""
+
+    @cached_property
+    def opening(self) -> Sequence[int]:
+        """What stands before the user's words. Raises as the tokenizer does, which may be a server's."""
+        return self._parts.window.tokens(self.history, "")
 
     def hear(self, heard: Transcript) -> Iterator[Event]:
         """What is said so far, or all of it. An unfinished word changes nothing."""
@@ -71,8 +76,12 @@ class SpeculatedTurn:
         return saved + costs.seconds(1)
 
     def _speculate(self, heard: Transcript) -> Iterator[Event]:
-        """One round of Algorithm 1; after the final prompt, the whole reply. Nothing more is said once it is stale."""
+        """One round of Algorithm 1, if it may cost that; after the final prompt, the whole reply. Nothing more is said
+        once it is stale."""
         self._preemption.answering = heard.prompt
+        asking = self._parts.distance.asking
+        if not heard.final and (self._parts.spending.used_up(_share(heard)) or not asking.admits(heard)):
+            return
         revision = self._revision(heard)
         self._unfinished = (revision, Progress((), (), (), False, True)) if heard.final else None
         stale = self._context.stale if self._options.preempts or heard.final else never
@@ -97,8 +106,12 @@ class SpeculatedTurn:
         tokens = self._parts.window.tokens(self.history, heard.prompt)
         spare = self._spare(heard, tokens)
         self._idle.prompted(len(speculator.candidate_for(tokens)))
-        enough = unlimited if heard.final else partial(self._enough, revision)
-        return speculator.advance(Prompt(tokens, stale, spare=spare, enough=enough))
+        if heard.final:
+            return speculator.advance(Prompt(tokens, stale, spare=spare))
+        most = self._options.candidate_tokens + self._parts.loaded.room_to_think
+        longest = sys.maxsize if self._options.rounds else most
+        enough = partial(self._enough, revision, _share(heard))
+        return speculator.advance(Prompt(tokens, stale, spare=spare, enough=enough, longest=longest))
 
     def _spare(self, heard: Transcript, prompt: Sequence[int]) -> float:
         """Seconds that the verification for ``prompt`` may lose: any number while more is to come; ``risk`` where the
@@ -109,14 +122,15 @@ class SpeculatedTurn:
             return max(self.risk(prompt) - self._preemption.late(heard), least)
         return self.risk(prompt) if heard.paused else math.inf
 
-    def _enough(self, revision: Revision, progress: Progress) -> bool:
-        """Whether the candidate need not grow before the input does."""
+    def _enough(self, revision: Revision, share: float, progress: Progress) -> bool:
+        """Whether the candidate need not grow before the input does; ``share``: of the budget, what it may cost."""
         if rounds := self._options.rounds:
             begins = not progress.kept and not progress.rejected
             return rounds.ends(len(progress.new), begins) and self._context.stale()
         length, sentence = len(progress.tokens), revision.sentence_tokens
         beyond = sentence and length >= sentence + self._options.beyond_sentence
-        return bool(beyond) or length >= self._options.candidate_tokens
+        long_enough = bool(beyond) or length - progress.before >= self._options.candidate_tokens
+        return long_enough or self._parts.spending.used_up(share)
 
     def _revision(self, heard: Transcript) -> Revision:
         now, counters = self._context.clock.now, self._parts.loaded.model.counters
@@ -130,4 +144,11 @@ class SpeculatedTurn:
             ahead=self.ahead,
             final=heard.final,
             clause=self._options.clause,
+            stops=self._parts.loaded.stops,
+            thinking=self._parts.loaded.thinking,
         )
+
+
+def _share(heard: Transcript) -> float:
+    """Of the budget, what may be spent on it."""
+    return 1.0 if heard.paused else WORDS

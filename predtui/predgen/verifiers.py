@@ -14,7 +14,7 @@ from predtui.decoding.accept import Acceptance, ExactMatch, TopK, verify
 from predtui.decoding.base import Sampler
 from predtui.decoding.costs.curve import Curve
 from predtui.decoding.draft import Verification
-from predtui.llm.base import LoadedModel, TreeModel, common_prefix
+from predtui.llm.base import LoadedModel, common_prefix
 from predtui.predgen.candidates import AcceptanceEstimate, Budget, candidate_tree
 from predtui.registry import VERIFIERS
 
@@ -60,7 +60,7 @@ class CandidateVerifier:
         if judged is not None:
             yield judged
             return
-        candidates = candidates if isinstance(self._model, TreeModel) else candidates[:1]
+        candidates = candidates if self._model.abilities.trees else candidates[:1]
         new, self._prompt = max(1, len(prompt) - common_prefix(self._prompt, prompt)), prompt
         context, left, more = list(prompt), candidates, True
         while more:
@@ -93,7 +93,7 @@ def greedy(_loaded: LoadedModel, sampler: Sampler, _number: int) -> Acceptance:
 
 def top(loaded: LoadedModel, sampler: Sampler, number: int) -> Acceptance:
     """Raises PredtuiError where the model does not tell so many."""
-    loaded.require(f"The verifier top{number}", top=number)
+    loaded.require(f"The verifier top{number}", top=number, exact=True)
     return TopK(sampler, number)
 
 

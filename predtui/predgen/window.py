@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from predtui.llm.base import LoadedModel
 from predtui.state.events import Message
+from predtui.words import begins_word
 
 _REMEMBERED = 4096
 """Exchanges whose sizes are remembered, so that a long conversation is not tokenised anew at every word."""
@@ -48,11 +49,11 @@ class Window:
         while len(tokens) > self.budget and exchanges:
             exchanges = self._cut(exchanges)
             tokens = self._render(exchanges, user)
-        words = user.split(" ")
-        while len(tokens) > self.budget and len(words) > 1:
+        begins = [at for at in range(len(user)) if begins_word(user, at)] if len(tokens) > self.budget else []
+        while len(tokens) > self.budget and len(begins) > 1:
             excess = (len(tokens) - self.budget) / len(tokens)
-            words = words[max(1, int(len(words) * excess / 2)) :]
-            tokens = self._render((), " ".join(words))
+            begins = begins[max(1, int(len(begins) * excess / 2)) :]
+            tokens = self._render((), user[begins[0] :])
         return tokens[-self.budget :]
 
     def _latest(self, exchanges: Sequence[Exchange]) -> list[Exchange]:

@@ -7,6 +7,7 @@ few thousand tokens of a reply are a few thousand draws.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -19,8 +20,9 @@ from predtui.decoding.base import Decoder, Sampler
 from predtui.decoding.costs.instrument import Instrument
 from predtui.decoding.parts import Parts
 from predtui.decoding.sampler import Seeded
+from predtui.llm.abilities import Abilities
 from predtui.llm.base import Counters, LoadedModel
-from predtui.llm.rows import Answers, ArrayRows, Logits, Rows
+from predtui.llm.rows import ArrayRows, Logits, Rows
 from predtui.llm.scripted import CharacterTokenizer, MarkedTemplate
 from predtui.registry import DECODERS, DRAFTERS
 from tests.laws.test_decoders import no_end, store_of
@@ -43,8 +45,8 @@ class Chain:
         return SIZE
 
     @property
-    def answers(self) -> Answers:
-        return Answers.all(SIZE)
+    def abilities(self) -> Abilities:
+        return replace(Abilities.of_logits(SIZE), trees=True)
 
     @property
     def context_size(self) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import pytest
@@ -18,6 +18,7 @@ from predtui.decoding.autoregressive import Autoregressive, generate
 from predtui.decoding.base import Decoder, Sampler
 from predtui.decoding.jacobi import Jacobi
 from predtui.decoding.sampler import Greedy, Seeded
+from predtui.lab.random_gguf import LAYERS, Shape, write
 from predtui.llm.base import LoadedModel
 from predtui.llm.llamacpp.exactness import known_exact
 from predtui.llm.load import load
@@ -98,7 +99,7 @@ def speculate(
 
 @pytest.mark.parametrize("verifier", [entry.choice for entry in VERIFIERS.values() if entry.lossless])
 @given(histories, prompts, samplers, st.integers(0, 5), switches)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_commits_what_plain_decoding_gives(
     verifier: str,
     history: list[tuple[str, int | None, bool]],
@@ -136,8 +137,30 @@ def test_no_verifier_calls_a_reply_lossless_that_plain_decoding_does_not_give(
         assert list(steps[-1].tokens) == plain
 
 
+@given(histories, prompts, samplers, st.integers(0, 5), switches, st.lists(st.text("etaoi ", min_size=1, max_size=3)))
+@settings(max_examples=50, deadline=None)
+def test_a_reply_ends_at_a_stop_string_as_plain_decoding_would(
+    history: list[tuple[str, int | None, bool]],
+    final: str,
+    sampler: Sampler,
+    seed: int,
+    on: Switches,
+    stops: list[str],
+) -> None:
+    def opened() -> LoadedModel:
+        return replace(load(str(seed), engine="scripted", context=160), stops=tuple(stops))
+
+    speculator, prompt, steps = speculate(opened(), sampler, history, final, on)
+    whole = plain_reply(fresh := opened(), prompt, sampler, REPLY_LIMIT)
+    heads = (whole[:count] for count in range(1, len(whole)))
+    plain = next((head for head in heads if any(stop in fresh.tokenizer.decode(head) for stop in stops)), whole)
+    assert list(steps[-1].tokens) == list(speculator.candidate) == plain
+    assert steps[-1].ended
+    assert all(step.lossless for step in steps)
+
+
 @given(histories, prompts, samplers)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_each_step_costs_one_forward_at_most_and_none_of_a_verification_is_for_nothing(
     history: list[tuple[str, int | None, bool]], final: str, sampler: Sampler
 ) -> None:
@@ -176,16 +199,21 @@ def test_the_same_prompt_again_costs_nothing(said: str, sampler: Sampler) -> Non
     assert [step.kept for step in again] == [steps[-1].tokens]
 
 
-@pytest.fixture(scope="module", params=["llamacpp", "llamacpp pocket", "torch", "torch pocket"])
+@pytest.fixture(
+    scope="module", params=["llamacpp", "llamacpp pocket", "llamacpp lfm2", "llamacpp mamba", "torch", "torch pocket"]
+)
 def real(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LoadedModel]:
-    """Each engine with random weights and with the pocket model."""
+    """Each engine with random weights, those of networks that keep a state among them, and with the pocket model."""
     engine, _, name = request.param.partition(" ")
     if engine == "torch":
         pytest.importorskip("transformers")
-    if name and not asset("pocket", "target", "model.gguf").is_file():
+    if name == "pocket" and not asset("pocket", "target", "model.gguf").is_file():
         pytest.skip("the pocket model is not there")
+    path = tmp_path_factory.mktemp("laws") / "tiny"
+    if name in LAYERS:
+        name = str(write(path, Shape(name)))
     tiny = tiny_folder.write if engine == "torch" else tiny_gguf.write
-    loaded = load(name or str(tiny(tmp_path_factory.mktemp("laws") / "tiny")), engine, threads=1)
+    loaded = load(name or str(tiny(path)), engine, threads=1)
     yield loaded
     loaded.model.close()
 

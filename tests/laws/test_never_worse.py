@@ -11,7 +11,7 @@ from predtui.lab.bench.methods import METHODS
 from predtui.lab.bench.simulation import ROUNDING, run, simulated
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10**9))
 def test_a_turn_is_never_later_by_more_than_a_forward(seed: int) -> None:
     turn = simulated(random.Random(seed), METHODS["greedy"])

@@ -41,7 +41,7 @@ def spoken(pace: Pace, kills: list[int], lagging: bool) -> tuple[Harness, int]:
     st.sampled_from([0.0, 3.0, 30.0]),
     st.booleans(),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_a_recogniser_killed_at_any_moments_answers_all_that_was_said_or_the_turn_is_refused(
     kills: list[int], load_s: float, hear_s: float, lagging: bool
 ) -> None:

@@ -52,7 +52,7 @@ def act(harness: Harness, what: str, which: str) -> None:
 
 
 @given(st.lists(ACTIONS, max_size=80))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 def test_only_replies_to_final_prompts_are_committed_and_spoken(actions: list[tuple[str, str]]) -> None:
     harness = Harness(cast(Pace(words=("x", "y"))), lagging=True)
     for what, which in actions:
@@ -86,7 +86,7 @@ def test_only_replies_to_final_prompts_are_committed_and_spoken(actions: list[tu
 
 
 @given(st.lists(ACTIONS, max_size=60))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_generations_only_grow(actions: list[tuple[str, str]]) -> None:
     harness = Harness(cast(Pace(words=("x", "y"))), lagging=True)
     for what, which in actions:

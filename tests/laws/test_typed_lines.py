@@ -73,7 +73,7 @@ def act(harness: Harness, line: Line, what: str, which: str) -> str:
 
 
 @given(st.lists(ACTIONS, max_size=60))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 def test_the_prompts_that_come_out_are_those_that_went_in(actions: list[tuple[str, str]]) -> None:
     harness = Harness(cast(Pace(words=("x", "y"))), lagging=True, pause_s=0.06)
     line, ended = Line(), []

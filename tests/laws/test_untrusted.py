@@ -68,7 +68,7 @@ def pocket() -> Iterator[LoadedModel]:
     loaded.model.close()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     text=st.lists(st.sampled_from(MARKS), min_size=1, max_size=5).map("".join),
     role=st.sampled_from(("user", "assistant")),
@@ -117,13 +117,41 @@ def calls(path: Path) -> Iterator[tuple[str, ast.Call]]:
 
 NEVER = re.compile(
     r"eval|exec|__import__|os\.(system|popen)|.*\.(bind|listen_on|create_server|start_server|create_connection)|"
-    r"(.*\.)?(hf_hub_download|urlopen|urlretrieve|HTTPServer|unsafe_load)|socket\.socket|(requests|httpx)\..*"
+    r"(.*\.)?(hf_hub_download|urlopen|urlretrieve|build_opener|HfApi|HTTPServer|unsafe_load)|socket\.socket|"
+    r"(requests|httpx2?)\..*"
 )
 
 
+CLIENT = "llm/remote/client.py"
+"""What speaks to a server of language models, where the settings name one."""
+PULLS = {"models/connection.py: urllib.request.build_opener", "models/hub.py: HfApi"}
+"""What fetches models, for those who ask for it."""
+ASKING = {"commands/models.py", "models/download.py", "models/hub.py", "models/prepare.py", "models/pull.py"}
+"""Who uses that: what runs when a person has said so, and its parts."""
+
+
 def test_nothing_is_evaluated_listened_on_or_fetched() -> None:
-    found = [f"{path.name}: {name}" for path in SOURCES for name, _ in calls(path) if NEVER.fullmatch(name)]
-    assert found == []
+    found = [
+        f"{path.relative_to(ROOT)}: {name}" for path in SOURCES for name, _ in calls(path) if NEVER.fullmatch(name)
+    ]
+    assert {one for one in found if not one.startswith(f"{CLIENT}: httpx2.")} == PULLS
+
+
+def test_models_are_fetched_by_what_a_person_has_asked_for_alone() -> None:
+    users = {
+        path.relative_to(ROOT).as_posix()
+        for path in SOURCES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.module in ("predtui.models.connection", "predtui.models.hub")
+    }
+    assert users == ASKING
+
+
+def test_the_client_asks_no_proxy_and_follows_nobody() -> None:
+    (made,) = (node for name, node in calls(ROOT / CLIENT) if name == "httpx2.AsyncClient")
+    words = {word.arg: ast.unparse(word.value) for word in made.keywords}
+    assert words["trust_env"] == "False"
+    assert words.keys().isdisjoint({"follow_redirects", "proxy", "mounts", "auth"})
 
 
 def test_pickles_are_opened_nowhere_but_from_a_stage_and_there_through_one_gate() -> None:

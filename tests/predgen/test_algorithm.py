@@ -29,7 +29,7 @@ def plain(prompt: list[int]) -> list[int]:
 
 
 @given(prompts, st.integers(0, 12))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_the_loop_is_the_papers(partial: list[list[int]], enough: int) -> None:
     """k_i tokens of R_i are those on which plain decoding of P_{i+1} agrees, and R_{i+1} goes on from them as far as it
     is asked to; the last prompt is worked off."""

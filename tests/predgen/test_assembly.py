@@ -12,24 +12,27 @@ import pytest
 
 from predtui.clock import VirtualClock
 from predtui.decoding.assembly import DecodingOptions
-from predtui.decoding.sampler import Independent
+from predtui.decoding.sampler import Independent, Seeded
 from predtui.errors import PredtuiError
 from predtui.lab.bench.shared_model import priced
 from predtui.llm.base import LoadedModel, never
-from predtui.llm.halt import Halt
 from predtui.llm.load import load
+from predtui.llm.templates import JinjaTemplate
 from predtui.predgen.assembly import Sources, SpeculationParts, assembled
 from predtui.predgen.options import SpeculationOptions
-from predtui.state.events import Event, StageStatus, Transcript
+from predtui.predgen.preemption import Preemption
+from predtui.settings import LlmSettings
+from predtui.state.events import Event, Notice, StageStatus, Transcript
 from predtui.state.stage import StageContext
 from tests.curves import curve
 
 OPTIONS = SpeculationOptions(model="5", engine="scripted", system="sys", reply_tokens=120)
 CONTEXT = StageContext(VirtualClock(), never, logging.getLogger("test"))
+PREEMPTION = Preemption(CONTEXT.clock, True, lambda: None)
 
 
 def parts_of(options: SpeculationOptions, sources: Sources | None = None) -> tuple[SpeculationParts, list[Event]]:
-    steps, said = assembled(options, sources or Sources(load, load, None, False), CONTEXT, Halt(), ExitStack()), []
+    steps, said = assembled(options, sources or Sources(load, load, None, False), CONTEXT, PREEMPTION, ExitStack()), []
     while True:
         try:
             said.append(next(steps))
@@ -96,5 +99,30 @@ def test_what_was_opened_is_closed_though_more_could_not_be(wrong: dict[str, obj
         return loaded
 
     with ExitStack() as opened, pytest.raises(PredtuiError):
-        list(assembled(replace(OPTIONS, **wrong), Sources(lend, lend, None, False), CONTEXT, Halt(), opened))  # type: ignore[arg-type]
+        list(assembled(replace(OPTIONS, **wrong), Sources(lend, lend, None, False), CONTEXT, PREEMPTION, opened))  # type: ignore[arg-type]
     assert closed == ["model"]
+
+
+def test_what_a_template_refuses_is_told_of_once() -> None:
+    refusing = JinjaTemplate(
+        "{% for m in messages %}{% if m.role == 'system' or (m.role == 'user') != (loop.index0 % 2 == 0) %}"
+        "{{ raise_exception('no') }}{% endif %}{{ m.content }}{% endfor %}"
+    )
+
+    def lend(*request: Any) -> LoadedModel:
+        return replace(load(*request), template=refusing)
+
+    _, said = parts_of(OPTIONS, Sources(lend, load, None, False))
+    (notice,) = (event for event in said if isinstance(event, Notice))
+    assert "takes no system prompt" in notice.text
+    assert "in turn" in notice.text
+    assert not any(isinstance(event, Notice) for event in parts_of(OPTIONS)[1])
+
+
+def test_sampler_and_system_prompt_are_those_of_the_settings() -> None:
+    chosen = LlmSettings(engine="scripted", model="5", temperature=0.7, top_k=3, top_p=0.9, min_p=0.1, system="kurz!")
+    parts, _ = parts_of(SpeculationOptions.of(chosen))
+    assert parts.plain == parts.sampler == Seeded(0.7, 3, 0.9, 0.1)
+    assert "kurz!" in parts.loaded.tokenizer.decode(parts.window.tokens((), "was ist das"))
+    parts, _ = parts_of(SpeculationOptions.of(replace(chosen, system="")))
+    assert "voice assistant" in parts.loaded.tokenizer.decode(parts.window.tokens((), "was ist das"))

@@ -70,7 +70,7 @@ def algorithm_1(options: SpeculationOptions, inputs: list[tuple[float, str]], fo
 
 
 @given(said, st.integers(100, 3000), st.sampled_from("0123456789"), st.sampled_from([3.17, 26.13, 111.9]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_the_method_paper_is_algorithm_1_in_rounds(prompt: str, rate: int, model: str, forward_ms: float) -> None:
     options = SpeculationOptions(engine="scripted", model=model, system="sys", reply_tokens=120)
     profile = HardwareProfile("toy", "made up", (1, 512), (0,), ((forward_ms, forward_ms),), 1e9, 50.0, 2.0)

@@ -30,6 +30,19 @@ def test_what_can_no_longer_matter_is_not_waited_for(event: Event, ahead: str | 
         assert preemption.halt() == (ends and enabled)
 
 
+def test_over_a_network_partial_prompts_end_it_too_but_for_the_one_that_is_answered() -> None:
+    for event, ahead, ends in (
+        (Transcript(tentative="what is", unfinished=False), None, True),
+        (Transcript(tentative="what", unfinished=False), None, False),
+        (Transcript(tentative="what is", unfinished=False), "what is", False),
+        (Transcript(tentative="what i"), None, False),
+    ):
+        preemption = Preemption(VirtualClock(), True, lambda ahead=ahead: ahead)  # type: ignore[misc]
+        preemption.answering, preemption.every_word = "what", True
+        preemption.arrived(event)
+        assert preemption.halt() == ends
+
+
 def test_work_goes_on_once_what_ended_it_is_handled() -> None:
     preemption = Preemption(VirtualClock(), True, lambda: None)
     urgent = Transcript(turn=1, revision=5, stable="what is", final=True)

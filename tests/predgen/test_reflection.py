@@ -22,7 +22,7 @@ class Judging:
 
     def __init__(self, loaded: LoadedModel, verdict: str) -> None:
         self._loaded, self._verdict = loaded, verdict
-        self.counters, self.answers = loaded.model.counters, loaded.model.answers
+        self.counters, self.abilities = loaded.model.counters, replace(loaded.abilities, trees=False, spares=False)
         self.vocab_size, self.context_size = loaded.model.vocab_size, loaded.model.context_size
 
     def forward(self, tokens: Sequence[int], last: int = 1) -> Rows:

@@ -19,6 +19,7 @@ from predtui.decoding.costs.instrument import Instrument
 from predtui.decoding.duo import Duo, DuoOptions
 from predtui.decoding.sampler import Greedy
 from predtui.errors import PredtuiError
+from predtui.llm.abilities import Abilities
 from predtui.llm.around import ModelAround
 from predtui.llm.base import LanguageModel, LoadedModel, Preempted, Stale, never
 from predtui.llm.load import load
@@ -173,6 +174,43 @@ def test_a_model_without_a_chat_template_is_told_of() -> None:
     assert "no chat template" in notice.text
 
 
+def test_a_model_that_cannot_go_back_is_told_of() -> None:
+    class Stateful(ScriptedModel):
+        @property
+        def abilities(self) -> Abilities:
+            return replace(super().abilities, rollback="none")
+
+    loaded = load("5", engine="scripted")
+    assert not [event for event in opened(loaded) if isinstance(event, Notice)]
+    notice = one(Notice, opened(replace(loaded, model=Stateful(5))))
+    assert isinstance(notice, Notice)
+    assert "scripted cannot go back" in notice.text
+
+
+def test_a_stop_string_ends_a_reply_and_is_never_shown_spoken_or_remembered() -> None:
+    def turn(*stops: str) -> list[Event]:
+        loaded = replace(load("5", engine="scripted"), stops=stops)
+        stage = SpeculationStage(OPTIONS, lambda *_: loaded)
+        list(stage.open(StageContext(VirtualClock(), never, logging.getLogger("test"))))
+        partial = [Transcript(tentative=said, unfinished=False) for said in ("what", "what is", "what is a", "what is")]
+        events = [TurnStarted(turn=1), *partial, Transcript(stable="what is the sun", final=True)]
+        said = [out for event in events for out in stage.handle(event)]
+        finished = one(ReplyFinished, said)
+        assert isinstance(finished, ReplyFinished)
+        return [*said, *stage.handle(MeasureBaseline(prompt="what is the sun", reply=finished.text))]
+
+    def texts(events: list[Event]) -> list[str]:
+        told = [e.text for e in events if isinstance(e, SentenceAhead | ReplyCommitted | ReplyFinished)]
+        return told + [e.text + e.rejected for e in events if isinstance(e, Candidate)]
+
+    stopped, whole = turn("p"), turn()
+    replies = [one(ReplyFinished, events) for events in (stopped, whole)]
+    assert [reply.reason for reply in replies if isinstance(reply, ReplyFinished)] == ["end", "length"]
+    assert any("p" in text for text in texts(whole))
+    assert not any("p" in text for text in texts(stopped))
+    assert [e.identical for e in stopped if isinstance(e, Baseline)] == [True]
+
+
 def test_weights_that_compute_no_numbers_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     loaded, damaged = load("5", engine="scripted"), ArrayRows(np.full((1, 9), np.nan, np.float32))
     monkeypatch.setattr(loaded.model, "forward", lambda tokens, last=1: damaged)
@@ -181,7 +219,7 @@ def test_weights_that_compute_no_numbers_are_refused(monkeypatch: pytest.MonkeyP
 
 
 @given(st.lists(st.tuples(said, st.none() | st.integers(0, 25)), max_size=5), said, st.sampled_from("0123456789"))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 def test_a_turn_commits_the_plain_reply_and_nothing_before_its_end(
     revisions: list[tuple[str, int | None]], final: str, model: str
 ) -> None:
@@ -318,6 +356,10 @@ def test_candidate_parts_join_to_what_is_guessed_and_what_was() -> None:
 def test_a_core_is_left_to_the_recogniser_while_it_is_at_work() -> None:
     class Sharing(ScriptedModel):
         left = 0
+
+        @property
+        def abilities(self) -> Abilities:
+            return replace(super().abilities, shares=True)
 
         def leave(self, cores: int) -> None:
             self.left += cores

@@ -104,7 +104,7 @@ def test_top_1_is_greedy() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=4), st.sampled_from([None, 0.0, 0.3, 1.0]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_of_several_candidates_the_one_of_which_most_holds_is_kept(
     wrong: list[tuple[int, int]], more: float | None
 ) -> None:

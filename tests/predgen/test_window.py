@@ -70,3 +70,14 @@ def test_the_last_exchange_stays_where_it_fits(turns: int, user: str) -> None:
     said = loaded.tokenizer.decode(window.tokens(history, user))
     assert said.startswith("sys")
     assert not turns or f"user {turns - 1}assistant {turns - 1}{user}" in said
+
+
+def test_a_long_text_without_spaces_loses_its_beginning_and_not_what_stands_before_it() -> None:
+    loaded = load("0", engine="scripted", context=100)
+    window = Window(loaded, "sys", 20)
+    tokens = window.tokens([], "法" * 300 + "s.")
+    said = loaded.tokenizer.decode(tokens)
+    assert said.startswith("sys")
+    assert said.endswith("??s.")
+    assert tokens[-3:] == loaded.prompt_tokens([Message("user", "s.")])[-3:]
+    assert len(said) > 50

@@ -11,7 +11,7 @@ import math
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 
-from predtui.llm.base import LoadedModel, TreeModel, common_prefix
+from predtui.llm.base import LoadedModel, common_prefix, has_trees
 from predtui.llm.rows import Row
 from predtui.predgen.window import Window
 from predtui.state.events import Message
@@ -126,7 +126,7 @@ class Completer:
     def _look(self, words: Sequence[_Beginning]) -> Iterator[None]:
         """What follows each of ``words``, no two of which begin alike, in one forward where the engine can."""
         runs = [word.tokens for word in words if word.tokens not in self._rows]
-        if not isinstance(self._model, TreeModel) or runs == [()]:
+        if not has_trees(self._model) or runs == [()]:
             for run in runs:
                 self._rows[run] = self._model.forward([*self._prefix, *run])[-1]
                 yield

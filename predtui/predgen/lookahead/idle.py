@@ -5,9 +5,8 @@ Must not know of queues, or of what is looked ahead for.
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 from predtui.llm.base import Preempted
+from predtui.llm.waiting import ServiceError
 from predtui.predgen.lookahead.lookahead import Steps
 from predtui.state.events import Event, SentenceAhead
 
@@ -62,6 +61,9 @@ class IdleWork:
         self._steps, self.looked = steps, True
 
     def drop(self) -> None:
+        """Give it up, and a request that is under way for it."""
+        if self._steps is not None:
+            self._steps.close()
         self._steps = None
 
     def prompted(self, saved: int) -> None:
@@ -72,9 +74,14 @@ class IdleWork:
     def step(self, ahead: str) -> Event | None:
         """About one forward; what is to be sent of it, unless it is the sentence that is ``ahead`` already. Nothing is
         pending once no step is left, or one was pre-empted."""
-        with suppress(Preempted):
+        try:
             for step in self._steps or ():
                 if not (isinstance(step, SentenceAhead) and step.text == ahead):
                     return step
+        except Preempted:
+            pass
+        except ServiceError as error:
+            if not error.passing:
+                raise
         self._steps = None
         return None

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from predtui.llm.base import LoadedModel, Stale
 from predtui.predgen.algorithm import Prompt, Speculator
-from predtui.predgen.detokenizer import Detokenizer
 from predtui.predgen.lookahead.completion import Completer
 from predtui.predgen.lookahead.marks import end_mark
 from predtui.predgen.lookahead.userwords import UserWords
 from predtui.predgen.lookahead.wordprior import shipped_prior
+from predtui.predgen.reply_text import ReplyText
 from predtui.predgen.window import Window
 from predtui.state.events import Continuation, Event, Message, SentenceAhead, Transcript
 from predtui.text import first_clause, first_sentence
+from predtui.words import unspaced
 
 GUESSES = ("model", "user", "both")
 """Who says what comes next: the model, at a forward or more each; what is known of the user's words, at none; or these
@@ -56,8 +58,8 @@ class LookAhead:
         clause: bool = False,
     ) -> None:
         """``count``: how many guesses are answered. ``longest``: tokens of a reply, where its first sentence, or by
-        ``clause`` its first clause, does not end before. ``guesses``: one of ``GUESSES``."""
-        self._tokenizer = loaded.tokenizer
+        ``clause`` its first clause, does not end before; thoughts do not count. ``guesses``: one of ``GUESSES``."""
+        self._reply = partial(ReplyText, loaded.tokenizer, loaded.stops, loaded.thinking)
         self._window, self._speculator = window, speculator
         self._completer = Completer(loaded, window, count)
         self._user = UserWords(shipped_prior()) if count and guesses != "model" else None
@@ -89,15 +91,20 @@ class LookAhead:
         self._text = known.text
         if not spelled:
             yield from self._answer(known, known.text, speaks=True)
-        said = known.text.removesuffix(begun).rstrip()
         answered: set[str] = set()
+        if not unspaced(known.text[-1:]):
+            yield from self._goes_on(known, begun, spelled, answered)
+        yield from self._guess(known, known.text, spelled, answered)
+
+    def _goes_on(self, known: _Input, begun: str, spelled: bool, answered: set[str]) -> Steps:
+        """Replies to likely words, where there is a space before a word."""
+        said = known.text.removesuffix(begun).rstrip()
         for word in self._users(known.history, said, begun):
             yield from self._guess(known, f"{said} {word}".lstrip(), spelled, answered)
         if said and self._guesses != "user" and len(answered) < self._count:
             for word in (yield from self._completer.words(known.history, said, begun)):
                 if len(answered) < self._count:
                     yield from self._guess(known, f"{said} {word}", spelled, answered)
-        yield from self._guess(known, known.text, spelled, answered)
 
     def _users(self, history: Sequence[Message], said: str, begun: str) -> list[str]:
         """The words that may be meant by what is known of the user's, where that is asked; the likeliest first."""
@@ -120,21 +127,20 @@ class LookAhead:
         """The first sentence of the reply to ``prompt``, to be spoken ahead where it ``speaks``."""
         self.answering = prompt
         tokens = self._window.tokens(known.history, prompt)
-        text = Detokenizer(self._tokenizer).text
-        sentence = self._sentence(self._speculator.candidate_for(tokens), text)
+        reply = self._reply()
+        sentence = self._sentence(self._speculator.candidate_for(tokens), reply)
         if sentence is None:
             for progress in self._speculator.advance(Prompt(tokens, known.stale, True, known.risk(tokens))):
                 yield None
                 if progress.verifying:
                     continue
-                sentence = self._sentence(progress.tokens, text)
-                if sentence is not None or len(progress.tokens) >= self._longest:
+                sentence = self._sentence(progress.tokens, reply)
+                if sentence is not None or len(progress.tokens) - progress.before >= self._longest:
                     break
             if sentence is not None:
                 yield Continuation(prompt=prompt, sentence=sentence)
         if sentence is not None and speaks:
             yield SentenceAhead(text=sentence)
 
-    def _sentence(self, reply: Sequence[int], text: Callable[[Sequence[int]], str]) -> str | None:
-        ended = bool(reply) and self._tokenizer.is_end(reply[-1])
-        return self._first(text(reply), ended)
+    def _sentence(self, tokens: Sequence[int], reply: ReplyText) -> str | None:
+        return self._first(reply.text(tokens), reply.over(tokens))

@@ -9,7 +9,8 @@ import re
 from collections.abc import Sequence
 
 from predtui.state.events import Message
-from predtui.text import sentences
+from predtui.text import is_marked, sentences
+from predtui.words import unspaced
 
 MARKS = ".?!"
 _ASKS = re.compile(
@@ -25,7 +26,7 @@ def end_mark(history: Sequence[Message], text: str) -> str:
     their last message that began with a capital letter, or without one, as this does; while there is none, marks are
     for who begins with one."""
     text = text.strip()
-    if not text or text[-1] in MARKS or not _writes_marks(history, text):
+    if not text or is_marked(text) or unspaced(text[-1]) or not _writes_marks(history, text):
         return ""
     *_, last = sentences(text, complete=True)
     first = last.split()[0].rstrip(",:")

@@ -165,7 +165,7 @@ said = st.text("what is", min_size=0, max_size=9)
     st.sampled_from([0.0, 0.9]),
     st.integers(1, 3),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_whatever_is_guessed_the_reply_is_the_plain_one(
     heard: list[tuple[str, bool, int]], final: str, model: str, temperature: float, continuations: int
 ) -> None:
@@ -230,3 +230,12 @@ def test_looking_ahead_stops_where_it_finds_nothing_and_is_tried_again() -> None
     for _ in range(100):
         payoff.observe(looked=payoff.pays, saved=20)
     assert payoff.pays
+
+
+def test_in_a_script_without_spaces_no_words_are_guessed_and_what_is_typed_is_answered_ahead() -> None:
+    rig = Rig(replace(OPTIONS, model="3"))
+    outs = rig.send(Transcript(stable="法国的首", tentative="都"))
+    assert {out.prompt for out in outs if isinstance(out, Continuation)} == {"法国的首都"}
+    reply = finished(rig.send(Transcript(stable="法国的首都", final=True)))
+    assert (reply.nfetfs, reply.outcome, reply.prompt) == (0, "accept", "法国的首都")
+    assert end_mark([Message("user", "is it?")], "法国的首都") == ""
