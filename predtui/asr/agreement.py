@@ -8,6 +8,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from predtui.words import joined as text_of
+
 
 @dataclass(frozen=True, slots=True)
 class Word:
@@ -100,4 +102,4 @@ class LocalAgreement:
 
 def joined(words: Sequence[Word]) -> str:
     """The words as text."""
-    return " ".join(word.text for word in words)
+    return text_of(word.text for word in words)

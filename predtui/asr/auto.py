@@ -17,6 +17,7 @@ from predtui.models.shipped import POCKET
 from predtui.registry import RECOGNISERS
 from predtui.settings import AsrSettings
 from predtui.state.events import Work
+from predtui.words import joined
 
 SURE = -0.3
 """Mean log-probability of the last round. Of 200 rounds over two seconds of the pocket domain, all over five
@@ -86,7 +87,7 @@ class AutoRecognizer:
             self._said[special] = recognizer.feed(pcm, voiced) or self._said[special]
         said = self._said[self._sure]
         if self._heard < DECIDED_SECONDS or self._special.log_probability is None:
-            return Hypothesis("", f"{said.stable} {said.tentative}".strip(), said.unfinished)
+            return Hypothesis("", joined((said.stable, said.tentative)), said.unfinished)
         self._chosen = self._special if self._sure else self._general
         return said
 

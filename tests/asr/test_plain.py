@@ -27,7 +27,7 @@ def written(words: list[str], ends: list[str]) -> list[str]:
     return texts
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.data(), sentence)
 def test_marks_and_the_capitals_after_them_change_nothing(data: st.DataObject, words: list[str]) -> None:
     """A word that has its capital by itself loses it where a sentence begins, which the first law leaves out."""
@@ -36,7 +36,7 @@ def test_marks_and_the_capitals_after_them_change_nothing(data: st.DataObject, w
     assert list(plain(written(words, one))) == list(plain(written(words, other))) == words
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(sentence)
 def test_what_is_plain_stays(words: list[str]) -> None:
     once = list(plain(words))
@@ -88,7 +88,7 @@ class Growing:
         return Done(heard([Word(text, 0.2 * index, 0.2 * index + 0.2) for index, text in enumerate(texts)]))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.data(), sentence)
 def test_every_prompt_begins_the_final_one(data: st.DataObject, words: list[str]) -> None:
     """While words only come, no mark that a round writes, and the next takes back, changes a word of the prompt."""

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from predtui.asr.languages import code
 from predtui.asr.whisperflow.engine import FlowRecognizer
 from predtui.asr.whisperflow.files import find_hush, find_model
 from predtui.asr.whisperflow.model import WhisperModel
@@ -32,15 +33,17 @@ def create(settings: AsrSettings) -> FlowRecognizer:
 
 
 def check(settings: AsrSettings) -> str:
-    """The folder of the model. Raises PredtuiError where there is none; fetches nothing."""
+    """The folder of the model. Raises PredtuiError where there is none, or the language is none; fetches nothing."""
+    code(settings.language)
     return str(find_model(replace(settings, download=False)))
 
 
 def load(settings: AsrSettings) -> tuple[WhisperModel, FlowOptions]:
     """The model that ``settings`` name and how it is used. Without a hush word of its own every sound is padded to the
     window, which is slower and never wrong. Raises PredtuiError where there is no such model."""
+    language = code(settings.language)
     folder = find_model(settings)
-    model = WhisperModel(folder, settings.threads, settings.language)
+    model = WhisperModel(folder, settings.threads, language)
     hush = find_hush(folder)
     options = FlowOptions(
         step=settings.step,

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from predtui.asr.agreement import Word
+from predtui.asr.languages import AUTO, only_english
 from predtui.asr.plain import plain
 from predtui.asr.whisperflow import ct2_weights
 from predtui.asr.whisperflow.decoder import NumpyDecoder
@@ -28,6 +29,7 @@ from predtui.asr.whisperflow.timing import SECONDS_A_POSITION
 from predtui.asr.whisperflow.transcription import TimedWord, Transcription
 from predtui.errors import PredtuiError
 from predtui.files import read_json
+from predtui.words import joined, unspaced
 
 RATE = 16_000
 LONGEST_TOKENS = 200
@@ -110,7 +112,7 @@ class WhisperModel:
         self.window = 2 * self._shapes["encoder/position_encodings/encodings"][0]
         self._context = self._shapes["decoder/position_encodings/encodings"][0]
         self._vocabulary: dict[str, int] = self._tokenizer.get_vocab(with_added_tokens=True)
-        self._sot_sequence = self._make_sot_sequence(language)
+        self._sot_sequence = self._make_sot_sequence(folder, language)
         config = read_json(folder / "config.json")
         self._rules = self._make_rules(config)
         self._decoding = self._make_decoding(folder, config, threads)
@@ -154,7 +156,7 @@ class WhisperModel:
 
     def _transcription(self, found: DecodingResult) -> Transcription:
         words = self._words(found.tokens, found.times)
-        text = " ".join(one.word.text for one in words)
+        text = joined(one.word.text for one in words)
         return Transcription(
             words=words,
             no_speech=found.no_speech,
@@ -187,11 +189,19 @@ class WhisperModel:
         )
         return (self._vocabulary["<|startofprev|>"], *tokens[-room:]) if tokens else ()
 
-    def _make_sot_sequence(self, language: str) -> tuple[int, ...]:
-        """Start, with the language where the model knows several, and no timestamps."""
+    def _make_sot_sequence(self, folder: Path, language: str) -> tuple[int, ...]:
+        """Start, with the language where the model knows several, and no timestamps. Raises PredtuiError where it does
+        not know that one."""
         names = ["<|startoftranscript|>"]
         if self._encoder.is_multilingual:
+            if language == AUTO:
+                raise PredtuiError(
+                    "WhisperFlow has to be told the language, and asr.language is auto.",
+                    "Name it, as in --asr-language de, or choose --asr faster-whisper, which finds it out.",
+                )
             names += [f"<|{language}|>", "<|transcribe|>"]
+        elif wrong := only_english(folder, language):
+            raise wrong
         names.append("<|notimestamps|>")
         unknown = [name for name in names if name not in self._vocabulary]
         if unknown:
@@ -232,7 +242,8 @@ class WhisperModel:
         return Rules(end, longest, tuple(sorted({*listed, *special})), marks)
 
     def _words(self, tokens: Sequence[int], times: Any) -> tuple[TimedWord, ...]:
-        """Tokens that begin with a blank begin a word; marks are none."""
+        """Tokens that begin with a blank begin a word, and those with a letter of a script without spaces; marks are
+        none."""
         begins = [index for index, token in enumerate(tokens) if self._begins(token) or index == 0]
         parts = list(pairwise([*begins, len(tokens)]))
         texts = plain(self._tokenizer.decode(list(tokens[begin:end])).strip() for begin, end in parts)
@@ -244,4 +255,5 @@ class WhisperModel:
         return tuple(found)
 
     def _begins(self, token: int) -> bool:
-        return bool(self._tokenizer.id_to_token(token).startswith("Ġ"))
+        spelled = self._tokenizer.id_to_token(token)
+        return spelled.startswith("Ġ") or (not spelled.isascii() and unspaced(self._tokenizer.decode([token])[:1]))

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from predtui.errors import PredtuiError
 from predtui.files import resolve
+from predtui.models.places import pulled
 from predtui.tts.zonos.config import FOLDER_HINT, read_config
 from predtui.tts.zonos.model import ZonosModel
 
@@ -28,11 +29,11 @@ Shapes = dict[str, tuple[int, ...]]
 
 
 def find(name: str, *files: str, hint: str = FOLDER_HINT) -> Path:
-    """The folder ``name``, or the local cache's folder of the hub repository ``name``, which holds all of ``files``.
-    Raises PredtuiError with ``hint``."""
+    """The folder ``name``, or that of the hub repository ``name``, pulled or in the local cache, which holds
+    all of ``files``. Raises PredtuiError with ``hint``."""
     folder = resolve(name)
     if not folder.is_dir():
-        folder = _cached(name, hint)
+        folder = pulled(name) or _cached(name, hint)
     for file in files:
         if not (folder / file).is_file():
             pickled = any(folder.glob("*.pt")) or any(folder.glob("*.pth")) or any(folder.glob("*.bin"))

@@ -97,7 +97,7 @@ def frames(pcm: bytes) -> list[bytes]:
 texts = st.lists(st.sampled_from(["a", "b", "c", "d."]), max_size=8)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     rounds=st.lists(texts, min_size=1, max_size=40),
     voiced=st.lists(st.booleans(), min_size=20, max_size=60),
@@ -168,7 +168,7 @@ def test_a_cut_leaves_the_words_before_the_newest(buffer: float, count: int) -> 
     assert [word.text for word in stream.words.stable] == [f"w{n + 1}" for n in range(len(stream.words.stable))]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(seconds=st.floats(0.1, 60.0), hardest=st.floats(1.0, 10.0))
 def test_the_buffer_is_bounded_whatever_is_heard(seconds: float, hardest: float) -> None:
     stream = Stream(hardest / 2, hardest)

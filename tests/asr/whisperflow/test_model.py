@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
 torch = pytest.importorskip("torch")
 
@@ -137,7 +138,7 @@ def test_without_pruning_a_reference_is_nothing(decoder: NumpyDecoder, seed: int
     assert full.effort.reduce_ratio == 0
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.integers(1, 6), st.integers(1, 9), st.integers(0, 10_000))
 def test_warping_finds_the_cheapest_way(rows: int, columns: int, seed: int) -> None:
     cost = np.random.default_rng(seed).standard_normal((rows, columns)).astype(np.float32)
@@ -194,4 +195,20 @@ def test_folders_that_are_no_model_are_named(tmp_path: Path, folder: Path) -> No
 def _multilingual(folder: Path, language: str) -> None:
     model = WhisperModel(folder)
     model._encoder = type("Several", (), {"is_multilingual": True})()
-    model._make_sot_sequence(language)
+    model._make_sot_sequence(folder, language)
+
+
+def test_in_scripts_without_spaces_each_token_that_begins_with_a_letter_is_a_word(folder: Path) -> None:
+    model, said = WhisperModel(folder), "法国的首都，是Paris吗"
+    letters = {chr(code) for code in range(0x4E00, 0x9FFF)} & set(said)
+    spelled = [
+        [*pre_tokenizers.ByteLevel(add_prefix_space=False).pre_tokenize_str(one)[0][0]] for one in sorted(letters)
+    ]
+    merges = [merge for one, two, three in spelled for merge in ((one, two), (one + two, three))]
+    tokens = [*sorted(pre_tokenizers.ByteLevel.alphabet()), *(left + right for left, right in dict.fromkeys(merges))]
+    bpe = Tokenizer(models.BPE({token: at for at, token in enumerate(tokens)}, [*dict.fromkeys(merges)]))
+    bpe.pre_tokenizer, bpe.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
+    model._tokenizer = bpe
+    ids = bpe.encode(said).ids
+    heard = model._words(ids, np.arange(len(ids) + 1, dtype=np.float64))
+    assert [one.word.text for one in heard] == ["法", "国", "的", "首", "都", "是Paris", "吗"]

@@ -97,6 +97,7 @@ def test_a_voice_is_added_by_the_command(folder: Path, tmp_path: Path) -> None:
 def test_without_the_encoder_the_command_says_what_is_missing(folder: Path, tmp_path: Path) -> None:
     (folder / speaker_encoder.FILES[1]).unlink()
     (folder / "ResNet293_SimAM_ASP_base.pt").touch()
-    told = CliRunner().invoke(app, ["voices", "add", "ann", "ann.wav", "--tts-encoder", str(folder)])
+    (tmp_path / "ann.wav").touch()
+    told = CliRunner().invoke(app, ["voices", "add", "ann", str(tmp_path / "ann.wav"), "--tts-encoder", str(folder)])
     assert isinstance(told.exception, PredtuiError)
     assert "pickles" in str(told.exception)
