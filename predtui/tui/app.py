@@ -138,7 +138,8 @@ class PredtuiApp(GuardedApp):
         return MARK_DEFAULTS
 
     def get_default_screen(self) -> Screen[None]:
-        model = language_model(self.model.chosen, self.settings.llm.engine)
+        llm = self.settings.llm
+        model = language_model(self.model.chosen, llm.engine, url=llm.url)
         return MainScreen(self.turn, model, self._clock, self.read_only, self.offer)
 
     # --- beginning -------------------------------------------------------------------------------------------------
@@ -173,6 +174,7 @@ class PredtuiApp(GuardedApp):
 
     def on_turn_changed(self, message: TurnChanged) -> None:
         self.turn = message.turn
+        self.model.follow(self.turn.stages)
         self.frames.request()
 
     @property

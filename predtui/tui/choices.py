@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -11,8 +11,11 @@ from textual.app import App
 from predtui.config import remember
 from predtui.errors import PredtuiError
 from predtui.registry import VERIFIERS
+from predtui.settings import LlmSettings
+from predtui.state.events import StageStatus
 from predtui.tui.driver import LiveDriver, Notify, Requests
 from predtui.tui.themes import ThemeRegistry
+from predtui.tui.widgets.stages import loaded_model
 
 
 def following(names: Sequence[str], name: str) -> str:
@@ -38,7 +41,8 @@ class VerifierChoice:
 
 
 class ModelChoice:
-    """The language model that was asked for last, as the setting ``llm.model`` has it."""
+    """The language model that was asked for last, as the setting ``llm.model`` has it; kept in the user's settings once
+    it answers."""
 
     def __init__(self, chosen: str, options: Callable[[str], Any] | None, requests: Requests, notify: Notify) -> None:
         """``options``: a model's path to the options of the stage "llm"; None where models cannot be changed."""
@@ -47,13 +51,17 @@ class ModelChoice:
         self._options = options
         self._requests = requests
         self._notify = notify
+        self._untried: dict[str, str] = {}
+        """What is kept once the choice answers: settings, by their keys."""
+        self._before: StageStatus | None = None
+        self._former = ""
 
     @property
     def fixed(self) -> bool:
         return self._requests.read_only or self._options is None
 
-    def choose(self, path: str) -> None:
-        """Asks for another model. One that cannot be had becomes a notice."""
+    def choose(self, path: str, stages: Mapping[str, StageStatus]) -> None:
+        """Asks for another model than that of ``stages``. One that cannot be had becomes a notice."""
         if self._options is None:
             return
         try:
@@ -61,8 +69,25 @@ class ModelChoice:
         except PredtuiError as error:
             self._notify(str(error), "error")
             return
-        self.chosen = path
+        self.chosen, self._before, self._former = path, stages.get("llm"), loaded_model(stages)[0]
+        engine = {"llm.engine": options.engine} if isinstance(options, LlmSettings) else {}
+        self._untried = {"llm.model": path, **engine}
         self._requests.ask(lambda driver: driver.replace_stage("llm", options))
+
+    def follow(self, stages: Mapping[str, StageStatus]) -> None:
+        """Keeps the choice where another model answers than before; one that has failed is not kept."""
+        status = stages.get("llm")
+        if not self._untried or status is None or status is self._before:
+            return
+        if status.state == "failed":
+            self._untried = {}
+        elif (name := loaded_model(stages)[0]) and name != self._former:
+            kept, self._untried = self._untried, {}
+            try:
+                for key, value in kept.items():
+                    remember(key, value)
+            except PredtuiError as error:
+                self._notify(str(error), "warning")
 
     def take_over(self, stages: Sequence[str]) -> None:
         """Stages whose model nobody has named take the real models, which have just been installed."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+from rich.cells import cell_len
 from textual.content import Content
 
 from predtui.tui.gate import assemble
@@ -46,6 +47,11 @@ def memory(megabytes: float | None) -> str:
     return f"{megabytes:.0f} MB" if megabytes < 1024 else f"{megabytes / 1024:.1f} GB"
 
 
+def file_size(size: int) -> str:
+    """``size`` in bytes, as hubs and file managers tell it."""
+    return f"{size / 1e6:.0f} MB" if size < 1e9 else f"{size / 1e9:.1f} GB"
+
+
 def bar(share: float) -> str:
     """One cell filled from below; ``share`` in 0..1. Anything above nothing is seen."""
     share = min(1.0, max(0.0, share))
@@ -74,6 +80,17 @@ def shorten(text: str, width: int) -> str:
     if not text[width - 1].isspace() and " " in head.strip():
         head = head[: head.rstrip().rindex(" ")]
     return head.rstrip() + "…"
+
+
+def tail(text: str, width: int) -> str:
+    """The last words of ``text`` in at most ``width`` cells, marked with an ellipsis where some are missing."""
+    if cell_len(text) <= width:
+        return text
+    begin = len(text)
+    while begin and cell_len(text[begin - 1 :]) < width:
+        begin -= 1
+    end = text[begin:]
+    return f"…{end[end.find(' ') + 1 :] if ' ' in end.strip() else end.lstrip()}" if width > 0 else ""
 
 
 def row(parts: Sequence[Content], width: int, gap: int = 3) -> Content:

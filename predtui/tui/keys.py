@@ -9,7 +9,7 @@ KEY_HELP: tuple[tuple[str, str], ...] = (
     ("● TALK", "hold it with the mouse while you talk"),
     ("Esc", "silence the reply; close a page; dismiss a notice"),
     ("F3", "next verifier"),
-    ("F4", "choose another language model"),
+    ("F4", "models: choose one, which is kept; letters filter; Enter on one to get asks first; Del removes"),
     ("F5", "get the real models, which hear people and talk about anything; again to cancel"),
     ("F6", "try stages again that have failed; the palette restarts any of them"),
     ("Ctrl+T", "next theme; the choice is kept"),

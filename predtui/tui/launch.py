@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from predtui.errors import PredtuiError
 from predtui.models.offer import Offer
+from predtui.models.places import find
 from predtui.models.published import EMBEDDED, SMOLLM2, needed
 from predtui.models.shipped import MODELS, place, themes_folder
 from predtui.registry import LLM_ENGINES, Form
@@ -17,7 +19,8 @@ from predtui.runtime.build import make_pipeline
 from predtui.runtime.pipeline import Pipeline
 from predtui.runtime.standin import StandIn
 from predtui.settings import Settings, user_folder
-from predtui.state.session import Recorder, Replay
+from predtui.state.recorder import Recorder
+from predtui.state.session import Replay
 from predtui.tui.app import PredtuiApp
 from predtui.tui.themes import load_themes
 
@@ -53,10 +56,11 @@ def open_screen(
         app.run()
     finally:
         pipeline.stop()
-        if recorder:
-            recorder.close()
+        whole = recorder is None or recorder.close()
     if recorder:
         print(f"Recorded in {recorder.folder}; see it again with: predtui replay {recorder.folder}")
+    if not whole:
+        print("The disk is slow: the end of the recording is missing.")
     return app.return_code or 0
 
 
@@ -70,10 +74,24 @@ def engine_of(model: str, engine: str) -> str:
 
 def _forms(model: str) -> set[Form]:
     """Those in which the weights of ``model`` are there: a shipped one may have both."""
-    path = place(SMOLLM2.file if model == SMOLLM2.name else model)
-    forms: set[Form] = {"gguf"} if model in MODELS or path.suffix.lower() == ".gguf" else set()
+    if model == SMOLLM2.name:
+        return {"gguf"}
+    path = place(model) if model in MODELS else _located(model)
+    if path is None:
+        return set()
+    named = model.startswith("ollama:")
+    forms: set[Form] = {"gguf"} if model in MODELS or named or path.suffix.lower() == ".gguf" else set()
     whole = (path / "config.json").is_file() if model in MODELS else path.is_dir()
     return forms | {"folder"} if whole else forms
+
+
+def _located(model: str) -> Path | None:
+    """The file or folder of a model that is named; None where there is neither."""
+    forms: tuple[Form, ...] = ("gguf", "folder")
+    for form in forms:
+        with suppress(PredtuiError):
+            return find(model, form)
+    return None
 
 
 def draw(settings: Settings, file: Path, out: Path, size: str) -> None:
@@ -101,7 +119,7 @@ def draw(settings: Settings, file: Path, out: Path, size: str) -> None:
     try:
         out.write_text(asyncio.run(shoot()), encoding="utf-8")
     except OSError as error:
-        raise PredtuiError(f"{out}: cannot be written: {error}.") from error
+        raise PredtuiError(f"{out}: cannot be written: {error.strerror}.") from error
     finally:
         replay.stop()
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from textual.events import Key
 from textual.message import Message
@@ -14,6 +15,11 @@ from textual.message import Message
 from predtui.models.fetch import Progress
 from predtui.runtime.typing import Typed
 from predtui.state.turn import Turn
+
+if TYPE_CHECKING:
+    from predtui.models.download import Progress as Arrived
+    from predtui.models.pull import Offer, Pull
+    from predtui.tui.shelf import Choice
 
 
 @dataclass(eq=False)
@@ -81,6 +87,40 @@ class FetchEnded(Message):
     """The real models are installed, or the download was cancelled, or it failed with ``problem``."""
 
     installed: bool
+    problem: str = ""
+
+
+@dataclass(eq=False)
+class ModelsFound(Message):
+    """The language models of this machine, and what there is to get."""
+
+    choices: Sequence[Choice]
+
+
+@dataclass(eq=False)
+class OfferMade(Message):
+    """What fetching the model that was asked for costs, or the ``problem`` with it."""
+
+    asked: str
+    offered: tuple[Offer, Pull] | None
+    problem: str = ""
+
+
+@dataclass(eq=False)
+class PullProgressed(Message):
+    """How far the download of a model is. A newer one takes the place of those still waiting."""
+
+    progress: Arrived
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, PullProgressed)
+
+
+@dataclass(eq=False)
+class PullEnded(Message):
+    """A model is here, ``whole``, or its download was cancelled, or it failed with ``problem``."""
+
+    whole: bool
     problem: str = ""
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from textual.app import App
 
+from predtui.models.places import inventory
 from predtui.state.turn import Turn
 from predtui.tui.choices import ModelChoice
+from predtui.tui.widgets.pull import PullBar
 from predtui.tui.widgets.stages import loaded_model
 
 
@@ -38,15 +41,17 @@ class Pages:
             self._app.push_screen(topic_screen(topic))
 
     def choose_model(self, model: ModelChoice, turn: Callable[[], Turn], folder: str) -> None:
-        """Offers the models that ship and those of ``folder``. ``turn``: the latest, which knows what answers now."""
-        from predtui.tui.screens.models import ModelScreen, gguf_files
+        """Offers the models that ship and those of every place, ``folder`` among them. ``turn``: the latest, which
+        knows what answers now."""
+        from predtui.tui.screens.models import ModelScreen
 
         def present() -> str:
             return loaded_model(turn().stages)[0]
 
         def choose(path: str | None) -> None:
             if path and path != present():
-                model.choose(path)
+                model.choose(path, turn().stages)
 
         if not self.open:
-            self._app.push_screen(ModelScreen(present(), model.chosen, gguf_files(folder)), choose)
+            bar = self._app.screen.query_one(PullBar)
+            self._app.push_screen(ModelScreen(present(), model.chosen, partial(inventory, folder), bar), choose)

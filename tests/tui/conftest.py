@@ -16,6 +16,7 @@ from predtui.settings import LlmSettings, Settings, UiSettings
 from predtui.tui.app import PredtuiApp
 from predtui.tui.themes import load_themes
 from tests.absent import hide
+from tests.models.homes import alone
 from tests.tui.scenes import ScriptedDriver
 
 MakeApp = Callable[..., PredtuiApp]
@@ -25,6 +26,7 @@ MakeApp = Callable[..., PredtuiApp]
 def _own_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     hide(monkeypatch, *(model.module for model in REAL))
     monkeypatch.setenv("PREDTUI_CONFIG_DIR", str(tmp_path / "config"))
+    alone(monkeypatch, tmp_path / ".home")
 
 
 @pytest.fixture

@@ -55,7 +55,7 @@ def terminal(app: App[None]) -> Send:
     return gathering(HeadlessDriver)(app).send_message
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 async def test_the_prompts_that_come_out_are_those_that_went_in(make_app: MakeApp, seed: int) -> None:
     chance, line, keyboard = random.Random(seed), Line(), Keyboard()
     app: PredtuiApp = make_app(line.pipeline, clock=line.clock)  # type: ignore[arg-type]

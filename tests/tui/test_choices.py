@@ -68,9 +68,9 @@ def test_a_model_that_cannot_be_had_is_a_notice_and_the_former_stays(driver: Scr
 
     notify = lambda *line: notices.append(line)  # noqa: E731
     model = ModelChoice("auto", options, requests_of(driver, notices), notify)
-    model.choose("bad")
+    model.choose("bad", {})
     assert (model.chosen, driver.asked, notices) == ("auto", [], [("no such model.", "error")])
-    model.choose("good")
+    model.choose("good", {})
     assert (model.chosen, driver.asked) == ("good", [("replace", "llm", "good")])
 
 
@@ -83,7 +83,7 @@ def test_real_models_take_over_where_nobody_has_named_another(
 ) -> None:
     model = ModelChoice("auto", str, requests_of(driver, notices), lambda *line: notices.append(line))
     if chosen:
-        model.choose(chosen)
+        model.choose(chosen, {})
     model.take_over(stages)
     assert [name for kind, name, *_ in driver.asked if kind == "renew"] == renewed
     assert ("take over" in notices[-1][0]) == bool(renewed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.cells import cell_len
 from textual.content import Content
 
 from predtui.tui import figures
@@ -52,3 +53,19 @@ def test_a_latency_is_green_only_where_speculation_lost_no_time(first: float | N
     measured = first is not None and without is not None
     assert (figures.gain(first, without) == "good") == (measured and first <= without)
     assert (figures.gain(first, without) == "bad") == (measured and first > without)
+
+
+@given(st.text(alphabet="abc de法", max_size=60), st.integers(-3, 30))
+def test_the_last_words_of_a_text_fit_and_are_whole(text: str, width: int) -> None:
+    end = figures.tail(text, width)
+    assert cell_len(end) <= max(width, 0) or end == text == ""
+    if end != text:
+        assert not end or end[0] == "…"
+        assert text.endswith(end[1:])
+        if " " in end[1:].strip():
+            assert set(end[1:].split()) <= set(text.split())
+
+
+@pytest.mark.parametrize(("size", "text"), [(0, "0 MB"), (720_000_000, "720 MB"), (4_920_000_000, "4.9 GB")])
+def test_a_file_is_as_large_as_its_hub_tells(size: int, text: str) -> None:
+    assert figures.file_size(size) == text

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from predtui.models.places import hugging_face
 from predtui.registry import Entry, Registry
 from predtui.runtime.pipeline import Pipeline
 from predtui.settings import Settings
 from predtui.tui import launch
 from predtui.tui.launch import engine_of
+from tests.models.homes import STUB, alone, cached, in_ollama
 
 
 @pytest.mark.parametrize(
@@ -28,6 +31,16 @@ from predtui.tui.launch import engine_of
 )
 def test_a_model_is_run_by_what_can_read_it(model: str, engine: str, runs: str) -> None:
     assert engine_of(model, engine) == runs
+
+
+def test_a_name_is_run_by_what_reads_its_form(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    home = alone(monkeypatch, tmp_path / ".home")
+    cached(hugging_face(), "a/gguf", {"x-Q8_0.gguf": STUB})
+    cached(hugging_face(), "a/folder", {"config.json": b"{}", "model.safetensors": STUB})
+    in_ollama(home / ".ollama" / "models")
+    assert engine_of("a/gguf", "torch") == engine_of("ollama:qwen3:8b", "torch") == "llamacpp"
+    assert engine_of("a/folder", "llamacpp") == "torch"
+    assert engine_of("a/none", "numpy") == "numpy"
 
 
 def test_a_broken_settings_file_is_a_notice_of_a_screen_that_opens(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from predtui.settings import Settings
 from predtui.state import events as ev
 from predtui.tui.themes import load_themes
 from predtui.tui.widgets.prompt import PromptLine
+from tests.tui import shelves
 from tests.tui.conftest import MakeApp
 from tests.tui.scenes import ScriptedDriver, answered, first_exchange, machine, speculating
 
@@ -50,6 +53,8 @@ DRAFTING = [
         turn=2, revision=5, decoder="duo", proposed=5, accepted=4, acceptance_rate=0.87, tokens_per_forward=3.9
     ),
 ]
+HM = "Okay, the user asks for the capital of a country. France is meant. Its capital is Paris, on the Seine."
+THINKING = ev.Candidate(turn=2, revision=13, tokens=41, thought=ev.Thought(HM, 41, 1240.0))
 
 
 def frozen(
@@ -62,6 +67,7 @@ def frozen(
         await pilot.app.workers.wait_for_complete()
         pilot.app.query_one(PromptLine).cursor_blink = False
         await pilot.press(*keys)
+        await pilot.app.workers.wait_for_complete()
         await pilot.pause(0.1)
 
     app = make_app(ScriptedDriver(SCENES[scene]), **o)
@@ -77,6 +83,16 @@ def test_main_screen(snap_compare: Compare, make_app: MakeApp, size: tuple[int, 
 def test_a_decoder_that_drafts(snap_compare: Compare, make_app: MakeApp, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(SCENES, "drafting", [*SCENES["speculating"], *DRAFTING])
     assert frozen(snap_compare, make_app, (80, 24), "drafting")
+
+
+@pytest.mark.parametrize("more", ["thinking", "thought"])
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)], ids=lambda size: f"{size[0]}x{size[1]}")
+def test_a_model_that_thinks(
+    snap_compare: Compare, make_app: MakeApp, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int], more: str
+) -> None:
+    answer = {} if more == "thinking" else {"kept": "The capital of France", "new": " is Paris.", "tokens": 53}
+    monkeypatch.setitem(SCENES, "thinking", [*SCENES["speculating"], replace(THINKING, **answer)])
+    assert frozen(snap_compare, make_app, size, "thinking")
 
 
 @pytest.mark.parametrize("theme", load_themes([themes_folder()]).names)
@@ -105,3 +121,16 @@ def test_offer(
 
 def test_replay(snap_compare: Compare, make_app: MakeApp) -> None:
     assert frozen(snap_compare, make_app, (120, 36), "answered", read_only=True)
+
+
+@pytest.mark.parametrize("theme", ["midnight", "daylight"])
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)], ids=lambda size: f"{size[0]}x{size[1]}")
+def test_models(
+    snap_compare: Compare,
+    make_app: MakeApp,
+    size: tuple[int, int],
+    theme: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shelves.fill(Path(os.environ["HOME"]), monkeypatch)
+    assert frozen(snap_compare, make_app, size, "answered", ["f4"], theme=theme, model_options=str)

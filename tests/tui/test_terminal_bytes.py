@@ -19,7 +19,7 @@ import pytest
 
 from predtui.models.shipped import themes_folder
 from predtui.state import events as ev
-from predtui.state.session import to_json
+from predtui.state.codec import to_json
 from tests import foreign
 
 HOSTILE = "\x1b]0;owned\x07\x1b]8;;http://owned\x1b\\\x1b]52;c;b3duZWQ=\x07\x1b[2J\x1bPq\x1b\\\x9b2J\u202e\u2066\r\x08[/][link=a:b"

@@ -18,6 +18,7 @@ from predtui.tui.panes import panes_in
 from predtui.tui.widgets.bars import KeyBar, NoticeBar, TopBar
 from predtui.tui.widgets.pane import Drawn, Pane
 from predtui.tui.widgets.prompt import PromptLine, TalkButton
+from predtui.tui.widgets.pull import PullBar
 from predtui.tui.widgets.real import RealBar
 from predtui.tui.widgets.stages import lacks_device
 
@@ -64,6 +65,7 @@ class MainScreen(Screen[None]):
                 yield from (pane(turn) for pane in panes_in("measured"))
         yield from (pane(turn) for pane in panes_in("below"))
         yield RealBar(turn, self._offer)
+        yield PullBar(turn)
         yield NoticeBar(turn)
         with Horizontal(id="entry"):
             yield Static("›", id="arrow")

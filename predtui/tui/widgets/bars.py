@@ -47,7 +47,7 @@ class TopBar(Drawn[Heads]):
 
     def __init__(self, turn: Turn, model: str, *, read_only: bool = False) -> None:
         """``model``: what was asked for, shown until one answers. Later, the last that did stands in for none."""
-        self._named = Path(model).name
+        self._named = Path(model.removesuffix("#")).name  # the only model of a server has no name yet
         self.read_only = read_only
         super().__init__(turn, name="top")
 
@@ -112,7 +112,9 @@ class NoticeBar(Drawn[tuple[str, str]]):
             for notice in self._unseen(turn.notices):
                 self._notice = self._with(notice.severity, notice.text)
             self._seen = turn.notices
-        faults = [status for status in turn.stages.values() if status.state in ("failed", "restarting", "silent")]
+        faults = [
+            status for status in turn.stages.values() if status.state in ("failed", "restarting", "silent", "waiting")
+        ]
         self._faults = tuple(sorted(faults, key=lambda status: -status.time))
         return self._shown()
 

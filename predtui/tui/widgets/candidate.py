@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from textual.content import Content
 
-from predtui.state.events import Decoding
+from predtui.state.events import Decoding, Thought
 from predtui.state.turn import Turn
 from predtui.tui import figures
 from predtui.tui.gate import assemble
@@ -24,6 +24,7 @@ class Guess(NamedTuple):
     drafts: Decoding | None
     continuations: int
     """Prompts answered before they were said."""
+    thought: Thought = Thought()
 
 
 class CandidatePane(Pane[Guess]):
@@ -37,6 +38,7 @@ class CandidatePane(Pane[Guess]):
         ("rev", "revision: the partial prompt this guess answers, counted from 1 in each turn"),
         ("ahead", "continuations: ways your sentence might end, answered before you get there"),
         ("tokens", "length of the guess in the model's tokens"),
+        ("thinking, thought", "what the model thinks before it answers, and how long: it is never spoken"),
         ("n/m drafted", "tokens accepted / tokens proposed in the last draft, if the decoder drafts"),
         ("%, /forward", "share of all drafted tokens accepted; tokens gained per forward pass of the model"),
     )
@@ -52,7 +54,9 @@ class CandidatePane(Pane[Guess]):
     def read(self, turn: Turn) -> Guess:
         candidate = turn.candidate
         parts = (candidate.kept, candidate.new, candidate.rejected)
-        return Guess(candidate.revision, candidate.tokens, *parts, turn.decoding, len(turn.continuations))
+        answered = candidate.tokens - candidate.thought.tokens
+        ahead = len(turn.continuations)
+        return Guess(candidate.revision, answered, *parts, turn.decoding, ahead, candidate.thought)
 
     def heading(self, values: Guess) -> tuple[str, ...]:
         if not values.revision:
@@ -62,12 +66,26 @@ class CandidatePane(Pane[Guess]):
     def draw(self, values: Guess, width: int, height: int) -> list[Content]:
         if not values.revision:
             return assemble(("no guess yet: guessing starts with your first words", ".dim")).wrap(width)
-        lines = assemble(*_parts(values)).wrap(width)
         foot = _foot(values, width, height) if height >= 4 else []
         room = height - len(foot) - (height >= 6 or values.drafts is None) if foot else height
+        head = _thought(values, width, room) if values.thought.tokens else []
+        parts = _parts(values)
+        lines = [*head, *(assemble(*parts).wrap(width) if parts else [])]
         if len(lines) > room:
             lines = [*lines[: room - 1], assemble(("…", ".dim"))]
         return [*lines, *[assemble()] * (height - len(foot) - len(lines)), *foot] if foot else lines
+
+
+def _thought(values: Guess, width: int, room: int) -> list[Content]:
+    """The last words of what the model thinks: on a line beside the answer, or below one while there is none."""
+    thought, text = values.thought, " ".join(values.thought.text.split())
+    name = "thought" if values.tokens else "thinking"
+    took = f"{thought.tokens} tokens · {thought.ms / 1000:.1f} s"
+    below = room - 1 if not values.tokens and room > 2 else 0
+    words = "" if below else figures.tail(text, width - len(f"{name}   {took}"))
+    head = figures.spread(assemble((f"{name} ", ".tentative"), (words, ".dim")), assemble((took, ".dim")), width)
+    rest = figures.tail(text, width * below - width // 2) if below else ""
+    return [head, *(assemble((rest, ".dim")).wrap(width)[:below] if rest else [])]
 
 
 def _foot(values: Guess, width: int, height: int) -> list[Content]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -121,7 +122,8 @@ class TalkButton(Widget):
         super().__init__(id="talk", disabled=disabled)
         self._clock = clock
         self._key = PushToTalk()
-        self._began = 0.0
+        self._began, self._refused = 0.0, -math.inf
+        """When talking was begun or ended last, and when the key was pressed last where there is no microphone."""
         self._listening = False
         self._deaf = False
         self._poll: Timer | None = None
@@ -166,7 +168,7 @@ class TalkButton(Widget):
             return
         if on and self._deaf:
             self._key.set(False)
-            again, self._began = self._clock.now() - self._began < GRACE, self._clock.now()
+            again, self._refused = self._clock.now() - self._refused < GRACE, self._clock.now()
             if again:  # a held key repeats
                 return
         else:

@@ -15,7 +15,7 @@ from predtui.tui.widgets.pane import Pane
 
 MARKS = {
     "starting": ("◌", ".fair"), "ready": ("●", ".good"), "failed": ("✗", ".bad"),
-    "silent": ("◍", ".fair"), "restarting": ("↻", ".fair"), "stopped": ("○", ".dim"),
+    "waiting": ("◔", ".fair"), "silent": ("◍", ".fair"), "restarting": ("↻", ".fair"), "stopped": ("○", ".dim"),
 }  # fmt: skip
 LACKING = ("⊘", ".fair")
 """A stage that is ready except for its device."""
@@ -45,6 +45,7 @@ class StagesPane(Pane[States]):
         ("◌ starting", "loading, with progress in percent"),
         ("● ready", "working, or waiting for work"),
         ("⊘ no device", "ready, but without a microphone or loudspeaker; F2 looks for a microphone again"),
+        ("◔ waiting", "for a server; its line says why, and Escape gives the turn up"),
         ("◍ silent", "the stage does not respond; if it does not go on within seconds, it is restarted"),
         ("↻ restarting", "the stage died and is being restarted; the turn goes on"),
         ("✗ failed", "the stage is out of action; its line says what to do"),

@@ -6,9 +6,11 @@ from typing import NamedTuple
 
 from textual.content import Content
 
+from predtui import words
 from predtui.state.turn import Turn
 from predtui.tui.gate import assemble
 from predtui.tui.widgets.pane import Pane
+from predtui.words import glued, joined
 
 _STEP = 1024
 """Characters by which what is drawn of a long text moves on: between two such steps its lines break where they did."""
@@ -50,7 +52,7 @@ class TranscriptPane(Pane[Words]):
         return Words(said.stable, said.tentative, said.following, said.final, turn.phase == "listening")
 
     def heading(self, values: Words) -> tuple[str, ...]:
-        count = len(f"{values.stable} {values.tentative} {values.following}".split())
+        count = words.count(joined((values.stable, values.tentative, values.following)))
         return (f" · {count} word{'s' * (count != 1)}",) if count else ()
 
     def draw(self, values: Words, width: int, height: int) -> list[Content]:
@@ -60,9 +62,9 @@ class TranscriptPane(Pane[Words]):
         room = width * height
         parts: list[str | tuple[str, str]] = [(_end_of(values.stable, room), ".stable")]
         if values.tentative:
-            parts += [" " if values.stable else "", (f"·{values.tentative}·", ".tentative")]
+            parts += [_between(values.stable, values.tentative), (f"·{values.tentative}·", ".tentative")]
         if values.following:
-            parts += [" ", (_end_of(values.following, room), ".stable")]
+            parts += [_between(values.tentative, values.following), (_end_of(values.following, room), ".stable")]
         if values.final:
             parts += [" ", ("⏎", ".good")]
         lines = assemble(*parts).wrap(width)
@@ -75,3 +77,7 @@ class TranscriptPane(Pane[Words]):
 def _end_of(text: str, room: int) -> str:
     """What of ``text`` can be seen at the end of ``room`` cells, and some more: lines are half full on average."""
     return text[max(0, len(text) - 2 * room) // _STEP * _STEP :]
+
+
+def _between(left: str, right: str) -> str:
+    return " " if left and not glued(left, right) else ""

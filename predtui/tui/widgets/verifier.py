@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from textual.content import Content
 
-from predtui.state.events import Verdict
+from predtui.state.events import Requests, Verdict
 from predtui.state.turn import Turn
 from predtui.tui import figures
 from predtui.tui.gate import assemble
 from predtui.tui.widgets.pane import TailPane
 
 MARKS = {"accept": ("✓", ".good"), "partial": ("◐", ".fair"), "reject": ("✗", ".bad")}
+PROOFS = {"exact": "exact", "regenerates": "regenerated", "text": "text"}
+"""How an engine behind a network shows what holds of a candidate."""
+ASKS = {"words": "", "pauses": " · in pauses", "end": " · at the end"}
+"""When it is asked, where not at each word."""
 
 
-class VerifierPane(TailPane[tuple[Verdict, ...]]):
+class Verified(NamedTuple):
+    """What the pane shows."""
+
+    verdicts: tuple[Verdict, ...]
+    requests: Requests | None
+
+
+class VerifierPane(TailPane[Verified]):
     """One row per verification: rev, outcome, tokens kept / tokens of the candidate, forwards (NFE), ms, verifier."""
 
     TOPIC = "verifier"
@@ -22,11 +35,23 @@ class VerifierPane(TailPane[tuple[Verdict, ...]]):
         ("✓ accept", "the whole first sentence of the guess holds"),
         ("◐ partial", "the start of the guess holds; the rest is generated again"),
         ("✗ reject", "nothing of the guess holds"),
-        ("kept", "tokens of the guess that hold / tokens in the guess"),
+        ("kept", "tokens of the guess that hold / tokens in the guess; words, with a server of text"),
         ("NFE", "number of forward evaluations of the model until the first sentence was ready"),
         ("ms", "milliseconds from the prompt's arrival to its first sentence, verification included"),
         ("verifier", "which verifier decided; F3 switches"),
         ("lossy", "this verifier may commit words that plain decoding would not have produced"),
+        ("exact", "the server tells how likely the tokens of a guess are: it is verified in one request"),
+        ("regenerated", "the server does not tell that: it generates anew, and the guess is compared, token by token"),
+        ("text", "the server tells no tokens: what it generates anew is compared as text, word by word"),
+        ("confirmed", "tokens, or words, of the guess that the server said once more when it generated anew"),
+        ("requests", "asked of the server in this turn; cancelled: given up for newer words"),
+        ("wasted", "tokens that are no part of the guess or the reply / tokens that the server generated in this turn"),
+        ("saving", "llm.remote_budget is spent for words: the server is asked in pauses, and at last at the end alone"),
+        (
+            "in pauses",
+            "the server is slow to give a request up: it is asked where you pause, or no reply could come later",
+        ),
+        ("at the end", "the same, and you pause too shortly: it is asked once you have ended"),
     )
     ROOM = """
         VerifierPane { height: 1fr; max-height: 7; }
@@ -36,27 +61,41 @@ class VerifierPane(TailPane[tuple[Verdict, ...]]):
         .-narrow.-towering VerifierPane { display: block; height: 6; }
     """
 
-    def read(self, turn: Turn) -> tuple[Verdict, ...]:
-        return turn.verdicts
+    def read(self, turn: Turn) -> Verified:
+        return Verified(turn.verdicts, turn.requests)
 
-    def heading(self, values: tuple[Verdict, ...]) -> tuple[str, ...]:
-        if not values:
-            return ()
-        kept, of = sum(verdict.accepted for verdict in values), sum(verdict.of for verdict in values)
-        return (f" · kept {kept}/{of} tokens",) if of else ()
+    def heading(self, values: Verified) -> tuple[str, ...]:
+        verdicts = values.verdicts
+        kept, of = sum(verdict.accepted for verdict in verdicts), sum(verdict.of for verdict in verdicts)
+        asked = values.requests or Requests()
+        return (f" · {asked.holds} {kept}/{of} {asked.unit}",) if of else ()
 
-    def lines(self, values: tuple[Verdict, ...], width: int) -> list[Content]:
-        return [verdict_row(verdict, width) for verdict in reversed(values)]
+    def lines(self, values: Verified, width: int) -> list[Content]:
+        return [verdict_row(verdict, width) for verdict in reversed(values.verdicts)]
 
-    def draw(self, values: tuple[Verdict, ...], width: int, height: int) -> list[Content]:
+    def draw(self, values: Verified, width: int, height: int) -> list[Content]:
         head = assemble(("rev outcome    kept NFE    ms", ".dim"), (" verifier" if width >= 38 else " by", ".dim"))
-        rows = self.lines(values, width)
-        self.hold(len(rows), width, height - 1)
-        shown = rows[self.back : self.back + height - 1] or [assemble((" none yet", ".dim"))]
-        return [head, *shown]
+        above = [*asked(values.requests, width), head]
+        rows, room = self.lines(values, width), height - len(above)
+        self.hold(len(rows), width, room)
+        shown = rows[self.back : self.back + room] or [assemble((" none yet", ".dim"))]
+        return [*above, *shown]
 
     def action_back(self, count: int) -> None:
         super().action_back(-count)
+
+
+def asked(requests: Requests | None, width: int) -> list[Content]:
+    """A line on what a server was asked for, where there is one; as much of it as there is room for."""
+    if requests is None:
+        return []
+    count = f"{requests.count} request{'s' * (requests.count != 1)}"
+    cancelled = [f"{requests.cancelled} cancelled"] if requests.cancelled else []
+    parts = [PROOFS[requests.proof], count, *cancelled, f"{requests.wasted}/{requests.generated} wasted"]
+    held = ASKS[requests.asks] or " · saving" * requests.saving
+    while len(line := " · ".join(parts)) > width - len(held) and len(parts) > 1:
+        parts.pop()
+    return [assemble((line, ".strong"), (held, ".fair"))]
 
 
 def verdict_row(verdict: Verdict, width: int) -> Content:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from textual.content import Content
 
 from predtui.state import events as ev
@@ -37,3 +38,29 @@ def test_the_candidate_tells_how_many_ends_of_the_sentence_were_answered_ahead()
         headings.append(pane.heading(pane.read(state)))
     assert headings[1] == (*headings[0], " · 2 ahead")
     assert reduce(fold([*speculating(), continuation]), ev.TurnStarted(turn=3)).continuations == ()
+
+
+HM = "Okay, the user asks for a capital. France is meant, and its capital is Paris, which lies on the Seine."
+THINKING = ev.Candidate(turn=2, revision=6, tokens=31, thought=ev.Thought(HM, 31, 1240.0))
+THOUGHT = replace(THINKING, new="It is Paris.", tokens=36)
+
+
+@pytest.mark.parametrize("width", [12, 30, 70])
+@pytest.mark.parametrize("height", [2, 4, 6, 9])
+def test_a_thought_has_a_line_of_its_own_with_its_tokens_and_seconds(width: int, height: int) -> None:
+    for candidate, name in ((THINKING, "thinking"), (THOUGHT, "thought")):
+        pane = CandidatePane(fold([*speculating(), candidate]))
+        lines = pane.draw(pane.read(fold([*speculating(), candidate])), width, height)
+        assert len(lines) <= height
+        assert lines[0].plain.startswith(name)
+        told = " ".join(line.plain for line in (lines if name == "thinking" else lines[:1]))
+        if width == 70:
+            assert "31 tokens · 1.2 s" in lines[0].plain
+            assert "the Seine." in told, "its last words"
+            assert all(line.cell_length <= width for line in lines)
+        if width == 70 and height >= 6:
+            assert f"{candidate.tokens - 31} tokens" in lines[-1].plain, "the guess's own"
+
+
+def test_a_reply_without_a_thought_has_no_line_for_one() -> None:
+    assert not any("thought" in line.plain for line in drawn(fold(speculating())))

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from textual.content import Content
 
+from predtui.runtime.typing import Typed, read
 from predtui.state.events import Transcript
 from predtui.state.turn import Turn
 from predtui.tui.widgets.transcript import TranscriptPane, Words
@@ -42,3 +43,11 @@ def test_no_more_is_wrapped_than_can_be_seen() -> None:
     with patch.object(Content, "wrap", count):
         drawn(["word"] * 20_000, 80, 4)
     assert 4 * 80 <= max(wrapped) < 4000
+
+
+def test_in_a_script_without_spaces_no_space_stands_around_the_word_that_is_typed() -> None:
+    typed = read(Typed("法国的首都", 3))
+    pane = TranscriptPane(Turn(transcript=typed))
+    values = pane.read(Turn(transcript=typed))
+    assert [line.plain.rstrip() for line in pane.draw(values, 40, 2)] == ["法国·的·首都"]
+    assert pane.heading(values) == (" · 5 words",)
