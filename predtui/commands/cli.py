@@ -12,7 +12,9 @@ from typing import Annotated
 
 import typer
 
-from predtui.commands.outputs import writable
+from predtui.commands.inputs import existing
+from predtui.commands.models import models
+from predtui.commands.outputs import creatable, writable
 from predtui.commands.voices import voices
 from predtui.commands.with_settings import Commands, with_settings
 from predtui.errors import PredtuiError
@@ -27,9 +29,9 @@ app = Commands(
     epilog="Settings can also stand in the environment (PREDTUI_SECTION_KEY) or in the user file: see predtui doctor.",
     no_args_is_help=False,
     add_completion=False,
-    rich_markup_mode="rich",
     pretty_exceptions_enable=False,
 )
+app.add_typer(models, name="models")
 app.add_typer(voices, name="voices")
 for _plugin in entry_points(group="predtui.commands"):
     _plugin.load()(app)
@@ -77,10 +79,14 @@ def _no_screen() -> str:
 def turn(
     settings: Settings,
     text: Annotated[str, typer.Option(help="What to type; streamed as partial prompts.")] = "",
-    wav: Annotated[Path | None, typer.Option(help="Speech to play into the recogniser, in real time.")] = None,
+    wav: Annotated[
+        Path | None, typer.Option(help="Speech to play into the recogniser, in real time.", callback=existing)
+    ] = None,
     cps: Annotated[float, typer.Option(help="Typing speed in characters per second.", min=0.1)] = 10.0,
     json: Annotated[bool, typer.Option("--json", help="One JSON line per event, then a summary line.")] = False,
-    record: Annotated[Path | None, typer.Option(help="Keep every event and sound in this folder.")] = None,
+    record: Annotated[
+        Path | None, typer.Option(help="Keep every event and sound in this folder.", callback=creatable)
+    ] = None,
 ) -> None:
     """Run one turn without a screen, in real time."""
     from predtui.commands.turn import run_turn
@@ -129,14 +135,16 @@ def real() -> None:
 def record(
     settings: Settings,
     problem: str,
-    folder: Annotated[Path | None, typer.Argument(help="Where to write it; default: the state folder.")] = None,
+    folder: Annotated[
+        Path | None, typer.Argument(help="Where to write it; default: the state folder.", callback=creatable)
+    ] = None,
 ) -> None:
     """Open the app and keep every event and sound, as JSONL and WAV."""
     if _no_screen():
         raise PredtuiError(
             "the screen needs a terminal that can draw it.", "Without one: predtui turn --text TEXT --record FOLDER"
         )
-    from predtui.state.session import new_session_folder
+    from predtui.state.recorder import new_session_folder
     from predtui.tui.launch import open_screen
 
     raise typer.Exit(open_screen(settings, record=folder or new_session_folder(), problem=problem))
@@ -146,7 +154,7 @@ def record(
 @with_settings
 def replay(
     settings: Settings,
-    file: Annotated[Path, typer.Argument(help="A recorded session: its folder or its JSONL file.")],
+    file: Annotated[Path, typer.Argument(help="A recorded session: its folder or its JSONL file.", callback=existing)],
     speed: Annotated[float, typer.Option(help="Times real time.", min=0.01)] = 1.0,
     screenshot: Annotated[
         Path | None, typer.Option(help="Draw the last screen to this SVG file instead.", callback=writable)
@@ -169,26 +177,43 @@ def replay(
 
 
 def main() -> None:
-    """The console script: a PredtuiError is one line on stderr and exit status 2. What the terminal's encoding lacks is
-    written in ASCII, and what would command the terminal is not written."""
+    """Runs the command line: what is wrong with it, and a PredtuiError, is one line on stderr and exit status 2. What
+    the terminal's encoding lacks is written in ASCII, and what would command the terminal is not written."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=ASCII)
             setattr(sys, name, gated(stream))
     try:
-        app()
+        status = app(standalone_mode=False)
+    except typer.TyperException as error:
+        print(_misused(error), file=sys.stderr)
+        sys.exit(error.exit_code)
+    except typer.Abort:
+        print("predtui: nobody has answered.", file=sys.stderr)
+        sys.exit(1)
     except PredtuiError as error:
         print(f"predtui: {printable(str(error))}", file=sys.stderr)
         sys.exit(2)
     except OSError as error:
-        if error.errno not in FULL:
+        if error.errno not in FULL and error.filename is None:
             raise
-        _forget_output()
-        print(f"predtui: nothing more can be written: {error.strerror}.", file=sys.stderr)
+        what = "nothing more can be written" if error.errno in FULL else error.filename
+        if error.errno in FULL:
+            _forget_output()
+        print(printable(f"predtui: {what}: {error.strerror}."), file=sys.stderr)
         sys.exit(1)
-    except KeyboardInterrupt:
-        sys.exit(130)
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+def _misused(error: typer.TyperException) -> str:
+    """What is wrong with the command line, in one line; or its help, where it names no command."""
+    if type(error).__name__ == "NoArgsIsHelpError":
+        return error.format_message()
+    said = " ".join(error.format_message().replace("Value error, ", "").split()).rstrip(".")
+    context = getattr(error, "ctx", None)
+    end = "" if said.endswith("?") else "."
+    return printable(f"predtui: {said}{end}" + (f" See: {context.command_path} --help" if context else ""))
 
 
 def _forget_output() -> None:

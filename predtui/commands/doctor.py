@@ -14,7 +14,7 @@ from predtui.runtime.build import resolved
 from predtui.settings import Settings
 
 Check = Callable[[Settings], Iterator[Finding]]
-VITAL = ("python", "language_model", "weight_repacking", "exactness")
+VITAL = ("python", "language_model", "weight_repacking", "abilities")
 """Checks of what a typed turn cannot work without."""
 
 
@@ -41,8 +41,8 @@ def checks(testing: bool) -> tuple[Check, ...]:
 
     return (
         machine.python, machine.terminal, machine.settings, machine.confinement,
-        language_model.language_model, language_model.threads, weight_repacking,
-        *([language_model.exactness] if testing else []),
+        language_model.language_model, language_model.server, language_model.threads, weight_repacking,
+        *([language_model.abilities] if testing else []),
         ideas, language_model.real_models, speech.synthesiser, speech.recogniser,
         machine.sound, machine.gpu, language_model.torch,
     )  # fmt: skip

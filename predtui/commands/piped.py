@@ -107,8 +107,8 @@ def _report(event: ev.Event) -> None:
     """What a person must know, on standard error."""
     if isinstance(event, ev.Notice) and event.severity != "information":
         print(f"predtui: {printable(event.text)}", file=sys.stderr)
-    elif isinstance(event, ev.StageStatus) and event.state in ("failed", "restarting", "silent"):
-        print(f"predtui: {printable(f'{event.stage}: {event.message}')}", file=sys.stderr)
+    elif isinstance(event, ev.StageStatus) and event.state in ("failed", "restarting", "silent", "waiting"):
+        print(f"predtui: {printable(f'{event.stage} {event.state}: {event.message}')}", file=sys.stderr)
 
 
 def _heard(settings: Settings) -> bool:

@@ -7,13 +7,19 @@ from typing import TextIO
 
 from predtui.foreign import printable
 from predtui.state import events as ev
-from predtui.state.session import to_json
+from predtui.state.codec import to_json
 from predtui.state.turn import Turn, summary
 
 QUIET = (ev.AudioFrame, ev.SpeechChunk)
 """Sound is counted, not printed."""
 MARKS = {"accept": "✓", "partial": "◐", "reject": "✗"}
 SAME = {True: "identical to plain decoding", False: "differs from plain decoding", None: "not compared"}
+PROOFS = {
+    "exact": "candidates verified",
+    "regenerates": "candidates regenerated and compared",
+    "text": "candidates regenerated and compared as text",
+}
+"""How an engine behind a network shows what holds of a candidate."""
 
 
 class JsonPrinter:
@@ -37,6 +43,7 @@ class LinePrinter:
         self._out = out
         self._prompt = ""
         self._candidate = ""
+        self._asked: ev.Requests | None = None
 
     def show(self, event: ev.Event) -> None:
         match event:
@@ -48,8 +55,14 @@ class LinePrinter:
                 self._transcript(event)
             case ev.Candidate():
                 self._candidate = event.text
+            case ev.Requests():
+                self._asked = event
             case ev.Verdict():
                 self._verdict(event)
+            case ev.ReplyFinished() if event.thought.tokens:
+                thought = event.thought
+                words = " ".join(thought.text.split())
+                self._line(f" thought  {thought.tokens} tokens, {_ms(thought.ms)}  «{words[-70:]}»")
             case ev.ReplyCommitted():
                 self._line(f"   reply  {event.text.strip()}")
 
@@ -64,12 +77,14 @@ class LinePrinter:
             return
         audio, without = _ms(turn.audio_latency_ms), _ms(turn.baseline_audio_latency_ms)
         self._line(f"first audio {audio} after the input (without: {without})")
-        sentence = f"first sentence {_ms(turn.ttfs_ms)}, {turn.nfetfs} forwards, {turn.outcome}"
+        sentence = f"first sentence {_ms(turn.ttfs_ms)}, {_work(turn.nfetfs, turn.requests)}, {turn.outcome}"
         self._line(f"{sentence}; reply {SAME[turn.lossless]}")
         if drafts := turn.decoding:
             rates = f"{drafts.acceptance_rate:.0%} of drafted tokens accepted"
             figures = drafts.note or f"{rates}, {drafts.tokens_per_forward:.1f} tokens per forward"
             self._line(f"{drafts.decoder}: {figures}")
+        if asked := turn.requests:
+            self._line(requests_line(asked))
 
     def _status(self, event: ev.StageStatus) -> None:
         if event.state not in ("starting", "stopped"):
@@ -84,12 +99,26 @@ class LinePrinter:
             self._line(f"    user  {event.prompt}{'' if event.final else ' …'}")
 
     def _verdict(self, event: ev.Verdict) -> None:
-        kept = f"{event.accepted}/{event.of} tokens kept, {event.forwards} forwards, {event.ms:.1f} ms"
+        asked = self._asked or ev.Requests()
+        work = f"{_work(event.forwards, self._asked)}, {event.ms:.1f} ms"
+        kept = f"{event.accepted}/{event.of} {asked.unit} {asked.holds}, {work}"
         guess = "" if event.final else f"  «{self._candidate.strip()[:70]}»"
         self._line(f"       {MARKS[event.outcome]}  {event.outcome:<8}{kept}{guess}")
 
     def _line(self, text: str) -> None:
         print(printable(text), file=self._out, flush=True)
+
+
+def requests_line(asked: ev.Requests) -> str:
+    """What a turn has cost the server."""
+    cancelled = f" ({asked.cancelled} cancelled)" if asked.cancelled else ""
+    tokens = f"{asked.generated} {asked.unit} generated, {asked.wasted} of them wasted"
+    return f"{asked.server}, {PROOFS[asked.proof]}: {asked.count} requests{cancelled}, {tokens}"
+
+
+def _work(count: int | None, asked: ev.Requests | None) -> str:
+    """So many forwards, or requests."""
+    return f"{count} request{'s' * (count != 1)}" if asked else f"{count} forwards"
 
 
 def _ms(value: float | None) -> str:

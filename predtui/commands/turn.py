@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import queue
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,8 +17,9 @@ from predtui.runtime.pipeline import Pipeline
 from predtui.runtime.typing import Typed
 from predtui.settings import Settings
 from predtui.state import events as ev
+from predtui.state.recorder import Recorder
 from predtui.state.reducer import reduce
-from predtui.state.session import Recorder, play
+from predtui.state.session import play
 from predtui.state.turn import Turn
 
 EXAMPLE = "what is the capital of france"
@@ -27,6 +29,8 @@ PATIENCE_S = 120.0
 """Seconds in which nothing happens, after which a turn is given up with a message."""
 LAST_WORDS_S = 0.1
 """Seconds waited for what the last event brings about."""
+LONG_S = 60.0
+"""Typing that takes longer is announced."""
 Inbox = queue.SimpleQueue[ev.Event]
 Show = Callable[[ev.Event], None]
 
@@ -66,7 +70,7 @@ def run_turn(
     try:
         if until_ready(inbox, printer.show, needed):
             before = pipeline.state.number
-            feed(pipeline, text, wav, cps)
+            threading.Thread(target=feed, args=(pipeline, text, wav, cps), name="typing", daemon=True).start()
             speaks = settings.tts.engine != "none"
             until_over(pipeline, inbox, printer.show, before, wants_baseline=settings.llm.baseline, speaks=speaks)
         printer.close(pipeline.state)
@@ -95,6 +99,9 @@ def feed(pipeline: Pipeline, text: str, wav: Path | None, cps: float) -> None:
     if wav is not None:
         pipeline.listen_file(wav)
         return
+    if (seconds := len(text) / cps) > LONG_S:
+        took = f"{len(text):,} characters at {cps:g} a second take {seconds / 60:,.0f} minutes."
+        pipeline.publish(ev.Notice(text=f"{took} More a second: --cps."))
     for count in range(1, len(text) + 1):
         pipeline.type_line(Typed(text[:count]))
         time.sleep(1 / cps)

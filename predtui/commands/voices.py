@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from predtui.commands.inputs import existing
 from predtui.commands.with_settings import Commands, with_settings
 from predtui.settings import Settings
 
@@ -18,7 +19,10 @@ voices = Commands(help="Voices of Zonos: an embedding each, made of a recording.
 def add(
     settings: Settings,
     name: Annotated[str, typer.Argument(help="What to call the voice.")],
-    file: Annotated[Path, typer.Argument(help="A recording of it: 10 to 30 s of speech, a WAV or any sound file.")],
+    file: Annotated[
+        Path,
+        typer.Argument(help="A recording of it: 10 to 30 s of speech, a WAV or any sound file.", callback=existing),
+    ],
 ) -> None:
     """Make a voice of a recording. Speak with it: predtui --tts zonos --tts-speaker NAME."""
     from predtui.tts.zonos.engine import needs_torch

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -18,7 +19,11 @@ Command = Callable[..., Any]
 
 
 class Commands(typer.Typer):
-    """Commands that take the settings given before their name as their own options' defaults."""
+    """Commands that take the settings given before their name as their own options' defaults. Their help is plain text:
+    tables cut the names of options where the terminal is narrow."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(rich_markup_mode=None, **options)
 
     def command(self, name: str | None = None, **options: Any) -> Callable[[Command], Command]:  # type: ignore[override]
         return super().command(name, cls=_Command, **options)
@@ -41,6 +46,10 @@ class _Command(TyperCommand):
             if context.params[name] is None:
                 context.params[name] = before[name]
         return super().invoke(context)
+
+    def get_short_help_str(self, limit: int = 0) -> str:
+        """The first sentence: where there is too little room for it, it is wrapped."""
+        return super().get_short_help_str(sys.maxsize)
 
 
 def with_settings(command: Command) -> Command:
@@ -95,9 +104,8 @@ def _parameter(name: str, item: Option) -> inspect.Parameter:
         flags = [f"{flag}/--no-{flag.removeprefix('--')}" for flag in flags]
     declared = typer.Option(
         *flags,
-        help=f"{_help(item)} [dim](default: {item.default!r})[/]",
+        help=f"{_help(item)} (default: {item.default!r})",
         show_default=False,
-        rich_help_panel="Settings",
     )
     return inspect.Parameter(
         name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[item.kind | None, declared]

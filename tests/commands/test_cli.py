@@ -72,7 +72,7 @@ def test_without_a_terminal_one_example_turn_is_played(run: Any) -> None:
 
 
 def test_a_turn_wants_one_kind_of_input(run: Any) -> None:
-    for arguments in ((), ("--text", "  "), ("--text", "a", "--wav", "b.wav")):
+    for arguments in ((), ("--text", "  "), ("--text", "a", "--wav", "README.md")):
         done = run("turn", *arguments)
         assert done.returncode == 2
         assert "either --text or --wav" in done.stderr
@@ -277,7 +277,7 @@ OTHERS = [
 
 @pytest.mark.parametrize(("path", "command"), OTHERS, ids=[" ".join(path) for path, _ in OTHERS])
 def test_a_command_without_a_setting_refuses_it_before_its_name(path: tuple[str, ...], command: Any) -> None:
-    needed = ["x" for parameter in command.params if parameter.required]
+    needed = [__file__ for parameter in command.params if parameter.required]  # a path, where one is wanted
     with pytest.raises(PredtuiError, match="does not take --tts-seed from before its name"):
         app(["--tts-seed", "7", *path, *needed], standalone_mode=False)
 

@@ -10,6 +10,7 @@ import pytest
 from predtui.commands.checks import language_model
 from predtui.commands.checks.finding import Finding
 from predtui.commands.doctor import examine, typed_turn_works
+from predtui.lab import random_gguf
 from predtui.llm.gguf import read_header
 from predtui.llm.llamacpp import repacking
 from predtui.settings import LlmSettings, Settings
@@ -102,3 +103,16 @@ def test_types_that_are_never_repacked_are_not_tested() -> None:
 def test_nothing_is_said_of_weights_that_cannot_be_read() -> None:
     assert told(Settings(llm=LlmSettings(model="/absent/model.gguf"))) == []
     assert told(Settings(llm=LlmSettings(engine="torch"))) == []
+
+
+@pytest.mark.parametrize(("family", "told_of"), [("lfm2", True), ("llama", False)])
+def test_a_cache_that_cannot_be_cut_is_told_with_what_that_costs(
+    family: str, told_of: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PREDTUI_CACHE_DIR", str(tmp_path / "cache"))
+    path = random_gguf.write(tmp_path / "tiny.gguf", random_gguf.Shape(family))
+    findings = list(language_model.abilities(Settings(llm=LlmSettings(model=str(path), weights="stored"))))
+    assert ("fewer than" in findings[0].detail) == told_of, "what the model can comes first"
+    told = [finding.detail for finding in findings if finding.subject == "cache"]
+    assert bool(told) == told_of
+    assert all("copies" in detail and "tokens a word" in detail for detail in told)

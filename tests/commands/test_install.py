@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from predtui.commands import install
 from predtui.commands.install import Progress, requirements
+from predtui.lab.bench.servers import KINDS
 from predtui.llm.llamacpp import compile as build
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -53,3 +58,22 @@ def test_it_starts_from_the_standard_library_alone() -> None:
     program = "import predtui.commands.install, sys; print({'numpy', 'textual', 'psutil', 'typer'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-S", "-c", program], cwd=ROOT, capture_output=True, text=True)
     assert done.stdout.strip() == "set()", done.stderr
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_servers_that_tests_ask_come_with_dev_and_not_to_users(kind: str) -> None:
+    """Also those that come as an extra of the package that is compiled, which pip is not asked for."""
+    package = Requirement(KINDS[kind].package)
+    dev, users = ([Requirement(line) for line in requirements(extra)] for extra in ("dev", ""))
+    whole = any(one.name == package.name and package.extras <= one.extras for one in dev)
+    parts = set(_asked_by(package))
+    assert whole or (parts and parts <= {canonicalize_name(one.name) for one in dev})
+    assert not {"fastapi", "uvicorn", "xllamacpp", "openai", "transformers"} & {one.name for one in users}
+
+
+def _asked_by(package: Requirement) -> Iterator[str]:
+    """What the extras of a distribution ask for."""
+    for line in importlib.metadata.requires(package.name) or ():
+        wanted = Requirement(line)
+        if wanted.marker and any(wanted.marker.evaluate({"extra": extra}) for extra in package.extras):
+            yield canonicalize_name(wanted.name)

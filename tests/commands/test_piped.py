@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import Path
 from typing import IO
 
@@ -148,9 +148,12 @@ def test_a_reader_that_has_heard_enough_ends_it_without_a_word(environment: dict
         assert process.wait(60) != 0
 
 
-def test_a_full_disk_is_one_line(environment: dict[str, str]) -> None:
+@pytest.mark.parametrize("arguments", [[], ["turn", "--text", "hi"], ["bench", "startup"], ["doctor"]])
+def test_a_full_disk_is_one_line(arguments: list[str], environment: dict[str, str]) -> None:
     with open("/dev/full", "wb") as full:
-        done = subprocess.run(COMMAND, input=b"hi\n", stdout=full, stderr=subprocess.PIPE, env=environment, timeout=60)
+        done = subprocess.run(
+            [*COMMAND, *arguments], input=b"hi\n", stdout=full, stderr=subprocess.PIPE, env=environment, timeout=60
+        )
     assert (done.returncode, done.stderr.count(b"\n")) == (1, 1)
     assert b"No space left" in done.stderr
 
@@ -162,6 +165,30 @@ def test_ctrl_c_ends_it_without_a_traceback(environment: dict[str, str]) -> None
         process.send_signal(signal.SIGINT)
         assert process.wait(60) == 130
         assert b"Traceback" not in stderr.read()
+
+
+def test_ctrl_c_ends_it_even_while_it_is_being_imported(environment: dict[str, str]) -> None:
+    code = """
+import runpy, sys
+class Interrupted:
+    def find_spec(self, name, path, target=None):
+        if name == "predtui.commands.cli":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupted())
+runpy.run_module("predtui", run_name="__main__")
+"""
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, timeout=60)
+    assert (done.returncode, done.stderr) == (130, b"")
+
+
+def test_a_turn_is_printed_while_it_is_typed(environment: dict[str, str]) -> None:
+    command = [*COMMAND, "turn", "--cps", "8", "--text", "well " + "and then what is more " * 60]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True)
+    with process:
+        assert process.stdout is not None
+        before = list(takewhile(lambda line: "    user  " not in line, process.stdout))
+        process.kill()
+    assert any("1,325 characters at 8 a second take 3 minutes" in line for line in before)
 
 
 @pytest.mark.parametrize("kind", ["dumb", ""])

@@ -11,6 +11,7 @@ import pytest
 
 from predtui.commands.printers import JsonPrinter, LinePrinter
 from predtui.state import events as ev
+from predtui.state.codec import from_json, to_json
 from predtui.state.turn import summary
 from tests.tui.scenes import answered, fold, machine
 
@@ -78,3 +79,39 @@ def test_how_drafts_did_is_the_last_line_where_there_were_any() -> None:
     draft = ev.Decoding(turn=2, decoder="duo", proposed=4, accepted=3, acceptance_rate=0.81, tokens_per_forward=3.4)
     assert lines([*TURN, draft])[-1] == "duo: 81% of drafted tokens accepted, 3.4 tokens per forward"
     assert lines([*TURN, replace(draft, note="off")])[-1] == "duo: off"
+
+
+def test_what_a_turn_has_cost_a_server_is_told_where_there_is_one() -> None:
+    asked = ev.Requests(turn=2, server="http://far", proof="text", count=7, cancelled=3, generated=120, wasted=80)
+    turn = answered()
+    shown = lines([*machine(), *turn[:-1], replace(asked, turn=turn[-1].turn), turn[-1]])
+    told = "http://far, candidates regenerated and compared as text: 7 requests (3 cancelled), "
+    assert told + "120 words generated, 80 of them wasted" in shown
+    assert not any("requests" in line for line in lines(TURN))
+    assert summary(fold(TURN))["requests"] is None
+
+
+def test_what_was_thought_is_told_and_is_none_of_the_reply() -> None:
+    thought = ev.Thought("Okay, the user asks.", 31, 1240.0)
+    told = [replace(e, thought=thought) if isinstance(e, ev.ReplyFinished | ev.Candidate) else e for e in TURN]
+    assert " thought  31 tokens, 1240.0 ms  «Okay, the user asks.»" in lines(told)
+    assert not any("thought" in line for line in lines(TURN))
+    assert summary(fold(told))["thought"] == {"text": thought.text, "tokens": 31, "ms": 1240.0}
+    assert (summary(fold(told))["reply"], summary(fold(TURN))["thought"]) == (fold(TURN).reply_text, None)
+    finished = next(event for event in told if isinstance(event, ev.ReplyFinished))
+    assert from_json(json.loads(json.dumps(to_json(finished)))) == finished
+
+
+@pytest.mark.parametrize(
+    ("proof", "says"),
+    [
+        ("exact", "9/15 tokens kept, 2 requests"),
+        ("regenerates", "9/15 tokens confirmed, 2 requests"),
+        ("text", "9/15 words confirmed, 2 requests"),
+    ],
+)
+def test_what_a_server_was_shown_to_say_again_is_told_in_what_it_tells(proof: ev.Proof, says: str) -> None:
+    verdict = ev.Verdict(turn=2, outcome="accept", accepted=9, of=15, forwards=2, ms=3.0)
+    shown = lines([*TURN, ev.Requests(turn=2, server="http://far", proof=proof, count=1), verdict])
+    assert any(f"✓  accept  {says}, 3.0 ms" in line for line in shown)
+    assert any("9/15 tokens kept, 2 forwards, 3.0 ms" in line for line in lines([*TURN, verdict]))

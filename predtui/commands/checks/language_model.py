@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from predtui.commands.checks.finding import Finding, package_finding
 from predtui.errors import PredtuiError
+from predtui.llm.default import REMOTE
 from predtui.models.published import REAL, find, how, megabytes, missing
 from predtui.settings import Settings
+
+if TYPE_CHECKING:
+    from predtui.llm.base import LanguageModel
 
 
 def language_model(settings: Settings) -> Iterator[Finding]:
@@ -20,6 +25,23 @@ def language_model(settings: Settings) -> Iterator[Finding]:
         yield Finding("language model", "found", inspect(settings.llm.model, settings.llm.engine), needed=True)
     except PredtuiError as error:
         yield Finding("language model", "broken", error.message, error.remedy, needed=True)
+
+
+def server(settings: Settings) -> Iterator[Finding]:
+    """What the remote engine's server offers, by a few requests of some tokens."""
+    from predtui.llm.remote.engine import offered
+
+    llm = settings.llm
+    if llm.engine != REMOTE:
+        return
+    told = False
+    try:
+        for subject, line in offered(llm.model, llm.thinking, llm.thought_tokens):
+            told = True
+            yield Finding(subject, "found", line)
+    except PredtuiError as error:
+        if told:  # or a line above has said so
+            yield Finding("server", "broken", error.message, error.remedy)
 
 
 def threads(settings: Settings) -> Iterator[Finding]:
@@ -56,8 +78,8 @@ def repacking(settings: Settings, testing: bool) -> Iterator[Finding]:
 
     if settings.llm.engine != "llamacpp":
         return
-    path = file_of(settings.llm.model)
     try:
+        path = file_of(settings.llm.model)
         header = read_header(path)
     except PredtuiError:
         return  # the line above has said so
@@ -78,22 +100,37 @@ def repacking(settings: Settings, testing: bool) -> Iterator[Finding]:
     yield Finding("weight repacking", "broken" if broken else "found", detail, verdict.remedy, needed=broken)
 
 
-def exactness(settings: Settings) -> Iterator[Finding]:
-    """Whether logits depend on how many tokens are evaluated at once, and what it costs that they do not."""
-    from predtui.llm.llamacpp.exactness import UNPADDED, cost, exactness_of
+def abilities(settings: Settings) -> Iterator[Finding]:
+    """What the model can, once it is loaded; whether its logits depend on how many tokens are evaluated at once, and
+    what it costs that they do not; what it costs to go back, where that is not free."""
     from predtui.llm.load import load
+    from predtui.llm.placement import Placement
 
     llm = settings.llm
     try:
-        model = load(llm.model, llm.engine, llm.threads or None, llm.context, weights=llm.weights).model
+        held = Placement.of(llm)
+        model = load(llm.model, llm.engine, llm.threads or None, llm.context, weights=llm.weights, placement=held).model
     except PredtuiError:
         return  # a line above has said so
+    yield Finding("abilities", "found", str(model.abilities))
+    if not model.abilities.generates:  # of others these are the server's
+        yield from _exactness(model)
+    if isinstance(model.abilities.rollback, int):
+        from predtui.llm.llamacpp.states import LlamaStateModel
+
+        assert isinstance(model, LlamaStateModel)
+        yield Finding("cache", "found", model.going_back)
+    model.close()
+
+
+def _exactness(model: LanguageModel) -> Iterator[Finding]:
+    from predtui.llm.llamacpp.exactness import UNPADDED, cost, exactness_of
+
     exactness = exactness_of(model)
     detail = str(exactness)
     if exactness.padding != UNPADDED:
         padded, alone = cost(model, exactness.padding)
         detail += f"; plain decoding takes {padded:.1f} ms per token, {alone:.1f} ms if it need not be exact"
-    model.close()
     yield Finding("exactness", "found", detail)
 
 

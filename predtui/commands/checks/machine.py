@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from predtui.commands.checks.finding import Finding
 from predtui.config import user_file
 from predtui.errors import PredtuiError
+from predtui.llm.default import REMOTE
 from predtui.settings import Settings, state_folder
 
 
@@ -61,7 +62,8 @@ def confinement(settings: Settings) -> Iterator[Finding]:
         return
     have = means()
     if len(have) == 2:
-        yield Finding("confinement", "found", f"{' and '.join(have)}: stages reach what they need, and no network")
+        network = "no network but the model's server" if settings.llm.engine == REMOTE else "no network"
+        yield Finding("confinement", "found", f"{' and '.join(have)}: stages reach what they need, and {network}")
     else:
         detail = f"{have[0]} alone" if have else "neither Landlock nor seccomp is here: stages may do all that you may"
         yield Finding("confinement", "missing", detail, "Linux 6.7 or newer, on x86-64 or ARM64, has all it takes.")
