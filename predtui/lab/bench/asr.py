@@ -17,6 +17,7 @@ import typer
 from predtui.asr.whisperflow.files import find_hush, find_model
 from predtui.asr.whisperflow.model import WhisperModel
 from predtui.asr.whisperflow.rounds import Tally
+from predtui.commands.inputs import existing
 from predtui.errors import PredtuiError
 from predtui.lab.bench import asr_figures, report
 from predtui.lab.bench.asr_drive import Outcome
@@ -163,11 +164,10 @@ def cli(
         str, typer.Option(help="Ways to stream, separated by commas; @SECONDS names a step of its own.")
     ] = "offline,whisper-streaming,whisperflow-pipeline",
     manifest: Annotated[
-        Path | None, typer.Option(help="wav<TAB>transcript lines; none: held-out pocket speech.")
+        Path | None,
+        typer.Option(help="wav<TAB>transcript lines; none: held-out pocket speech.", callback=existing),
     ] = None,
-    model: Annotated[Path, typer.Option(help="pocket, tiny.en, or the folder of a Whisper checkpoint.")] = Path(
-        "pocket"
-    ),
+    model: Annotated[str, typer.Option(help="pocket, tiny.en, or the folder of a Whisper checkpoint.")] = "pocket",
     limit: Annotated[int, typer.Option(help="Utterances.", min=0)] = 200,
     long: Annotated[int, typer.Option(help="Long recordings beside them.", min=0)] = 10,
     minutes: Annotated[float, typer.Option(help="Minutes of a long recording.", min=0.1)] = 2.0,
@@ -187,7 +187,7 @@ def cli(
     """``predtui bench asr``."""
     bench = AsrBench(
         methods=parsed(methods),
-        model=model,
+        model=Path(model),
         manifest=manifest,
         limit=limit,
         long=long,

@@ -107,8 +107,8 @@ def _seconds(work: Callable[[], object]) -> float:
 
 def main(model: str, engine: str, threads: int = 0, repeats: int = 9, out: Path | None = None, draft: str = "") -> None:
     """Measure, print, write to ``out``, or to the profile ``this-machine``; with a ``draft``, print c as well."""
-    found = measure(model, engine, threads, repeats)
     told = cost_coefficients(model, draft, engine, threads, repeats) if draft else {}
+    found = measure(model, engine, threads, repeats)
     if told:
         found = replace(found, draft_speed=round(median(told.values()), 2))
     path = out or profile.user_profiles() / f"{THIS_MACHINE}.toml"

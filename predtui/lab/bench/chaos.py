@@ -28,8 +28,8 @@ from predtui.audio.files import decode
 from predtui.config import load as load_settings
 from predtui.errors import PredtuiError
 from predtui.lab.bench.chaos_app import Disturbed
-from predtui.lab.bench.chaos_faults import FAULTS, HARMLESS, unable
-from predtui.lab.bench.chaos_ledger import Asked, Violation, accounts, step_of, turns, unequal
+from predtui.lab.bench.chaos_faults import FAULTS, HARMLESS, slowness, unable
+from predtui.lab.bench.chaos_ledger import Asked, Violation, accounts, refusals, step_of, turns, unequal
 from predtui.lab.bench.chaos_stages import Devices
 from predtui.lab.bench.keyboard import Scene
 from predtui.lab.bench.recording import pocket_prompts, speak
@@ -44,8 +44,8 @@ from predtui.state.turn import Turn
 
 HANGS_S = 45.0
 """A turn that is not over by then will not be."""
-GIVEN_UP_S = 30.0
-"""For a stage that has failed to come back."""
+BACK_S = 90.0
+"""A stage that has failed is back by then: it is tried again by itself."""
 SOUNDS = 4
 WAYS = ("typed", "typed", "hastily", "pasted", "burst", "spoken", "spoken")
 FLAT = {"descriptors": (1.1, 8.0), "memory_mb": (1.25, 40.0), "latency_ms": (2.0, 150.0)}
@@ -53,6 +53,7 @@ FLAT = {"descriptors": (1.1, 8.0), "memory_mb": (1.25, 40.0), "latency_ms": (2.0
 _PASTE = "\x1b[200~{}\x1b[201~"
 _BURST = (*"abcde ", "\x1b[D", "\x7f")
 """Whole keys: half an escape sequence and what follows may be any key, F4 and what it chooses too."""
+_NO_MEMORY = ("MemoryError", "can't start new thread")
 _EMPTY = "\x1b[F\x15"
 """The input line: what was heard of a refused prompt may stand there."""
 _LEAD_S, _RELEASE_S = 0.6, 0.3
@@ -88,6 +89,7 @@ class Chaos:
         self._seed, self._only, self._step = seed, only, first - 1
         self._until = time.monotonic() + 60 * minutes
         self._devices = Devices(str(work))
+        self._environment = slowness(work)
         self._prompts = pocket_prompts(60, seed)
         self._sounds = _said(self._prompts[:SOUNDS], work)
         self._heard: dict[str, set[str]] = {}
@@ -98,7 +100,7 @@ class Chaos:
         """Each prompt as it is over, until the time is; an app that has failed is followed by another."""
         while time.monotonic() < self._until:
             self.outcome.apps += 1
-            with Disturbed(Scene(self.settings, self._devices.stages())) as app:
+            with Disturbed(Scene(self.settings, self._devices.stages()), self._environment) as app:
                 asked: list[Asked] = []
                 try:
                     for one in self._use(app):
@@ -119,8 +121,8 @@ class Chaos:
             disturbed = _serious(asked)
             self._measure(app, latency)
             yield asked
-            if not app.wait(GIVEN_UP_S, _whole) and not app.over:
-                self.outcome.faults["stages that did not come back"] += 1
+            if not app.wait(BACK_S, _whole) and not app.over:
+                self._violate(f"not back: {_lacking(app.state)}")
                 return
         if app.over:
             self._violate("the app has ended")
@@ -195,7 +197,7 @@ class Chaos:
             for sound in sorted(unheard):
                 self._listen(app, Path(sound), asked)
         happened = turns(app.told)
-        self.outcome.violations += accounts(asked, happened, self._heard)
+        self.outcome.violations += accounts(asked, happened, self._heard, refusals(app.told))
         for turn, plain in unequal(happened, SpeculationOptions.of(self.settings.llm)):
             what = f"wrong: to {turn.final!r} it said {turn.text!r}, plain decoding {plain!r}"
             self.outcome.violations.append(Violation(step_of(asked, turn), what))
@@ -253,16 +255,21 @@ def _whole(turn: Turn) -> bool:
     return all(status.state == "ready" for status in turn.stages.values())
 
 
+def _lacking(turn: Turn) -> str:
+    return ", ".join(f"{name} ({status.message})" for name, status in turn.stages.items() if status.state != "ready")
+
+
 def _serious(asked: Asked) -> bool:
     return any(fault not in HARMLESS for fault in asked.faults)
 
 
 def _tracebacks(log: str) -> list[str]:
-    """The last line of each traceback in a log."""
+    """The last line of each traceback in a log, but where memory ran out: what that was needed for is told there."""
     found: list[str] = []
     for part in log.split("Traceback (most recent call last):")[1:]:
         last = next((line for line in part.splitlines()[1:] if line and not line.startswith(" ")), "")
-        found.append(f"a traceback in the log: {last[:150]}")
+        if not any(cause in last for cause in _NO_MEMORY):
+            found.append(f"a traceback in the log: {last[:150]}")
     return found
 
 

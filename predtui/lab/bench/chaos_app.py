@@ -17,7 +17,7 @@ import sys
 import termios
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -48,8 +48,10 @@ class Told:
 class Disturbed(Terminal):
     """A running app. What is to happen to it later happens while anything is waited for."""
 
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, scene: Scene, environment: Mapping[str, str] | None = None) -> None:
+        """``environment``: what its processes have besides this one's."""
         super().__init__(scene)
+        self._environment = dict(environment or {})
         self.told: list[Told] = []
         self.torn = 0
         """Tracebacks that the screen has shown."""
@@ -130,7 +132,7 @@ class Disturbed(Terminal):
         os.set_inheritable(theirs, True)
         pid, pipe = pty.fork()
         if pid == 0:
-            os.environ.update(TERM="xterm-256color", COLORTERM="truecolor", HOME=self._home.name)
+            os.environ.update(self._environment, TERM="xterm-256color", COLORTERM="truecolor", HOME=self._home.name)
             for kind in ("CONFIG", "STATE"):
                 os.environ[f"PREDTUI_{kind}_DIR"] = str(Path(self._home.name) / kind.lower())
             module = "predtui.lab.bench.chaos_app"

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import random
 import resource
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 
 import psutil
 
@@ -59,6 +63,13 @@ def _disk(app: Disturbed, rng: random.Random, devices: Devices) -> str:
     return "full disk"
 
 
+def _slow_disk(app: Disturbed, rng: random.Random, devices: Devices) -> str:
+    """Each write to a file takes a fifth of a second longer."""
+    devices.lose("slow", True)
+    app.after(rng.uniform(0.5, 4.0), partial(devices.lose, "slow", False))
+    return "slow disk"
+
+
 def _memory(app: Disturbed, rng: random.Random, devices: Devices) -> str:
     name, process = _one(app, rng, HEAVY)
     most = process.memory_info().vms + rng.choice((0, 4, 32)) * _MB
@@ -89,6 +100,7 @@ FAULTS: dict[str, Fault] = {
     "stop": _stop,
     "device": _device,
     "disk": _disk,
+    "slow": _slow_disk,
     "memory": _memory,
     "resize": _resize,
     "theme": _theme,
@@ -99,7 +111,21 @@ HARMLESS = ("resize", "theme")
 
 def unable() -> dict[str, str]:
     """Kinds that cannot be done on this machine, and why."""
-    lacking = {"slow disk": "needs a device of its own"}
+    lacking = {} if _compiler() else {"slow": "needs a C compiler, and Linux"}
     if not hasattr(psutil.Process, "rlimit"):
         lacking.update(dict.fromkeys(("disk", "memory"), "no limits of another process can be set here (Linux only)"))
     return lacking
+
+
+def slowness(folder: Path) -> dict[str, str]:
+    """What the environment of an app has to hold so that its disk can be made slow by a file "slow" in ``folder``."""
+    if not (compiler := _compiler()):
+        return {}
+    library = folder / "slow_disk.so"
+    source = Path(__file__).with_name("slow_disk.c")
+    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", library, source], check=True)
+    return {"LD_PRELOAD": str(library), "PREDTUI_SLOW_DISK": str(folder / "slow")}
+
+
+def _compiler() -> str | None:
+    return shutil.which("cc") if sys.platform == "linux" else None

@@ -6,9 +6,11 @@ Reads events only. Must not know how prompts were put in, nor what was done mean
 from __future__ import annotations
 
 import difflib
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
 from predtui.decoding.autoregressive import generate
 from predtui.decoding.sampler import Greedy
@@ -18,10 +20,16 @@ from predtui.predgen.options import SpeculationOptions
 from predtui.predgen.prompts import system_prompt
 from predtui.predgen.window import Window
 from predtui.state import events as ev
-from predtui.state.turn import join
+from predtui.words import joined
 
-ALIKE = 0.75
-"""What was recognised under faults shares so much of its letters with what is recognised without."""
+WHOLE, ALIKE = 0.85, 0.4
+"""What was recognised under faults is so long, and shares so much of its letters, beside what is recognised without:
+one may be misheard otherwise than the other, of which nothing is lost."""
+
+WITHIN_S = 5.0
+"""The talk key shows what it does, or why not."""
+_APART_S = 0.05
+"""Between the clocks of what is put in and of what happens."""
 
 
 @dataclass(slots=True)
@@ -81,7 +89,7 @@ class Happened:
     def text(self) -> str:
         """What of the reply was committed."""
         whole = self.reply is not None and self.reply.reason != "interrupted"
-        return (self.reply.text if self.reply and whole else join(tuple(self.sentences))).strip()
+        return (self.reply.text if self.reply and whole else joined(self.sentences)).strip()
 
     @property
     def became(self) -> str:
@@ -105,14 +113,30 @@ def turns(told: Iterable[Told]) -> list[Happened]:
     return list(found.values())
 
 
-def accounts(asked: Sequence[Asked], happened: Sequence[Happened], heard: dict[str, set[str]]) -> list[Violation]:
+def refusals(told: Iterable[Told]) -> list[float]:
+    """When the screen said why it does not listen."""
+    return [
+        each.time for each in told if isinstance(each.event, ev.Notice) and each.event.text.startswith("Cannot listen")
+    ]
+
+
+def accounts(
+    asked: Sequence[Asked],
+    happened: Sequence[Happened],
+    heard: dict[str, set[str]],
+    refused: Sequence[float] = (),
+) -> list[Violation]:
     """Tells each prompt what became of it; what must not be. ``heard``: what is recognised of a sound without faults,
-    maybe in several ways."""
+    maybe in several ways; ``refused``: when the screen said why it does not listen."""
     faulty: list[Violation] = []
     typed = [turn for turn in happened if turn.source == "typed" and turn.final.strip()]
-    for prompt in asked:
+    voice = [turn for turn in happened if turn.source == "voice"]
+    for prompt, following in zip_longest(asked, asked[1:]):
         if prompt.sound:
-            faulty += _spoken(prompt, happened, heard.get(prompt.sound, set()))
+            until = min(prompt.time + WITHIN_S, following.time if following else math.inf)
+            begun = [turn for turn in voice if prompt.time <= turn.time + _APART_S < until]
+            refusal = any(prompt.time <= time <= prompt.time + WITHIN_S for time in refused)
+            faulty += _spoken(prompt, begun[0] if begun else None, heard.get(prompt.sound, set()), refusal)
         elif turn := _taken(" ".join(prompt.text.split()), typed):
             prompt.became = turn.became
             if not turn.became:
@@ -136,15 +160,14 @@ def _taken(text: str, left: list[Happened]) -> Happened | None:
     return turn
 
 
-def _spoken(prompt: Asked, happened: Sequence[Happened], heard: set[str]) -> list[Violation]:
-    turn = next((turn for turn in happened if turn.source == "voice" and turn.time >= prompt.time - 0.05), None)
-    if turn is None or turn.time > prompt.time + 5.0:
-        prompt.became = "not listened to"  # the screen says why: the talk key has a notice for each reason
-        return []
+def _spoken(prompt: Asked, turn: Happened | None, heard: set[str], refused: bool) -> list[Violation]:
+    if turn is None:
+        prompt.became = "not listened to"
+        return [] if refused else [Violation(prompt.step, "not listened to, and no reason")]
     prompt.became = turn.became or ("interrupted" if not turn.ended else "")
     if not turn.ended or not turn.final:
         return [] if prompt.became else [Violation(prompt.step, "nothing became of what was said")]
-    if turn.became == "answered" and heard and max(_alike(turn.final, one) for one in heard) < ALIKE:
+    if turn.became == "answered" and heard and not any(_as_said(turn.final, one) for one in heard):
         return [Violation(prompt.step, f"answered {turn.final!r} where {min(heard)!r} was said")]
     return [] if prompt.became else [Violation(prompt.step, f"no reply, and no reason: {turn.final!r}")]
 
@@ -173,15 +196,16 @@ def step_of(asked: Sequence[Asked], turn: Happened) -> int:
 
 
 def _step(asked: Sequence[Asked], time: float) -> int:
-    return max((prompt.step for prompt in asked if prompt.time <= time + 0.05), default=0)
+    return max((prompt.step for prompt in asked if prompt.time <= time + _APART_S), default=0)
 
 
 def _next(left: Sequence[Happened]) -> str:
     return left[0].final if left else ""
 
 
-def _alike(one: str, other: str) -> float:
-    return difflib.SequenceMatcher(None, one, other, autojunk=False).ratio()
+def _as_said(text: str, heard: str) -> bool:
+    alike = difflib.SequenceMatcher(None, text, heard, autojunk=False).ratio()
+    return alike >= ALIKE and len(text) >= WHOLE * len(heard)
 
 
 def _kind(notice: str) -> str:

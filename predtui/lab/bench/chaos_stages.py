@@ -34,7 +34,7 @@ class Devices:
         return float(time), sound
 
     def lose(self, name: str, lost: bool) -> None:
-        """Pull out the "microphone" or the "loudspeaker", or plug it in."""
+        """Pull out the "microphone" or the "loudspeaker", or plug it in; or make the disk "slow", or fast again."""
         file = Path(self.folder) / name
         file.touch() if lost else file.unlink(missing_ok=True)
 

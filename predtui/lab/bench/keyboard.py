@@ -31,8 +31,8 @@ from predtui.runtime.stages import STAGES
 from predtui.settings import Settings
 from predtui.state.codec import from_json
 from predtui.state.events import Event, StageStatus, Usage
+from predtui.state.recorder import EVENTS_FILE
 from predtui.state.reducer import reduce
-from predtui.state.session import EVENTS_FILE
 from predtui.state.stage import StageSpec
 from predtui.state.turn import Turn
 

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from predtui.commands.inputs import existing
 from predtui.config import load
 from predtui.lab import profiles
 from predtui.lab.bench import figures, harness
@@ -232,7 +233,9 @@ def cli(
         str, typer.Option(help="Methods, separated by commas; ablation: each addition switched off in turn.")
     ] = "baseline,greedy",
     prompts: Prompts = "pocket",
-    streams: Annotated[Path | None, typer.Option(help="Recorded streams, as bench record writes them.")] = None,
+    streams: Annotated[
+        Path | None, typer.Option(help="Recorded streams, as bench record writes them.", callback=existing)
+    ] = None,
     limit: Annotated[int, typer.Option(help="Dialogues; 0 takes all of a file.", min=0)] = 20,
     prompts_seed: Seed = 1,
     together: Together = 1,

@@ -12,9 +12,10 @@ from predtui.decoding.costs.measured import measure
 from predtui.lab.bench import calibrate
 from predtui.lab.bench.virtual import Timetable
 from predtui.lab.profiles import HardwareProfile
-from predtui.llm.around import ModelAround, capable
+from predtui.llm.around import ModelAround
 from predtui.llm.base import LanguageModel, LoadedModel, Preempted, Stale, never
 from predtui.llm.load import load
+from predtui.llm.requested import ServerTimes
 from predtui.llm.rows import Rows
 from predtui.predgen.options import SpeculationOptions
 from predtui.predgen.stage import SpeculationStage
@@ -59,8 +60,8 @@ class PricedModel(ModelAround):
 
 
 def priced(model: LanguageModel, price: Price | None, clock: Clock, stale: Stale = never) -> PricedModel:
-    """``model`` at that price, with its capabilities."""
-    return capable(PricedModel, model)(model, price, clock, stale)
+    """``model`` at that price."""
+    return PricedModel(model, price, clock, stale)
 
 
 def costs_of(profile: HardwareProfile) -> Curve:
@@ -80,6 +81,7 @@ class SharedModel:
         self._price: Price | None = profile.forward_seconds if profile else None
         self._draft_price: Price | None = profile.draft_seconds if profile else None
         self._stale: Stale = never
+        self._times = ServerTimes()
         self._drafts: dict[str, LoadedModel] = {}
         threads = options.threads or None
         self.loaded = load(options.model, options.engine, threads, options.context, lambda: self._stale())
@@ -97,7 +99,7 @@ class SharedModel:
                 self._drafts[name] = load(name, engine, threads, context, lambda: self._stale())
             return _lent(self._drafts[name], self._draft_price, clock)
 
-        return SpeculationStage(options, lend, self.costs, lend_draft)
+        return SpeculationStage(options, lend, self.costs, lend_draft, times=self._times)
 
     def forward_ms(self) -> float:
         """Milliseconds of a forward over one token: on this machine the median of a few, amid a conversation."""
@@ -107,6 +109,9 @@ class SharedModel:
         return round(1000 * calibrate.forward(self.loaded.model, 1, known, FORWARDS), 4)
 
     def _measured(self) -> Curve:
+        """Nothing where an engine tells nothing of tokens that it is given."""
+        if self.loaded.abilities.verifies != "exact":
+            return Curve()
         prompt = self.loaded.prompt_tokens([Message("user", "how long does one word take")])
         self.loaded.model.forward(prompt)
         instrument = Instrument(RealClock())

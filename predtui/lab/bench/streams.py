@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from predtui.errors import PredtuiError
+from predtui.errors import PredtuiError, reason
 from predtui.files import LARGEST_CORPUS, read_text, resolve
 from predtui.models.shipped import asset
 from predtui.runtime.bus import admit
@@ -218,4 +218,4 @@ def _read(path: Path) -> str:
     try:
         return read_text(path, LARGEST_CORPUS)
     except (OSError, ValueError) as error:
-        raise PredtuiError(f"{path} cannot be read: {error}.") from error
+        raise PredtuiError(f"{path} cannot be read: {reason(error)}.") from error

@@ -19,6 +19,7 @@ import torch
 import typer
 from rich.table import Table
 
+from predtui.commands.outputs import creatable
 from predtui.commands.with_settings import with_settings
 from predtui.errors import PredtuiError
 from predtui.lab.bench import zonos_random
@@ -176,7 +177,9 @@ def cli(
     ] = "small",
     frames: Annotated[int, typer.Option(help="Frames of the sentence, at most.", min=1)] = 60,
     repeats: Annotated[int, typer.Option(help="Repetitions; the median counts.", min=1)] = 3,
-    keep: Annotated[Path | None, typer.Option(help="Leave the random checkpoint in this folder.")] = None,
+    keep: Annotated[
+        Path | None, typer.Option(help="Leave the random checkpoint in this folder.", callback=creatable)
+    ] = None,
     json: Json = None,
 ) -> None:
     """``predtui bench zonos``."""

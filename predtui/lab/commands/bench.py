@@ -18,6 +18,7 @@ BENCHES = Registry(
         Entry(name, f"predtui.lab.bench.{module}:cli", meaning)
         for name, module, meaning in (
             ("pocket", "pocket", "The pocket models on held-out questions: how many replies and judgements are right."),
+            ("words", "words", "What a word costs after a long conversation: forwards, tokens, milliseconds."),
             ("lossless", "lossless", "Does speculation commit exactly what plain greedy decoding gives?"),
             ("latency", "latency", "Audio latency with and without speculation, typed and spoken, on the real clock."),
             ("startup", "startup", "Time to the first frame and until ready, and the peak memory of each process."),
@@ -42,6 +43,8 @@ BENCHES = Registry(
                 "DuoDecoding's tables and figures: decoders side by side on the same models.",
             ),
             ("asr", "asr", "WhisperFlow's tables and figures: ways to stream the same Whisper, side by side."),
+            ("remote", "remote", "PredGen over requests: what it brings and what it costs real servers."),
+            ("hybrid", "hybrid", "A draft here for a model behind a network: streamed or drafted, by the way there."),
             ("zonos", "zonos", "What Zonos costs on this machine: ms per frame, time to the first chunk, memory."),
             (
                 "record",
@@ -74,10 +77,10 @@ def command(name: str) -> Any:
         function = BENCHES.factory(name)
     except ModuleNotFoundError as error:
         raise missing(f"bench {name}", error.name or "") from error
-    single = Commands(add_completion=False, rich_markup_mode="rich")
+    single = Commands(add_completion=False)
     single.command(name, help=BENCHES[name].help)(function)
     return get_command(single)
 
 
 for _entry in BENCHES.values():
-    typer.Typer.command(bench, _entry.name, cls=_Later, help=_entry.help)(lambda: None)
+    typer.Typer.command(bench, _entry.name, cls=_Later, help=_entry.help, short_help=_entry.help)(lambda: None)

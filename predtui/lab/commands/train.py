@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from predtui.commands.inputs import existing
 from predtui.commands.outputs import creatable
 from predtui.commands.with_settings import Commands
 from predtui.lab.commands.packages import needed
@@ -28,9 +29,7 @@ def train_pocket_models(
     seed: Annotated[int, typer.Option(help="Seed of data and weights.")] = 0,
     threads: Annotated[int, typer.Option(help="CPU threads; 0 uses all.")] = 0,
     resume: Annotated[bool, typer.Option(help="Go on from the last checkpoint.")] = True,
-    start: Annotated[
-        Path | None, typer.Option(help="Finished pocket models to train on.", exists=True, file_okay=False)
-    ] = None,
+    start: Annotated[Path | None, typer.Option(help="Finished pocket models to train on.", callback=existing)] = None,
 ) -> None:
     """The pocket target and draft, from a seed: corpus, tokenizer, training, export, card."""
     needed("train pocket", "torch", "gguf")
@@ -44,7 +43,10 @@ def train_consistency(
     model: Annotated[str, typer.Option(help="pocket, a Hugging Face folder, or a name in the local cache.")] = "pocket",
     out: Annotated[Path, typer.Option(help="Where the tuned model goes.", callback=creatable)] = CLLM,
     prompts: Annotated[
-        Path | None, typer.Option(help='JSONL of {"messages": [..]} or {"prompt": ..}; the pocket corpus without it.')
+        Path | None,
+        typer.Option(
+            help='JSONL of {"messages": [..]} or {"prompt": ..}; the pocket corpus without it.', callback=existing
+        ),
     ] = None,
     minutes: Annotated[float, typer.Option(help="Minutes, including the collecting of replies.", min=0)] = 8.0,
     full: Annotated[bool, typer.Option(help="Tune all weights, not low-rank adapters.")] = False,
@@ -70,7 +72,9 @@ def train_pocket_whisper(
     seed: Annotated[int, typer.Option(help="Seed of speech and weights.")] = 0,
     threads: Annotated[int, typer.Option(help="CPU threads; 0 uses all.")] = 0,
     resume: Annotated[bool, typer.Option(help="Go on from the last checkpoint.")] = True,
-    start: Annotated[Path | None, typer.Option(help="A finished pocket Whisper to train on, with a new seed.")] = None,
+    start: Annotated[
+        Path | None, typer.Option(help="A finished pocket Whisper to train on, with a new seed.", callback=existing)
+    ] = None,
     utterances: Annotated[int, typer.Option(help="Utterances to synthesise.", min=1)] = 32_000,
 ) -> None:
     """The pocket Whisper, from a seed: synthetic speech, tokenizer, training, export, card."""

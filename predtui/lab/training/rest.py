@@ -15,7 +15,7 @@ from typing import Any
 
 from predtui.commands.console import console
 from predtui.decoding import datastore
-from predtui.errors import PredtuiError
+from predtui.errors import PredtuiError, reason
 from predtui.files import LARGEST_CORPUS, read_text, resolve
 from predtui.llm.base import LoadedModel
 from predtui.llm.load import load
@@ -44,7 +44,7 @@ def _documents(corpus: str, target: LoadedModel, limit: int, seed: int) -> Itera
     try:
         text = read_text(path, LARGEST_CORPUS)
     except (OSError, ValueError) as error:
-        raise PredtuiError(f"{path} cannot be read: {error}.") from error
+        raise PredtuiError(f"{path} cannot be read: {reason(error)}.") from error
     if path.suffix == ".jsonl":
         for number, line in enumerate(text.splitlines(), 1):
             if line.strip():

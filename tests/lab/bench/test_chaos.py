@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import random
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,8 +14,8 @@ import pytest
 
 from predtui.lab.bench.chaos import Sample, grown, trends
 from predtui.lab.bench.chaos_app import Disturbed, Told
-from predtui.lab.bench.chaos_faults import FAULTS
-from predtui.lab.bench.chaos_ledger import Asked, accounts, turns, unequal
+from predtui.lab.bench.chaos_faults import FAULTS, slowness, unable
+from predtui.lab.bench.chaos_ledger import Asked, accounts, refusals, turns, unequal
 from predtui.lab.bench.chaos_stages import Devices
 from predtui.lab.bench.keyboard import Scene
 from predtui.predgen.options import SpeculationOptions
@@ -82,6 +85,57 @@ def test_a_spoken_prompt_that_is_cut_short_must_not_be_answered() -> None:
     assert not faults(whole, spoken(), heard="how far is it")
     assert any("was said" in each for each in faults(cut, spoken(), heard="how far is it"))
     assert not faults(refused, spoken(), heard="how far is it")
+
+
+def test_what_is_misheard_is_not_cut_short() -> None:
+    heard = "do you know when tajikistan became independent"
+    for said, wrong in (
+        ("do you know when to ticket do you you to do to", False),
+        ("do you know when tajikistan", True),
+        ("when tajikistan became independent", True),
+        ("what language will i need in lesotho please me", True),
+    ):
+        assert bool(faults(told(final(said), finished(), source="voice"), spoken(), heard=heard)) == wrong, said
+
+
+def test_who_is_not_listened_to_is_told_why() -> None:
+    why = Told(10.5, ev.Notice(text="Cannot listen: mic not available. Type instead.", severity="warning"), Turn())
+    assert [violation.what for violation in accounts([spoken()], [], {})] == ["not listened to, and no reason"]
+    assert not accounts([spoken()], [], {}, refusals([why]))
+    assert accounts([spoken()], [], {}, refusals([replace(why, time=30.0)]))
+
+
+def test_a_turn_belongs_to_the_prompt_before_it_alone() -> None:
+    second = replace(spoken(), step=2, time=12.0)
+    story = [replace(each, time=12.1) for each in told(final(), finished(), source="voice")]
+    found = accounts([spoken(), second], turns(story), {})
+    assert [(violation.step, violation.what) for violation in found] == [(1, "not listened to, and no reason")]
+    assert second.became == "answered"
+
+
+@pytest.mark.skipif("slow" in unable(), reason="needs a C compiler, and Linux")
+def test_a_slow_disk_is_slow_for_files_alone(tmp_path: Path) -> None:
+    code = """
+import os, sys, time
+file = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT)
+def took(to):
+    began = time.monotonic()
+    os.write(to, b"x")
+    return time.monotonic() - began
+pipe = os.pipe()[1]
+fast = took(file)
+open(os.environ["PREDTUI_SLOW_DISK"], "x").close()
+print(fast < took(file) and took(file) > 0.2, min(took(pipe) for _ in range(9)) < 0.2)
+"""
+    environment = {**os.environ, **slowness(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "file")],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.stdout.split() == ["True", "True"], done.stderr
 
 
 def test_a_reply_is_compared_with_plain_decoding() -> None:

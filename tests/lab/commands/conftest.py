@@ -12,7 +12,7 @@ from predtui.lab import commands
 @pytest.fixture
 def app() -> typer.Typer:
     """A command line with the lab's commands and none besides."""
-    made = Commands(rich_markup_mode="rich")
+    made = Commands()
     made.callback()(lambda: None)
     commands.attach(made)
     return made

@@ -10,7 +10,7 @@ import random
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from predtui.errors import PredtuiError
+from predtui.errors import PredtuiError, reason
 from predtui.lab.training.corpus.compose import sample
 from predtui.llm.base import LoadedModel
 from predtui.predgen.prompts import SYSTEM_PROMPT
@@ -27,7 +27,7 @@ def read(path: Path) -> list[Conversation]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise PredtuiError(f"The prompts {path} cannot be read: {error}.", _FORM) from error
+        raise PredtuiError(f"The prompts {path} cannot be read: {reason(error)}.", _FORM) from error
     found = [_conversation(line, f"{path}, line {n}") for n, line in enumerate(lines, 1) if line.strip()]
     if not found:
         raise PredtuiError(f"The file {path} holds no prompts.", _FORM)

@@ -35,7 +35,8 @@ from predtui.lab.training.pocket.optim import PocketOptimizer
 from predtui.lab.training.pocket.report import bar
 from predtui.llm.base import LoadedModel
 from predtui.llm.load import load
-from predtui.llm.torch.folder import find, load_network
+from predtui.llm.torch.folder import load_network
+from predtui.llm.torch.planning import find
 from predtui.system.exits import terminate_as_interrupt
 
 REPLIES, CHECKPOINT = "replies.safetensors", "checkpoint.safetensors"
