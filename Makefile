@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: run real test ci check format clean portaudio engine
+.PHONY: run real test ci check portable format clean portaudio engine
 
 run: $(VENV)/.run portaudio engine
 	@$(BIN)/predtui
@@ -26,6 +26,11 @@ check: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# The types of the app, without the lab, on the systems that no test runs on.
+portable: $(VENV)/.dev
+	$(BIN)/mypy --platform win32 --exclude predtui/lab --cache-dir .mypy_cache/win32
+	$(BIN)/mypy --platform darwin --exclude predtui/lab --cache-dir .mypy_cache/darwin
 
 format: $(VENV)/.dev
 	$(BIN)/ruff format .

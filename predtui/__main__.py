@@ -1,6 +1,17 @@
-"""``python -m predtui`` is the command ``predtui``."""
+"""The console script, and ``python -m predtui``: a Ctrl-C ends it without a word, whatever is being imported."""
 
-from predtui.commands.cli import main
+import sys
+
+
+def main() -> None:
+    """The command ``predtui``."""
+    try:
+        from predtui.commands.cli import main as run
+
+        run()
+    except KeyboardInterrupt:
+        sys.exit(130)
+
 
 if __name__ == "__main__":
     main()

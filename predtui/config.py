@@ -14,10 +14,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from predtui.errors import PredtuiError
+from predtui.errors import PredtuiError, reason
 from predtui.files import LARGEST_TOML, parse_toml, read_text, replace_text
 from predtui.settings import Option, Settings, options, sections, user_folder
 
+CORRECT = "Correct it, or move it away."
+"""What to do about a settings file."""
 _NUMBER = re.compile(r"[1-9][0-9]*$")
 _LARGEST = 1 << 53
 
@@ -51,8 +53,14 @@ def load_or_default(overrides: Mapping[str, Any] | None = None) -> tuple[Setting
     try:
         values, problem = _from_file(user_file(), must_exist=False), ""
     except PredtuiError as error:
-        values, problem = {}, f"the settings file is not used: {error}"
+        values, problem = {}, _unused(user_file(), error)
     return _combined(values, overrides), problem
+
+
+def _unused(path: Path, error: PredtuiError) -> str:
+    """What to do and the file come first: what the parser says may be longer than there is room."""
+    said = str(error).removeprefix(f"{path}: ").removesuffix(CORRECT).rstrip()
+    return f"The settings are not used. Correct this file, or move it away: {path}: {said}"
 
 
 def remember(key: str, value: Any) -> None:
@@ -93,9 +101,9 @@ def _from_file(path: Path, must_exist: bool) -> dict[str, Any]:
             raise PredtuiError(f"{path}: no such settings file.") from error
         return {}
     except (OSError, UnicodeDecodeError) as error:
-        raise PredtuiError(f"{path}: cannot be read: {error}.") from error
+        raise PredtuiError(f"{path}: cannot be read: {reason(error)}.", CORRECT) from error
     except ValueError as error:
-        raise PredtuiError(f"{path}: not valid TOML: {error}.", "Correct that line, or move the file away.") from error
+        raise PredtuiError(f"{path}: not valid TOML: {error}.", CORRECT) from error
     values: dict[str, Any] = {}
     for section, content in document.items():
         if section in sections() and not isinstance(content, dict):
@@ -110,7 +118,8 @@ def _from_file(path: Path, must_exist: bool) -> dict[str, Any]:
 
 def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
     by_variable = {item.variable: key for key, item in options().items()}
-    outside = {"PREDTUI_CONFIG_DIR", "PREDTUI_STATE_DIR", "PREDTUI_CACHE_DIR", "PREDTUI_EMBEDDED"}
+    folders = {"PREDTUI_CONFIG_DIR", "PREDTUI_STATE_DIR", "PREDTUI_CACHE_DIR", "PREDTUI_MODELS_DIR"}
+    outside = {*folders, "PREDTUI_EMBEDDED", "PREDTUI_API_KEY"}
     values: dict[str, Any] = {}
     for variable, text in environment.items():
         if not variable.startswith("PREDTUI_") or variable in outside:
@@ -131,7 +140,7 @@ def _checked(key: str, value: Any, source: str) -> Any:
         hint = "N stands for a number, as in top3." if any(name.endswith("N") for name in item.choices) else ""
         raise PredtuiError(f"{source}: {key} = {value!r} is not one of {', '.join(item.choices)}.", hint)
     if item.kind in (int, float) and not (item.least <= result <= item.most and abs(result) <= _LARGEST):
-        raise PredtuiError(f"{source}: {key} = {value} should be {_range(item)}.")
+        raise PredtuiError(f"{source}: {key} = {value} should be {_range(item, result)}.")
     return result
 
 
@@ -142,9 +151,14 @@ def _offered(name: str, choices: Sequence[str]) -> bool:
     )
 
 
-def _range(item: Option) -> str:
-    most, least = f"{item.most:g}", f"{item.least:g}"
-    return f"{least} to {most}" if item.most < math.inf else f"{least} or more" if item.least > -math.inf else "finite"
+def _range(item: Option, value: float) -> str:
+    """What ``value`` should be: within the bounds of ``item``, or of any number if it is beyond those."""
+    least, most = _plain(max(item.least, -_LARGEST)), _plain(min(item.most, _LARGEST))
+    return f"{least} to {most}" if item.most < math.inf or abs(value) > _LARGEST else f"{least} or more"
+
+
+def _plain(number: float) -> str:
+    return f"{number:.0f}" if number == int(number) else f"{number:g}"
 
 
 def _converted(item: Option, value: Any, source: str) -> Any:
@@ -155,6 +169,8 @@ def _converted(item: Option, value: Any, source: str) -> Any:
         return float(value)
     if type(value) is item.kind:
         return value
+    if item.kind is str and item.choices and type(value) is int:
+        return str(value)
     if isinstance(value, str) and item.kind in (int, float):
         try:
             return item.kind(value)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+FREE_MEMORY = "Free some memory, or choose a smaller model."
+_NO_ROOM = ("annot allocate memory", "failed to map segment from shared object")
+"""What the system says of a library or an array that it has no room for."""
+
 
 class PredtuiError(Exception):
     """Its message says what is wrong and where, ``remedy`` what to do. Shown as a line, never as a traceback."""
@@ -18,8 +22,18 @@ class PredtuiError(Exception):
         return (type(self), (self.message, self.remedy))
 
 
-def described(error: Exception) -> str:
+def described(error: BaseException) -> str:
     """``error`` in one line: its kind, and what it says, where it says anything."""
     said = (str(error).splitlines() or [""])[0].rstrip(".")
-    kind = "memory has run out" if isinstance(error, MemoryError) else type(error).__name__
+    kind = "memory has run out" if starved(error) else type(error).__name__
     return f"{kind}: {said}" if said else kind
+
+
+def starved(error: BaseException) -> bool:
+    """Whether it says that there is no memory left."""
+    return isinstance(error, MemoryError) or any(words in str(error) for words in _NO_ROOM)
+
+
+def reason(error: Exception) -> str:
+    """Why a file cannot be read: in the system's own words, without its number and the path again."""
+    return str(getattr(error, "strerror", None) or error)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import stat
 import tempfile
 import tomllib
@@ -28,6 +29,8 @@ LARGEST_CORPUS = 1 << 32
 _MOST_DOTS = 64
 """In one line of TOML: tomllib's time grows with the square of a key's parts."""
 _SHOWN = 80
+_ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/(?!/)")
+"""How an address begins that was taken for a path, which keeps one slash of two."""
 _KINDS = (
     (stat.S_ISDIR, "a folder"),
     (stat.S_ISFIFO, "a named pipe"),
@@ -51,6 +54,11 @@ def resolve(named: str | Path) -> Path:
     except OSError as error:
         if error.errno in (errno.ENAMETOOLONG, errno.ELOOP):
             raise PredtuiError(f"{_shown(text)}: {error.strerror}.", "Check the path.") from None
+        if address := _ADDRESS.match(text):
+            raise PredtuiError(
+                f"{_shown(_unfolded(text, address))} is an address, and no file of this machine.",
+                "Fetch it first, and name the file.",
+            ) from None
     return path
 
 
@@ -62,6 +70,24 @@ def regular_file(named: str | Path) -> Path:
 def folder(named: str | Path) -> Path:
     """The folder that a person means, which is there. Raises PredtuiError."""
     return _there(named, stat.S_ISDIR, "folder")
+
+
+def existing(named: str | Path) -> Path:
+    """The file or folder that a person means, which is there. Raises PredtuiError."""
+    path = resolve(named)
+    _mode(path)
+    return path
+
+
+def only_files(within: Path) -> Path:
+    """The folder of a model, whose libraries open what they find in it and in its own folders. Raises PredtuiError
+    where that is a pipe or a device, which may never answer."""
+    for path in sorted([*within.glob("*"), *within.glob("*/*")]):
+        with suppress(OSError):
+            mode = path.stat().st_mode
+            if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+                raise PredtuiError(f"{path} is {kind(mode)}, not a file.", "Fetch or copy the folder again.")
+    return within
 
 
 def _there(named: str | Path, is_one: Callable[[int], bool], what: str) -> Path:
@@ -135,6 +161,12 @@ def _mode(path: Path) -> int:
         raise PredtuiError(f"{path} does not exist.", "Check the path.") from None
     except OSError as error:
         raise PredtuiError(f"{path}: {error.strerror}.", "Check the path.") from None
+
+
+def _unfolded(text: str, address: re.Match[str]) -> str:
+    """The address as it was before it was taken for a path."""
+    slashes = "///" if address[1].lower() == "file" else "//"
+    return f"{address[1]}:{slashes}{text[address.end() :]}"
 
 
 def _shown(text: str) -> str:

@@ -63,6 +63,7 @@ NEEDS = {
     "datastore": "a datastore",
     "trees": "an engine that evaluates token trees",
     "rows": "an engine that tells whole rows of logits",
+    "given": "an engine that tells what it would say after each of the tokens it is given",
     "hidden": "an engine that tells hidden states",
     "window": "a Whisper that hears 30 s at once",
 }
@@ -150,6 +151,7 @@ LLM_ENGINES = Registry(
         "predtui.llm.torch.engine:load",
         "reads folders",
         check="predtui.llm.torch.engine:describe",
+        prepare="predtui.llm.torch.engine:prepare",
         reads=frozenset({"folder"}),
     ),
     Entry(
@@ -159,11 +161,45 @@ LLM_ENGINES = Registry(
         check="predtui.llm.numpy.folder:describe",
         reads=frozenset({"folder"}),
     ),
+    Entry(
+        "remote",
+        "predtui.llm.remote.engine:load",
+        "asks a server (--url): llama-server, vLLM, SGLang, or any with OpenAI's chat completions",
+        check="predtui.llm.remote.engine:describe",
+        prepare="predtui.llm.remote.engine:prepare",
+    ),
     Entry("scripted", "predtui.llm.scripted:load", "has no weights, and babbles", internal=True),
 )
 """What runs language models: of a ``llm.base.ModelRequest``, factories make a ``llm.base.LoadedModel``; checks take the
 model's name; ``prepare`` takes the request and yields pairs of a line and how far it has come."""
 
+
+SERVERS = Registry(
+    "kind of server",
+    Entry(
+        "llama-server",
+        "predtui.llm.remote.dialects.llama_server:meet",
+        "llama.cpp's own: tokens in and out, and a prompt cache; candidates are verified by generating again",
+    ),
+    Entry(
+        "sglang",
+        "predtui.llm.remote.dialects.sglang:meet",
+        "tokens in and out; a candidate is verified in one request, out of the prompt cache",
+    ),
+    Entry(
+        "vllm",
+        "predtui.llm.remote.dialects.vllm:meet",
+        "tokens in and out; a candidate is verified in one request, for which its prompt cache is of no use",
+    ),
+    Entry(
+        "openai",
+        "predtui.llm.remote.dialects.openai:meet",
+        "any other with OpenAI's chat completions: messages in, text out",
+    ),
+)
+"""Kinds of servers that the engine "remote" knows, in the order in which a server is asked whether it is one: of a
+``llm.remote.client.Link``, factories make a ``llm.remote.base.TokenServer`` or ``ChatServer``, or None where it is
+another kind; the last takes every server, or raises PredtuiError."""
 
 VERIFIERS = Registry(
     "verifier",
@@ -193,31 +229,32 @@ DECODERS = Registry(
         "predtui.decoding.speculative:make",
         "keeps the drafted tokens that the model itself chooses: with a seed and a temperature, too, the reply is the "
         "one ar gives",
-        frozenset({"drafter"}),
+        frozenset({"drafter", "given"}),
     ),
     Entry(
         "duo",
         "predtui.decoding.duo:make",
         "DuoDecoding: drafts several sequences in one thread while the model verifies in another",
-        frozenset({"draft"}),
+        frozenset({"draft", "given"}),
     ),
     Entry(
         "sps",
         "predtui.decoding.speculative:make_sampling",
         "speculative sampling: at a temperature another reply, of exactly the same distribution; greedy, the same",
-        frozenset({"drafter"}),
+        frozenset({"drafter", "given"}),
         lossless=False,
     ),
     Entry(
         "lookahead",
         "predtui.decoding.lookahead:make",
         "drafts the n-grams that its own forwards brought up before",
-        frozenset({"trees"}),
+        frozenset({"trees", "given"}),
     ),
     Entry(
         "jacobi",
         "predtui.decoding.jacobi:make",
         "chooses a block of guessed tokens anew, all at once, until it no longer changes",
+        frozenset({"given"}),
     ),
 )
 """Ways to get tokens out of a model: of ``decoding.parts.Parts``, factories make a ``decoding.base.Decoder``."""

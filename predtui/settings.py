@@ -42,7 +42,8 @@ def option(
 class LlmSettings:
     model: str = option(
         AUTO,
-        "the language model: pocket, pocket-cllm, smollm2 (predtui real), or the path of a GGUF file or folder; "
+        "the language model: pocket, pocket-cllm, smollm2 (predtui real), the path of a file or folder, or a name: "
+        "owner/name[:quant], ollama:name[:tag], lmstudio:publisher/name (predtui models list); "
         "auto: smollm2 where it is installed, else pocket",
         flag="model",
     )
@@ -52,7 +53,12 @@ class LlmSettings:
         ideas=LLM_ENGINES,
         flag="engine",
     )
-    folder: str = option("", "a folder of GGUF files that F4 offers")
+    url: str = option(
+        "",
+        "the server that the remote engine asks: http://HOST:PORT; its key stands in the environment: PREDTUI_API_KEY",
+        flag="url",
+    )
+    folder: str = option("", "a folder of GGUF files that F4 offers, and whose files --model takes by their names")
     threads: int = option(0, "CPU threads of the language model; 0 suits its size", least=0, most=1024)
     weights: str = option(
         "auto",
@@ -60,16 +66,44 @@ class LlmSettings:
         ("auto", "repacked", "stored", "safest"),
     )
     context: int = option(0, "context length in tokens; 0 takes the model's own, at most 4096", least=0, most=1 << 24)
+    gpu_layers: str = option(
+        "auto", "layers that the GPU holds: auto, as many as fit; -1, all", ("auto", "-1", "0", "N")
+    )
+    kv_type: str = option(
+        "f16", "type of the cache's numbers: q8_0 takes half the memory, q4_0 a quarter", ("f16", "q8_0", "q4_0")
+    )
+    flash_attention: str = option("auto", "attention computed piece by piece, in less memory", ("auto", "on", "off"))
+    mmap: bool = option(True, "map the weights from the file, so that the system may take their memory back")
+    mlock: bool = option(False, "keep the system from taking the memory of the weights back")
+    batch: int = option(0, "tokens evaluated at once at most; 0: 256", least=0, most=256)
+    tensor_split: str = option("", "share of each GPU, as 3,1; empty: as they have room")
+    device: str = option("", "the GPUs to use, by llama.cpp's names with commas, or cpu, for torch too")
+    graphs: str = option(
+        "auto",
+        "torch: repeat forwards as CUDA graphs, over a cache of fixed size; auto: on a GPU, where the network can",
+        ("auto", "on", "off"),
+    )
     verifier: str = option(
         "greedy",
         "how a candidate is verified against a new prompt",
         flag="verifier",
         ideas=VERIFIERS,
     )
+    reply_tokens: int = option(256, "the most tokens of a reply, without thoughts", least=1, most=1 << 16)
+    thinking: str = option(
+        "off",
+        "whether a model that can think before it answers does: brief ends a thought after 96 tokens; none is spoken",
+        ("off", "brief", "on"),
+        flag="thinking",
+    )
+    thought_tokens: int = option(1024, "the most tokens of a thought, which is then ended", least=1, most=1 << 16)
     clause: bool = option(False, "speak a reply's first clause before its first sentence is known")
     memory: int = option(4, "how many candidates are kept, for words that flip back and forth", least=1)
     continuations: int = option(
         2, "how many endings of your sentence are guessed and answered ahead, in idle time; 0: none", least=0
+    )
+    remote_budget: float = option(
+        2.0, "tokens a server may generate for nothing for each that is spoken; 0: it is asked at the end", least=0
     )
     pause_ms: float = option(
         60.0,
@@ -94,13 +128,23 @@ class LlmSettings:
         "", "folder that the drafters rest and cascade read; empty: where predtui train rest writes it"
     )
     temperature: float = option(0.0, "0 decodes greedily; above 0, samples with the seed", flag="temperature", least=0)
+    top_k: int = option(0, "sample from so many of the likeliest tokens; 0: from all", least=0)
+    top_p: float = option(
+        1.0, "sample from the likeliest tokens that have this probability together", least=0.01, most=1
+    )
+    min_p: float = option(
+        0.0, "sample from tokens at least so likely, as a share of the likeliest one's probability", least=0, most=1
+    )
     seed: int = option(0, "seed of the sampler", flag="seed")
+    system: str = option(
+        "", "the system prompt, in the language that replies are to have; empty: a short English one for speech"
+    )
     baseline: bool = option(True, "measure each turn again without speculation, in idle time")
 
 
 def safest_model(settings: LlmSettings) -> LlmSettings:
     """The same model, held and evaluated in the way least likely to crash."""
-    return dataclasses.replace(settings, weights="safest")
+    return dataclasses.replace(settings, weights="safest", device="cpu", gpu_layers="0", kv_type="f16")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +161,9 @@ class AsrSettings:
         "auto: tiny.en where it is installed, else pocket",
     )
     download: bool = option(False, "download a missing Whisper checkpoint")
-    language: str = option("en", "the language you speak")
+    language: str = option(
+        "en", "the language you speak, by its code or English name; auto: faster-whisper finds it out in each round"
+    )
     step: float = option(0.16, "whisperflow: seconds of speech between rounds; 0.01 is best effort", least=0.01)
     beam: int = option(5, "whisperflow: hypotheses the search keeps where no earlier round guides it", least=1)
     threads: int = option(
@@ -234,6 +280,15 @@ def state_folder() -> Path:
     import platformdirs
 
     return Path(platformdirs.user_state_dir("predtui"))
+
+
+def models_folder() -> Path:
+    """Where models that were pulled are kept; ``PREDTUI_MODELS_DIR`` moves it."""
+    if chosen := os.environ.get("PREDTUI_MODELS_DIR"):
+        return Path(chosen)
+    import platformdirs
+
+    return Path(platformdirs.user_data_dir("predtui")) / "models"
 
 
 def cache_folder() -> Path:

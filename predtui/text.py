@@ -1,8 +1,9 @@
 """Where sentences end in running text, and how it is written in ASCII. Must not know of tokens, models or sound.
 
-A sentence is what ends at ``.``, ``?`` or ``!`` (PredGen, appendix A.1), but not inside numbers, abbreviations,
-addresses or an ellipsis. Text grows while it is read, so an end counts only once what follows it is known:
-an end that was found once stays an end however the text goes on.
+A sentence is what ends at ``.``, ``?`` or ``!`` (PredGen, appendix A.1) or at a mark of another script, but not inside
+numbers, abbreviations, addresses or an ellipsis; in scripts without spaces it also ends where it grows too long. Text
+grows while it is read, so an end counts only once what follows it is known: an end that was found once stays an end
+however the text goes on.
 """
 
 from __future__ import annotations
@@ -11,26 +12,39 @@ import codecs
 import re
 import unicodedata
 from collections.abc import Iterator
+from itertools import islice
 
-_END = re.compile(r"""(?P<mark>[.?!…]+)(?P<close>["'”’»)\]*_]*)(?P<gap>\s+)(?=\S)|[。！？]+[」』”’）]*""")
-_LAST_WORD = re.compile(r"""(\S*?)[.?!…]*["'”’»)\]*_]*$""")
-_OPENING = "\"'“‘«([*_"
+from predtui.abbreviations import ARTICLES, BEFORE_NUMBERS, COUNTED, MAY_END, NEVER_END, ORDINALS
+from predtui.words import UNSPACED, count
 
-
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-_NEVER_END = _set(
-    "mr mrs ms mx dr prof rev hon st mt gen capt cpt lt sgt gov sen messrs mme mlle "
-    "e.g i.e cf viz vs approx ca u.s u.k u.n e.u u.s.a"
+_SOFT = ".?!…۔"
+"""Marks that end a sentence where a space follows."""
+_HARD = "。｡！？।॥؟։።፧፨។៕။།᠃᠉෴꯫"
+"""Marks that end a sentence wherever they stand."""
+_CLOSING = r"\"'”’»)\]*_」』】》〉）］"
+_THAI = "\u0e01-\u0e2e\u0e30-\u0e45\u0e47-\u0e4e\u0e81-\u0eae\u0eb0-\u0ec4\u0ec8-\u0ecd"
+"""Thai and Lao, which end sentences with a space: all but the marks that repeat and abbreviate."""
+_GREEK = "\u0370-\u03ff\u1f00-\u1fff"
+_END = re.compile(
+    rf"(?P<mark>[{_SOFT}]+|(?<=[{_GREEK}])[;\u037e])(?P<close>[{_CLOSING}“‘›]*)(?P<gap>\s+)(?=\S)"
+    rf"|(?P<hard>[{_SOFT}]*(?:[{_HARD}]|(?<!\d)．)[{_SOFT}{_HARD}．]*[{_CLOSING}]*)(?=[^{_SOFT}{_HARD}．{_CLOSING}])"
+    rf"|(?<=[{_THAI}])(?P<space>\s+)(?=[{_THAI}])"
 )
-"""Abbreviations that something always follows, or that stand within a sentence as often as at its end."""
-_BEFORE_NUMBERS = _set("no nos fig figs vol p pp ch sec art")
-"""Abbreviations where a number follows, words where none does."""
-_MAY_END = _set("a.m p.m etc inc ltd co corp jr sr ph.d m.d b.a m.a b.c a.d d.c")
-"""Abbreviations that end a sentence where the next word is capitalised."""
-_PAUSE = re.compile(r"""(?:[,;:]["'”’»)\]*_]*|(?<=\s)-|[–—])(?P<gap>\s+)(?=\S)""")
+_LAST_WORD = re.compile(r"""(\S*?)[.?!…]*["'”’»)\]*_]*$""")
+_FIRST_WORD = re.compile(r"[^\W\d_]*")
+_OPENING = "\"'“‘«„‚([*_"
+_ROMAN = re.compile(r"[IVXLC]+")
+_LETTER = re.compile(f"[{UNSPACED}]")
+_BREAK = re.compile(rf"(?<=[，、；：،၊])(?=[^\s{_CLOSING}])|(?<=\S)(?=\s+\S)")
+"""Where a long sentence may be cut, in scripts without spaces."""
+_BETWEEN = re.compile(f"(?<=[{UNSPACED}])(?=[{UNSPACED}])")
+SPACED, LONG, LONGEST = 15, 80, 160
+"""Letters of such a script from which on a space ends a sentence where nothing else does, from which on it ends at the
+next comma or space, and at the next letter."""
+_PAUSE = re.compile(
+    r"""(?:[,;:،؛]["'”’»)\]*_]*|(?<=\s)-|[–—])(?P<gap>\s+)(?=\S)"""
+    rf"|(?P<wide>[，、；：])(?=[^\s{_CLOSING}])"
+)
 CLAUSE_WORDS = 3
 """The fewest words of a clause spoken alone: what follows a shorter one may not be ready by its end."""
 
@@ -64,11 +78,15 @@ def sentence_end(text: str, start: int = 0, complete: bool = False) -> int:
 
     ``complete``: the text will not grow, so whatever is left is a sentence (-1 only where nothing but space is left).
     """
+    longest = _too_long(text, start)
     for match in _END.finditer(text, start):
-        if match["mark"] is None:
-            return match.end()
-        if _ends(text[start : match.start("gap")], match["mark"], match["close"], text[match.end()]):
-            return match.start("gap")
+        end = match.end("close") if match["mark"] else match.end("hard") if match["hard"] else match.start("space")
+        if 0 <= longest < end:
+            break
+        if _ends(text, match, start, complete):
+            return end
+    if longest >= 0:
+        return longest
     return len(text) if complete and text[start:].strip() else -1
 
 
@@ -77,9 +95,10 @@ def clause_end(text: str, start: int = 0, complete: bool = False) -> int:
     or dash with a gap behind it, not between numbers, or where the sentence ends."""
     sentence = sentence_end(text, start, complete)
     for match in _PAUSE.finditer(text, start, sentence if sentence >= 0 else len(text)):
+        end = match.end("wide") if match["wide"] else match.start("gap")
         apart = not (text[match.start() - 1].isdigit() and text[match.end()].isdigit())
-        if apart and len(text[start : match.start()].split()) >= CLAUSE_WORDS:
-            return match.start("gap")
+        if apart and count(text[start : match.start()]) >= CLAUSE_WORDS * (2 if match["wide"] else 1):
+            return end
     return sentence
 
 
@@ -101,31 +120,76 @@ def first_clause(text: str, complete: bool = False) -> str | None:
     return _first(text, clause_end(text, 0, complete))
 
 
+def is_marked(text: str) -> bool:
+    """Whether ``text`` closes with a mark that ends a sentence."""
+    return text[-1:] != "" and text[-1] in _SOFT + _HARD
+
+
 def _first(text: str, end: int) -> str | None:
     return text[:end].strip() if end >= 0 else None
 
 
-def _ends(sentence: str, mark: str, close: str, following: str) -> bool:
-    """Whether ``sentence``, closing with ``mark`` and ``close``, is over, given the first character after the gap."""
-    if close and following.islower():
+def _too_long(text: str, start: int) -> int:
+    """Where the sentence that begins at ``start`` is cut though nothing ends it, in a script without spaces; -1: not
+    yet."""
+    if text.isascii():
+        return -1
+    letters = [match.end() for match in islice(_LETTER.finditer(text, start), LONGEST)]
+    if len(letters) < LONG:
+        return -1
+    cut = _BREAK.search(text, letters[LONG - 1])
+    last = next(_cuts(text, letters[-1]), -1) if len(letters) == LONGEST else -1
+    soonest = [end for end in (cut.start() if cut else -1, last) if end >= 0]
+    return min(soonest, default=-1)
+
+
+def _cuts(text: str, start: int) -> Iterator[int]:
+    """Indices between two letters of a script without spaces, not before a mark on a letter."""
+    for match in _BETWEEN.finditer(text, start):
+        if unicodedata.category(text[match.start()])[0] != "M":
+            yield match.start()
+
+
+def _ends(text: str, match: re.Match[str], start: int, complete: bool) -> bool:
+    """Whether the sentence from ``start`` is over at ``match``, as far as is known."""
+    if match["space"]:
+        return len(_LETTER.findall(text, start, match.start())) >= SPACED
+    mark, following = match["mark"], text[match.end() :]
+    if match["hard"]:
+        return True
+    if match["close"] and following[0].islower():
         return False
     if "…" in mark or "..." in mark:
         return False
-    if mark != ".":
-        return True
+    return mark != "." or not _abbreviates(text[start : match.start("gap")], following, complete)
+
+
+def _abbreviates(sentence: str, following: str, complete: bool) -> bool:
+    """Whether the full stop at the end of ``sentence`` belongs to its last word: an abbreviation, an initial, an
+    ordinal, or the number of a list item. What may still turn out to be one is, for now."""
     word = (_LAST_WORD.search(sentence) or [""])[0].rstrip(".\"'”’»)]*_").lstrip(_OPENING)
-    return not _abbreviates(sentence, word, following)
-
-
-def _abbreviates(sentence: str, word: str, following: str) -> bool:
-    """Whether the full stop after ``word`` belongs to it: an abbreviation, an initial, or the number of a list item."""
-    lower = word.lower()
-    if lower in _NEVER_END or not word:
+    lower, before = word.lower(), [one.lower().strip(f".{_OPENING}") for one in sentence.split()[-3:-1]]
+    if lower in NEVER_END or not word or " ".join((*before[-1:], lower)) in NEVER_END:
         return True
-    if lower in _BEFORE_NUMBERS:
-        return following.isdigit()
-    if lower in _MAY_END:
-        return following.islower()
+    if lower in COUNTED and before and before[-1][-1:].isdigit():
+        return True
+    if lower in BEFORE_NUMBERS:
+        return following[0].isdigit()
+    if lower in MAY_END or " ".join((*before[-1:], lower)) in MAY_END:
+        return following[0].islower()
     if len(word) == 1 and word.isalpha():
-        return word != "I"
-    return word.isdigit() and sentence.strip() in (f"{word}.", f"**{word}.**")
+        return word not in "IЯя" and (word.lower() != word.upper() or "\u0590" <= word <= "\u06ff")
+    if word.isdigit():
+        return sentence.strip() in (f"{word}.", f"**{word}.**") or _ordinal(word, before, following, complete)
+    return _ROMAN.fullmatch(word) is not None and following[0].islower()
+
+
+def _ordinal(number: str, before: list[str], following: str, complete: bool) -> bool:
+    """Whether ``number`` with a full stop counts, as in "am 3. Oktober"."""
+    if len(number) > 2:
+        return False
+    if following[0].islower() or (before[-1:] and before[-1] in ARTICLES and before != ["i", "am"]):
+        return True
+    noun = (_FIRST_WORD.match(following) or [""])[0]
+    growing = not complete and len(noun) == len(following)
+    return any(one == noun.lower() or (growing and one.startswith(noun.lower())) for one in ORDINALS)

@@ -143,6 +143,14 @@ class Speechless(Llm):
         yield ev.ReplyFinished(prompt=event.prompt)
 
 
+class Lost(Llm):
+    """Its replies end within their thought."""
+
+    def answer(self, event: ev.Transcript) -> Iterator[ev.Event]:
+        yield ev.Notice(text="no answer")
+        yield ev.ReplyFinished(prompt=event.prompt, tokens=5, thought=ev.Thought("Hm", 5))
+
+
 class Tts(Actor):
     accepts = (ev.SentenceAhead, ev.ReplyCommitted, ev.ReplyFinished, ev.Interrupt, ev.Baseline)
 
@@ -178,4 +186,4 @@ class Player(Actor):
             self.seconds = 0.0
 
 
-mic, asr, llm, tts, player, speechless = Mic, Asr, Llm, Tts, Player, Speechless
+mic, asr, llm, tts, player, speechless, lost = Mic, Asr, Llm, Tts, Player, Speechless, Lost

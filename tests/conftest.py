@@ -2,8 +2,10 @@
 folder of the run's own; and the models that ship, whatever else is installed. Tests of the real ones are marked so."""
 
 import atexit
+import gc
 import os
 import shutil
+import signal
 import tempfile
 
 import pytest
@@ -15,8 +17,16 @@ os.environ["PREDTUI_EMBEDDED"] = "1"
 if "PREDTUI_CACHE_DIR" not in os.environ:  # the workers of a run inherit it
     os.environ["PREDTUI_CACHE_DIR"] = tempfile.mkdtemp(prefix="predtui-tests-")
     atexit.register(shutil.rmtree, os.environ["PREDTUI_CACHE_DIR"], ignore_errors=True)
-settings.register_profile("any machine", deadline=None)  # busy or slow, it says nothing of the law
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a script: what tests start inherits it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+settings.register_profile("any machine", deadline=None, max_examples=50)  # busy or slow, it says nothing of the law
 settings.load_profile("any machine")
+
+
+def pytest_sessionfinish() -> None:
+    """pytest looks for garbage five times as it ends. A worker with all that the tests have imported took more than the
+    five seconds for it after which execnet interrupts it."""
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

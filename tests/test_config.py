@@ -60,6 +60,9 @@ def test_the_command_line_beats_the_environment_beats_the_file(home: Path, monke
         ("llm" + ".a" * 20_000 + " = 1", "too many dots"),
         ("# " + "x" * 100_000, "larger than"),
         (f"[llm]\ncontext = 1{'0' * 400}\n", "llm.context = 10+ should be 0 to"),
+        ("[llm]\ncontext = -5\n", r"llm.context = -5 should be 0 to 16777216\."),
+        ("[llm]\nseed = 99999999999999999\n", r"should be -9007199254740992 to 9007199254740992\."),
+        ("[llm]\ntemperature = inf\n", r"temperature = inf should be 0 to 9007199254740992\."),
         (f"[llm]\npause_ms = 1{'0' * 400}\n", "llm.pause_ms = 10+ should be a number"),
         (f"[llm]\nseed = 1{'0' * 5000}\n", "not valid TOML"),
     ],
@@ -97,7 +100,10 @@ def test_a_file_that_cannot_be_used_leaves_what_the_other_sources_say(home: Path
     write(home, text)
     chosen, problem = config.load_or_default({"llm.seed": 3})
     assert chosen == config.load({"llm.seed": 3}, file=_empty(home))
-    assert "settings.toml" in problem
+    assert problem.startswith(
+        f"The settings are not used. Correct this file, or move it away: {home / 'settings.toml'}: "
+    )
+    assert problem.count("move it away") == 1
     assert "\n" not in problem
     write(home, "[llm]\nseed = 4\n")
     assert config.load_or_default() == (config.load(), "")

@@ -13,6 +13,7 @@ import typer
 
 from predtui import registry
 from predtui.commands.cli import app
+from tests.llm.families import FAMILIES
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted({*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "assets").rglob("*.md")})
@@ -108,6 +109,22 @@ def test_every_row_of_what_is_not_trusted_names_its_test() -> None:
     rows = page.split("|---|---|---|---|\n")[1].split("\n\n")[0].splitlines()
     assert len(rows) > 8
     assert [row for row in rows if not TESTED.search(row.split("|")[4])] == []
+
+
+def test_every_cell_of_the_matrix_of_families_has_its_test() -> None:
+    """A column is a test, which runs once for each row."""
+    page = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
+    (matrix,) = (part.splitlines() for part in page.split("\n\n") if part.startswith("| family |"))
+    head, _, tests, *rows = ([cell.strip() for cell in line.split("|")[1:-1]] for line in matrix)
+    assert [row[0] for row in rows] == [family.name for family in FAMILIES]
+    assert all(len(row) == len(head) and all(row) for row in rows)
+    for row, family in zip(rows, FAMILIES, strict=True):
+        cells = dict(zip(head, row, strict=True))
+        assert (cells["thinking"] == "none", cells["refusals"] == "none") == (not family.answers, not family.note)
+    for column, cell in zip(head[1:], tests[1:], strict=True):
+        ((file, name),) = TESTED.findall(cell)
+        assert name == f"test_{column.replace('-', '_')}"
+        assert name in defined(ROOT / file)
 
 
 def test_what_a_page_says_of_an_idea_is_what_the_registry_says() -> None:

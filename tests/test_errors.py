@@ -12,6 +12,10 @@ from predtui.errors import described
     [
         (MemoryError(), "memory has run out"),
         (MemoryError("Unable to allocate 2 GiB."), "memory has run out: Unable to allocate 2 GiB"),
+        (
+            ImportError("a.so: failed to map segment from shared object"),
+            "memory has run out: a.so: failed to map segment from shared object",
+        ),
         (ValueError("one\ntwo"), "ValueError: one"),
         (KeyError(), "KeyError"),
     ],

@@ -36,13 +36,28 @@ def odd(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Monk
     return path
 
 
-@pytest.mark.parametrize("opened", [files.resolve, files.regular_file, files.folder])
+@pytest.mark.parametrize("opened", [files.resolve, files.existing, files.regular_file, files.folder])
 @pytest.mark.parametrize("named", NO_PATHS)
 def test_what_is_no_path_is_one_line(opened: Callable[[str], Path], named: str) -> None:
     with pytest.raises(PredtuiError) as refused:
         opened(named)
     assert str(refused.value).isprintable()
     assert len(str(refused.value)) < 200
+
+
+@pytest.mark.parametrize("address", ["http://host/a.wav", "https://host:8/x/y", "file:///tmp/x.wav", "s3://bucket/x"])
+def test_an_address_that_was_taken_for_a_path_is_told_with_both_its_slashes(address: str) -> None:
+    """The command line makes a path of it before anybody looks."""
+    for opened in (files.resolve, files.regular_file, files.folder):
+        with pytest.raises(PredtuiError) as refused:
+            opened(Path(address))
+        assert refused.value.message == f"{address} is an address, and no file of this machine."
+
+
+def test_a_folder_may_be_called_as_an_address_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "http:" / "x").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    assert files.folder(Path("http://x")) == Path("http:/x")
 
 
 @given(st.text(max_size=40))

@@ -4,7 +4,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predtui.text import ASCII, CLAUSE_WORDS, clause_end, first_clause, first_sentence, sentence_end, sentences
+from predtui.text import (
+    ASCII,
+    CLAUSE_WORDS,
+    LONG,
+    LONGEST,
+    clause_end,
+    first_clause,
+    first_sentence,
+    is_marked,
+    sentence_end,
+    sentences,
+)
 
 
 @pytest.mark.parametrize(
@@ -27,6 +38,37 @@ from predtui.text import ASCII, CLAUSE_WORDS, clause_end, first_clause, first_se
         ["It was built in 1990.", " It is No. 5 of them.", " No.", " Never."],
         ["**Done.**", " Next."],
         ["你好。", "再见！"],
+        ["मैं यहाँ हूँ।", " तुम कहाँ हो?", " ठीक है॥"],
+        ["यह पेरिस है।", "यह पुराना है।"],
+        ["كيف حالك؟", " أنا بخير.", " شكرا."],
+        ["قال د. أحمد نعم.", " ثم ذهب."],
+        ["آپ کیسے ہیں؟", " ٹھیک ہوں۔", " شکریہ۔"],
+        ["Բարեւ։", " Ինչպես եք։"],
+        ["ሰላም።", " እንዴት ነህ?"],
+        ["នេះជាទីក្រុង។", " វាចាស់។"],
+        ["ပါရီဖြစ်သည်။", " ဟောင်းသည်။"],
+        ["東京です。", "「はい。」", "そうです！？", "ええ。"],
+        ["円周率は３．１４です。", "はい．", "そう．"],
+        ["他说：“你好。”", "然后走了。"],
+        ["Τι είναι αυτό;", " Είναι το Παρίσι."],
+        ["Am 3. Oktober 1990 war es.", " Gut."],
+        ["Der 2. Weltkrieg endete 1945.", " Dann kam Frieden."],
+        ["Im 19. Jahrhundert, am 5. Mai und zum 1. Mal.", " Ja."],
+        ["Obst, z. B. Äpfel und z.B. Birnen, d. h. Kernobst, d.h. alles.", " Ja."],
+        ["Das kostet 3,5 Mio. Euro usw. und mehr.", " Viel."],
+        ["Ludwig XIV. war König.", " Er war es lange."],
+        ["Fruta, p. ej. manzanas, del Sr. García y la Sra. López.", " Sí."],
+        ["Abre a las 9 a. m. en EE. UU. y cierra.", " Bien."],
+        ["M. Dupont et Mme. Durand, p. ex. hier.", " Oui."],
+        ["Это т. е. Париж, т.е. город.", " Да."],
+        ["Яблоки, груши и т. д.", " Всё это я.", " Он тоже."],
+        ["Owoce, np. jabłka, m.in. gruszki itd.", " Dobrze."],
+        ["È mio.", " Per es. questo, ecc.", " Va bene."],
+        ["네.", " 그렇습니다.", " 파리입니다."],
+        ["I am 3.", " You are 4.", " It is 12."],
+        ["We were 12.", " Octopuses have eight arms."],
+        ["My ex.", " She left."],
+        ["กรุงเทพฯ เป็นเมืองหลวงของประเทศไทย", " เมืองนี้มีคนมากกว่าสิบล้านคน", " สวยมาก"],
         ["No end here"],
     ],
 )
@@ -47,16 +89,18 @@ def test_an_end_counts_once_what_follows_is_known() -> None:
 
 
 text = st.text(alphabet="abI .?!…\"'()1,eg\nU", max_size=50)
+ANY = 'aIoOktbr 13..?!…"”()。」．।؟۔։;δภาษไทยๆฯ法国，、ー่\n'
+texts = text | st.text(alphabet=ANY, max_size=40) | st.text(alphabet="ภาษ法国่ ，aO3.", min_size=60, max_size=250)
 
 
-@given(text)
+@given(texts)
 def test_sentences_join_to_the_text(whole: str) -> None:
     joined = "".join(sentences(whole, complete=True))
     assert whole.startswith(joined)
     assert not whole[len(joined) :].strip()
 
 
-@given(text, text)
+@given(texts, texts)
 def test_an_end_found_once_stays_however_the_text_goes_on(head: str, tail: str) -> None:
     early = list(sentences(head))
     assert list(sentences(head + tail))[: len(early)] == early
@@ -104,3 +148,27 @@ def test_marks_are_told_apart_in_ascii() -> None:
     assert marks == ["+", "~", "x", "-", "<<", ">>", "..."]
     assert "Café".encode("ascii", errors=ASCII) == b"Cafe"
     assert "日".encode("ascii", errors=ASCII) == b"?"
+
+
+@given(st.text(st.sampled_from("ภาษาไทย法国的首都かな"), min_size=1, max_size=900))
+def test_a_script_without_spaces_gets_sentences_also_without_any_mark(whole: str) -> None:
+    found = [*sentences(whole, complete=True)]
+    assert "".join(found) == whole
+    assert all(len(one) <= LONGEST + 10 for one in found)
+    assert all(len(one) >= LONGEST for one in found[:-1])
+
+
+def test_a_long_sentence_without_spaces_is_cut_at_its_next_comma() -> None:
+    head, tail = "法" * LONG + "国，", "的首都是巴黎" * 3
+    assert first_sentence(head) is None
+    assert first_sentence(head + tail) == head
+
+
+def test_marks_of_every_script_close_a_sentence() -> None:
+    assert all(map(is_marked, ["a.", "b?", "c!", "d…", "。", "？", "।", "؟", "۔", "።", "။", "។"]))
+    assert not any(map(is_marked, ["", "a", "a,", "法，"]))
+
+
+def test_a_comma_of_another_script_ends_a_clause() -> None:
+    assert first_clause("法国的首都是巴黎，它很老。", complete=True) == "法国的首都是巴黎，"
+    assert first_clause("عاصمة فرنسا هي باريس، وهي قديمة.", complete=True) == "عاصمة فرنسا هي باريس،"

@@ -60,6 +60,8 @@ def echo(options: object) -> Toy:
             ctypes.string_at(0)
         if text == "die":
             os.kill(os.getpid(), signal.SIGKILL)
+        if text == "hoard":
+            bytearray(1 << 28)
         if text == "print":
             os.write(1, b"from C out\n")
             os.write(2, b"from C err\n")
