@@ -11,7 +11,8 @@ from predtui.state.events import Event, Interrupt, Transcript, TurnStarted
 
 class Preemption:
     """Whatever is computed for another prompt than the final one, for a turn that is over, or for a reply that is no
-    longer wanted, is not waited for: ``halt`` is set while nothing that is being computed can matter any more."""
+    longer wanted, is not waited for: ``halt`` is set while nothing that is being computed can matter any more. A word
+    that is not the last overtakes what is computed for those before: pieces of it that are done are likely of use."""
 
     def __init__(
         self,
@@ -25,24 +26,22 @@ class Preemption:
         self.halt = Halt(asked)
         self.answering = ""
         """The prompt that has come last."""
-        self.every_word = False
-        """Whether partial prompts end it too: where one waits for a network, not for a forward."""
         self._now, self._enabled, self._answering_ahead = clock.now, enabled, answering_ahead
-        self._urgent = Event()
-        """The last event that set the halt."""
+        self._urgent = self._newer = Event()
+        """The last events: for which the halt is set, and by which work is overtaken."""
         self._handled = Event()
         self._came: tuple[Event, float] = Event(), 0.0
         """The last event that came, and when."""
 
     def arrived(self, event: Event) -> None:
         """Called in the host's thread, while the stage may be at work."""
-        self._came = event, self._now()
-        if isinstance(event, Transcript):
-            another = event.prompt != self._made()
-            overtakes = another and (event.final or self.every_word)
+        (last, _), self._came = self._came, (event, self._now())
+        if not self._enabled or not self._overtakes(event, last):
+            return
+        if isinstance(event, Transcript) and not event.final:
+            self._newer = event
+            self.halt.overtaken = True
         else:
-            overtakes = isinstance(event, TurnStarted | Interrupt)
-        if overtakes and self._enabled:
             self._urgent = event
             self.halt.set()
 
@@ -51,6 +50,8 @@ class Preemption:
         self._handled = event
         if event.generation >= self._urgent.generation:
             self.halt.clear()
+        if event.generation >= self._newer.generation:
+            self.halt.overtaken = False
 
     @property
     def goes_on(self) -> bool:
@@ -63,6 +64,15 @@ class Preemption:
         """Seconds since ``event`` came, where it is the last."""
         last, came = self._came
         return self._now() - came if event is last else 0.0
+
+    def _overtakes(self, event: Event, last: Event) -> bool:
+        """Whether ``event``, which came after ``last``, asks for something else than what is being made."""
+        if not isinstance(event, Transcript):
+            return isinstance(event, TurnStarted | Interrupt)
+        if event.prompt == self._made():
+            return False
+        asks = not isinstance(last, Transcript) or event.changes(last)
+        return asks or self._answering_ahead() is not None
 
     def _made(self) -> str:
         """The prompt whose reply is being made."""

@@ -87,7 +87,6 @@ class SpeculationStage:
         self._preemption = Preemption(context.clock, options.preempts, self._answering_ahead, context.stale)
         self._idle = IdleWork(options.continuations > 0, always=not options.policy)
         self._parts = parts = yield from assembled(options, self._sources, context, self._preemption, self._opened)
-        self._preemption.every_word = parts.loaded.abilities.generates
         context.watch(self._arrived)  # from here on: what is computed to open is for whatever comes
         self._baseline = BaselineMeter(parts.loaded, parts.plain, parts.window, options.reply_tokens, context.clock)
         self._turn = self._new_turn(TurnStarted())

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from dataclasses import dataclass
 from itertools import pairwise
 
 from predtui.llm.base import LoadedModel
 from predtui.state.events import Message
 from predtui.words import begins_word
 
-_REMEMBERED = 4096
-"""Exchanges whose sizes are remembered, so that a long conversation is not tokenised anew at every word."""
-
 Exchange = tuple[Message, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Left:
+    """What turns left of exchanges that have ``whole`` tokens in all: the last of them, each with its tokens."""
+
+    exchanges: tuple[tuple[Exchange, int], ...] = ()
+    whole: int = 0
+
+    @property
+    def taken(self) -> int:
+        return sum(tokens for _, tokens in self.exchanges)
 
 
 class Window:
@@ -21,7 +30,8 @@ class Window:
 
     A conversation that has become too long loses its oldest exchanges, as many at a time as leave it half of the
     room: the beginning then stays the same for many turns, and with it what the model has cached. Which ones go is a
-    function of what was said alone.
+    function of what was said alone; it goes on from what it was for the turn before, so that a word costs no more
+    after a thousand exchanges than after those that fit.
     """
 
     def __init__(self, loaded: LoadedModel, system: str, reserved: int) -> None:
@@ -30,25 +40,25 @@ class Window:
         self._system = (Message("system", system),) if system else ()
         context = loaded.model.context_size
         self.budget = context - min(reserved, context // 2)
-        nothing = Message("user", "")  # what follows an exchange: a template may refuse to end on a reply
-        around = len(loaded.prompt_tokens([nothing]))
-        self._size = lru_cache(_REMEMBERED)(
-            lambda exchange: max(1, len(loaded.prompt_tokens([*exchange, nothing])) - around)
-        )
+        self._nothing = Message("user", "")  # what follows an exchange: a template may refuse to end on a reply
+        self._around = len(loaded.prompt_tokens([self._nothing]))
+        self._over: tuple[tuple[Message, ...], _Left] = (), _Left()
+        """The exchanges that are over of the last history, and what was left after them: the last one may go on."""
+        self._last: tuple[tuple[Message, ...], _Left] = (), _Left()
+        """The last history, and what was left after it."""
 
     def tokens(self, history: Sequence[Message], user: str) -> list[int]:
         """The prompt [1..budget]. Where it is too long, the oldest exchanges go first, then the beginning of ``user``;
         a system prompt that leaves no room is cut from its beginning."""
-        exchanges = _exchanges(history)
-        if sum(map(self._size, exchanges)) <= 1.25 * self.budget:  # parts are counted apart: about the whole
-            tokens = self._render(exchanges, user)
+        left = self._left(tuple(history))
+        if left.whole <= 1.25 * self.budget:  # parts are counted apart: about the whole
+            tokens = self._render(history, user)
             if len(tokens) <= self.budget:
                 return tokens
-        exchanges = self._latest(exchanges)
-        tokens = self._render(exchanges, user)
-        while len(tokens) > self.budget and exchanges:
-            exchanges = self._cut(exchanges)
-            tokens = self._render(exchanges, user)
+        tokens = self._render(_messages(left), user)
+        while len(tokens) > self.budget and left.exchanges:
+            left = self._cut(left)
+            tokens = self._render(_messages(left), user)
         begins = [at for at in range(len(user)) if begins_word(user, at)] if len(tokens) > self.budget else []
         while len(tokens) > self.budget and len(begins) > 1:
             excess = (len(tokens) - self.budget) / len(tokens)
@@ -56,29 +66,41 @@ class Window:
             tokens = self._render((), user[begins[0] :])
         return tokens[-self.budget :]
 
-    def _latest(self, exchanges: Sequence[Exchange]) -> list[Exchange]:
-        """What the turns before this one left of ``exchanges``, had each of them been cut where it did not fit."""
-        kept: list[Exchange] = []
-        taken = 0
-        for exchange in exchanges:
-            kept.append(exchange)
-            taken += self._size(exchange)
-            if taken > self.budget - self.budget // 8:  # the rest is for the system prompt and what the user says now
-                kept = self._cut(kept)
-                taken = sum(map(self._size, kept))
-        return kept
+    def _left(self, history: tuple[Message, ...]) -> _Left:
+        """What the turns before this one left of ``history``, had each of them been cut where it did not fit."""
+        last, left = self._last
+        if history == last or not history:
+            return left if history else _Left()
+        over, left = self._over
+        if history[: len(over)] != over:
+            over, left = (), _Left()
+        *done, open_one = _exchanges(history[len(over) :])
+        for exchange in done:
+            left = self._after(left, exchange)
+        self._over = history[: len(history) - len(open_one)], left
+        self._last = history, self._after(left, open_one)
+        return self._last[1]
 
-    def _cut(self, exchanges: Sequence[Exchange]) -> list[Exchange]:
-        """The last of ``exchanges`` that take half of the room, and at least one fewer than there are."""
-        sizes = [self._size(exchange) for exchange in exchanges]
-        first = 1
-        while sum(sizes[first:]) > self.budget // 2:
+    def _after(self, left: _Left, exchange: Exchange) -> _Left:
+        size = max(1, len(self._loaded.prompt_tokens([*exchange, self._nothing])) - self._around)
+        left = _Left((*left.exchanges, (exchange, size)), left.whole + size)
+        room = self.budget - self.budget // 8  # the rest is for the system prompt and what the user says now
+        return self._cut(left) if left.taken > room else left
+
+    def _cut(self, left: _Left) -> _Left:
+        """The last of the exchanges that take half of the room, and at least one fewer than there are."""
+        first, taken = 1, left.taken - left.exchanges[0][1]
+        while taken > self.budget // 2:
+            taken -= left.exchanges[first][1]
             first += 1
-        return list(exchanges[first:])
+        return _Left(left.exchanges[first:], left.whole)
 
-    def _render(self, exchanges: Sequence[Exchange], user: str) -> list[int]:
-        history = [message for exchange in exchanges for message in exchange]
+    def _render(self, history: Sequence[Message], user: str) -> list[int]:
         return self._loaded.prompt_tokens([*self._system, *history, Message("user", user)])
+
+
+def _messages(left: _Left) -> list[Message]:
+    return [message for exchange, _ in left.exchanges for message in exchange]
 
 
 def _exchanges(history: Sequence[Message]) -> list[Exchange]:

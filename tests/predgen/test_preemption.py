@@ -30,17 +30,47 @@ def test_what_can_no_longer_matter_is_not_waited_for(event: Event, ahead: str | 
         assert preemption.halt() == (ends and enabled)
 
 
-def test_over_a_network_partial_prompts_end_it_too_but_for_the_one_that_is_answered() -> None:
-    for event, ahead, ends in (
+@pytest.mark.parametrize(
+    ("event", "ahead", "overtakes"),
+    [
         (Transcript(tentative="what is", unfinished=False), None, True),
         (Transcript(tentative="what", unfinished=False), None, False),
         (Transcript(tentative="what is", unfinished=False), "what is", False),
         (Transcript(tentative="what i"), None, False),
-    ):
-        preemption = Preemption(VirtualClock(), True, lambda ahead=ahead: ahead)  # type: ignore[misc]
-        preemption.answering, preemption.every_word = "what", True
+        (Transcript(tentative="what i"), "what is", True),
+    ],
+)
+def test_a_word_overtakes_all_but_what_is_made_for_it_between_pieces(
+    event: Event, ahead: str | None, overtakes: bool
+) -> None:
+    for enabled in (True, False):
+        preemption = Preemption(VirtualClock(), enabled, lambda: ahead)
+        preemption.answering = "what"
         preemption.arrived(event)
-        assert preemption.halt() == ends
+        assert preemption.halt() == (overtakes and enabled)
+        assert not preemption.halt.within()
+
+
+def test_a_word_that_goes_on_growing_after_a_pause_lets_what_was_said_be_read_to_its_end() -> None:
+    preemption = Preemption(VirtualClock(), True, lambda: None)
+    preemption.arrived(Transcript(tentative="what is the capi", paused=True))
+    preemption.handled(Transcript(tentative="what is the capi", paused=True))
+    preemption.answering = "what is the capi"
+    preemption.arrived(Transcript(tentative="what is the capit"))
+    assert not preemption.halt()
+    preemption.arrived(Transcript(tentative="what is the capital of"))
+    assert preemption.halt()
+
+
+def test_the_beginning_of_a_turn_is_read_even_if_its_first_word_has_come() -> None:
+    """Its pieces are those of the word's own prompt."""
+    preemption = Preemption(VirtualClock(), True, lambda: None)
+    begins = TurnStarted(turn=2)
+    preemption.arrived(begins)
+    preemption.arrived(Transcript(turn=2, revision=1, tentative="what is"))
+    preemption.handled(begins)
+    assert preemption.halt()
+    assert not preemption.halt.within()
 
 
 def test_work_goes_on_once_what_ended_it_is_handled() -> None:

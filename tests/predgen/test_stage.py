@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import pickle
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -498,3 +498,39 @@ def test_without_preemption_old_input_is_worked_off() -> None:
         TurnStarted(turn=1), Transcript(tentative="what is", unfinished=False), stale=stale_after(3)
     )
     assert of(Verdict, outs)
+
+
+@pytest.mark.parametrize("more", [None, " and so on"], ids=["taken back", "gone on with"])
+def test_a_newer_word_does_not_wait_until_the_words_before_it_are_read(more: str | None) -> None:
+    """What is read when it comes is read to the end of the piece, and nothing twice."""
+    heard: list[Listener] = []
+    pieces: list[int] = []
+    pasted = Transcript(turn=1, revision=1, tentative=" ".join(["cat"] * 900), unfinished=False)
+    newer = Transcript(turn=1, revision=2, tentative="hi" if more is None else pasted.text + more, unfinished=False)
+
+    def lend(model: str, engine: str, threads: int | None, length: int, halt: Stale) -> LoadedModel:
+        loaded = load(model, engine, threads, length, halt)
+        evaluate = loaded.model._evaluate  # type: ignore[attr-defined]
+
+        def evaluating(tokens: Sequence[int]) -> object:
+            pieces.append(len(tokens))
+            if heard and len(pieces) == 2:
+                heard[0](newer)
+            return evaluate(tokens)
+
+        loaded.model._evaluate = evaluating  # type: ignore[attr-defined]
+        return loaded
+
+    stage = SpeculationStage(replace(OPTIONS, model="pocket", engine="numpy"), lend)
+    assert list(stage.open(StageContext(VirtualClock(), never, logging.getLogger("test"), heard.append)))
+    pieces.clear()
+    list(stage.handle(TurnStarted(turn=1)))
+    pieces.clear()
+    assert list(stage.handle(pasted)) == []
+    assert len(pieces) == 2
+    read = sum(pieces)
+    pieces.clear()
+    assert of(Candidate, stage.handle(newer))
+    prompt = stage._parts.window.tokens((), newer.prompt)
+    assert sum(pieces) <= len(prompt) - (read if more else 0) + OPTIONS.candidate_tokens
+    stage.close()

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -81,3 +84,38 @@ def test_a_long_text_without_spaces_loses_its_beginning_and_not_what_stands_befo
     assert said.endswith("??s.")
     assert tokens[-3:] == loaded.prompt_tokens([Message("user", "s.")])[-3:]
     assert len(said) > 50
+
+
+@given(turns, turns, st.text("abc d", max_size=60))
+def test_what_was_asked_before_changes_no_prompt(
+    before: list[tuple[str, str]], after: list[tuple[str, str]], user: str
+) -> None:
+    loaded = load("0", engine="scripted", context=100)
+    history = [Message(role, said) for role, said in [*before, *after]]  # type: ignore[arg-type]
+    window = Window(loaded, "sys", 20)
+    for end in (len(before), len(history), len(before) // 2, len(history)):
+        assert window.tokens(history[:end], user) == Window(loaded, "sys", 20).tokens(history[:end], user)
+
+
+@pytest.mark.parametrize("count", [10, 100, 1000])
+def test_a_word_costs_no_more_after_a_thousand_exchanges(count: int) -> None:
+    """Characters that are tokenised, of all exchanges at the first word, and of those that fit at the others."""
+    loaded = load("0", engine="scripted", context=400)
+    read: list[int] = []
+
+    class Counting(type(loaded.tokenizer)):  # type: ignore[misc]
+        def encode(self, text: str, special: bool = False) -> list[int]:
+            read.append(len(text))
+            return super().encode(text, special)  # type: ignore[no-any-return]
+
+    window = Window(replace(loaded, tokenizer=Counting()), "sys", 100)
+    history = [Message(role, f"{role} {number}") for number in range(count) for role in ("user", "assistant")]  # type: ignore[arg-type]
+    for words in ("what", "what is", "what is that"):
+        window.tokens(history, words)
+    read.clear()
+    window.tokens(history, "what is that thing")
+    assert sum(read) <= 2 * 400
+    history += [Message("user", "one more"), Message("assistant", "yes")]
+    read.clear()
+    window.tokens(history, "and")
+    assert sum(read) <= 3 * 400

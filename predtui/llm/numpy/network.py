@@ -49,7 +49,7 @@ class NumpyLlama:
         and a Halt between its layers, too, which then raises Preempted. Raises KeyError for a weight that is
         missing."""
         self.counters = Counters()
-        self._shape, self._stale, self._halted = shape, stale, stale if isinstance(stale, Halt) else never
+        self._shape, self._stale, self._halted = shape, stale, stale.within if isinstance(stale, Halt) else never
         self._context_size = min(context or shape.context, shape.context)
         self._embedding = weights["model.embed_tokens.weight"]
         self._output = weights.get("lm_head.weight", self._embedding).T

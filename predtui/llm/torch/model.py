@@ -146,7 +146,7 @@ class TorchModel:
         """Ask before each layer; networks without a list of layers are asked between forwards only."""
 
         def check(_module: torch.nn.Module, _inputs: Any) -> None:
-            if not self._deaf and halt():
+            if not self._deaf and halt.within():
                 raise Preempted
 
         lists = [module for module in self.network.modules() if isinstance(module, torch.nn.ModuleList)]
