@@ -72,7 +72,8 @@ class Window:
         if history == last or not history:
             return left if history else _Left()
         over, left = self._over
-        if history[: len(over)] != over:
+        goes_on = len(history) > len(over) and history[: len(over)] == over and history[len(over)].role == "user"
+        if not goes_on:
             over, left = (), _Left()
         *done, open_one = _exchanges(history[len(over) :])
         for exchange in done:

@@ -91,10 +91,11 @@ def test_what_was_asked_before_changes_no_prompt(
     before: list[tuple[str, str]], after: list[tuple[str, str]], user: str
 ) -> None:
     loaded = load("0", engine="scripted", context=100)
-    history = [Message(role, said) for role, said in [*before, *after]]  # type: ignore[arg-type]
     window = Window(loaded, "sys", 20)
-    for end in (len(before), len(history), len(before) // 2, len(history)):
-        assert window.tokens(history[:end], user) == Window(loaded, "sys", 20).tokens(history[:end], user)
+    half = before[: len(before) // 2]
+    for said in (before, [*before, *after], half, [*half, *after], [*before, *after]):
+        history = [Message(role, text) for role, text in said]  # type: ignore[arg-type]
+        assert window.tokens(history, user) == Window(loaded, "sys", 20).tokens(history, user)
 
 
 @pytest.mark.parametrize("count", [10, 100, 1000])
