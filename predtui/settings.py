@@ -167,7 +167,10 @@ class AsrSettings:
     step: float = option(0.16, "whisperflow: seconds of speech between rounds; 0.01 is best effort", least=0.01)
     beam: int = option(5, "whisperflow: hypotheses the search keeps where no earlier round guides it", least=1)
     threads: int = option(
-        1, "whisperflow: CPU threads of the encoder; predtui calibrate asr finds the best", least=1, most=1024
+        0,
+        "CPU threads of a Whisper; 0: one, faster-whisper two; predtui calibrate asr finds the best for whisperflow",
+        least=0,
+        most=1024,
     )
     pipelined: bool = option(False, "whisperflow: encode a round while the one before it is being decoded")
     exchange: int = option(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import importlib
 import os
 import signal
 import sys
@@ -137,3 +138,19 @@ def counter(options: object) -> Toy:
             yield ev.Candidate(tokens=seen["frames"], new=str(seen["others"]))
 
     return Toy(accepts=(ev.AudioFrame, ev.Endpoint, ev.Configure), handler=handle)
+
+
+def pooled(options: object) -> Toy:
+    """Says how many threads the numeric libraries of its process use, once they have worked."""
+
+    def opened(context: StageContext) -> Iterator[ev.Event]:
+        import json
+
+        import numpy as np
+        from threadpoolctl import threadpool_info
+
+        importlib.import_module("ctranslate2")  # it brings OpenMP
+        np.ones((64, 64), np.float32) @ np.ones((64, 64), np.float32)
+        yield ev.StageStatus(progress=1.0, message=json.dumps([one["num_threads"] for one in threadpool_info()]))
+
+    return Toy(opener=opened)

@@ -27,11 +27,13 @@ from predtui.models.published import TINY_EN, find, how, megabytes
 from predtui.models.shipped import POCKET
 from predtui.settings import AsrSettings
 from predtui.system.quiet import allow_download
+from predtui.system.threads import limit
 
 RATE = 16000
 STEP_SECONDS = 0.5
 """Speech between two rounds, at least: rounds that take longer space themselves out."""
 BUFFER_SECONDS = 12.0
+USUAL_THREADS = 2
 PROMPT_CHARACTERS = 200
 NO_SPEECH, LOG_PROBABILITY, COMPRESSION = 0.6, -1.0, 2.4
 """Whisper's own guards: a segment is dropped as silence over the first and under the second, as repetition over the
@@ -122,7 +124,7 @@ def check(options: AsrSettings) -> str:
     return str(_read_here(find_checkpoint(replace(options, download=False))))
 
 
-def load(options: AsrSettings, threads: int = 2) -> Transcribe:
+def load(options: AsrSettings) -> Transcribe:
     """A ``Transcribe`` over faster-whisper and the checkpoint that ``find_checkpoint`` finds.
 
     Raises PredtuiError where there is none, it is no Whisper model, or does not know the language.
@@ -131,6 +133,8 @@ def load(options: AsrSettings, threads: int = 2) -> Transcribe:
     folder = _read_here(find_checkpoint(options))  # first: what it may fetch is settled when the library is imported
     from faster_whisper import WhisperModel
 
+    threads = options.threads or USUAL_THREADS
+    limit(threads)
     try:
         whisper = WhisperModel(str(folder), device="auto", cpu_threads=threads, local_files_only=True)
     except (RuntimeError, ValueError, OSError) as error:

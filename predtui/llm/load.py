@@ -12,6 +12,7 @@ from predtui.llm.base import LoadedModel, ModelRequest, Stale, Told, never, unhe
 from predtui.llm.placement import USUAL, Placement
 from predtui.models.shipped import POCKET
 from predtui.registry import LLM_ENGINES
+from predtui.system.threads import limit
 
 Loader = Callable[[str, str, int | None, int, Stale], LoadedModel]
 """Name, engine, threads, context, stale: ``load``, or what lends a model that is already loaded."""
@@ -29,7 +30,10 @@ def load(
 ) -> LoadedModel:
     """The model at a path, or ``pocket`` for the one that ships with predtui, ``pocket-draft`` for its draft,
     ``pocket-cllm`` for the one that is tuned for Jacobi decoding (a GGUF file alone), ``smollm2`` for the real one,
-    where that is installed; the other arguments as in ``ModelRequest``. Raises PredtuiError with what to do."""
+    where that is installed; the other arguments as in ``ModelRequest``, but ``threads`` are those of this process's
+    numeric libraries too. Raises PredtuiError with what to do."""
+    if threads:
+        limit(threads)
     loaded = LLM_ENGINES.factory(engine)(ModelRequest(model, threads, context, stale, weights, placement, told))
     assert isinstance(loaded, LoadedModel)
     from predtui.llm.stops import stops_of

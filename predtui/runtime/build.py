@@ -13,6 +13,7 @@ from predtui.models.published import whisper
 from predtui.runtime.baseline import IDLE_S
 from predtui.runtime.needs import connected, needs
 from predtui.runtime.pipeline import Pipeline
+from predtui.runtime.shares import share
 from predtui.runtime.stages import STAGES
 from predtui.settings import Settings, safest_model, state_folder
 from predtui.state.stage import Fallback, StageSpec
@@ -27,13 +28,14 @@ SAFEST_MODEL = Fallback(
 
 def stage_specs(settings: Settings) -> list[StageSpec]:
     """One spec a stage, in the order of ``STAGES``."""
-    return [
+    specs = [
         StageSpec("mic", "predtui.audio.mic:create", settings.audio),
         StageSpec("asr", "predtui.asr.stage:create", settings.asr),
         StageSpec("llm", "predtui.predgen.stage:from_settings", settings.llm, SAFEST_MODEL),
         StageSpec("tts", "predtui.tts.stage:create", settings.tts),
         StageSpec("player", "predtui.audio.player:create", settings.audio),
     ]
+    return [replace(spec, threads=share(spec.options)) for spec in specs]
 
 
 def make_pipeline(

@@ -15,6 +15,7 @@ from typing import Any
 from predtui.runtime.bus import Bus
 from predtui.runtime.hosts.base import Host, HostFactory
 from predtui.runtime.needs import connected
+from predtui.runtime.shares import share
 from predtui.runtime.supervisor import Supervisor, falls_back, given_up
 from predtui.state import events as ev
 from predtui.state.stage import StageSpec
@@ -106,7 +107,8 @@ class Stages:
         if self.usable(name):
             self._previous[name] = old
         self._supervisor.asked(name)
-        self._swap(name, replace(old, options=options, needs=connected(old.needs, options)))
+        new = replace(old, options=options, needs=connected(old.needs, options), threads=share(options))
+        self._swap(name, new)
 
     def restart(self, name: str = "") -> None:
         """Start stage ``name`` anew, whatever it does; without a name, each that has failed."""

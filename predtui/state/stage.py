@@ -103,13 +103,15 @@ class Needs:
 @dataclass(frozen=True, slots=True)
 class StageSpec:
     """How to make a stage in another process: ``factory``, "module:function", is called there with ``options``.
-    ``needs``: what that process may do; None: whatever the user may."""
+    ``needs``: what that process may do; None: whatever the user may. ``threads``: of the CPU, that its numeric
+    libraries may use; 0: theirs to choose."""
 
     name: str
     factory: str
     options: Any = None
     fallback: Fallback | None = None
     needs: Needs | None = Needs()
+    threads: int = 0
 
     def safest(self) -> StageSpec:
         """The same stage, run in its safest way; itself where it has none, or is run so already."""

@@ -14,7 +14,7 @@ from predtui.runtime import build
 from predtui.runtime.build import log_file, make_pipeline, resolved, stage_specs
 from predtui.runtime.needs import needs
 from predtui.runtime.stages import STAGES
-from predtui.settings import SafetySettings, Settings
+from predtui.settings import AsrSettings, LlmSettings, SafetySettings, Settings, TtsSettings
 from predtui.state.stage import StageSpec
 
 
@@ -83,3 +83,11 @@ def test_building_imports_no_engine() -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
     engines = {"torch", "llama_cpp", "onnxruntime", "faster_whisper", "pocketsphinx", "sounddevice", "textual"}
     assert not engines & set(done.stdout.split())
+
+
+def test_every_stage_has_its_share_of_threads_and_keeps_it_when_its_options_change() -> None:
+    """The language model's engine knows its own once it knows the model; Zonos may take all."""
+    settings = Settings(asr=AsrSettings(threads=2), llm=LlmSettings(threads=3), tts=TtsSettings(engine="zonos"))
+    usual, chosen = ({spec.name: spec.threads for spec in stage_specs(one)} for one in (Settings(), settings))
+    assert usual == {"mic": 1, "asr": 1, "llm": 0, "tts": 1, "player": 1}
+    assert chosen == {"mic": 1, "asr": 2, "llm": 3, "tts": 0, "player": 1}

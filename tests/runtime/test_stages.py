@@ -12,6 +12,7 @@ from predtui.runtime.bus import Bus
 from predtui.runtime.hosts.base import Emit
 from predtui.runtime.hosts.inline import InlineHost
 from predtui.runtime.stages import STAGES, Stages
+from predtui.settings import LlmSettings
 from predtui.state import events as ev
 from predtui.state.stage import Fallback, StageSpec
 from tests.cast import Pace, cast
@@ -245,3 +246,11 @@ def test_a_stage_given_up_in_its_safest_way_is_tried_again_as_it_was_chosen() ->
     bus.dispatcher.pump()
     assert made[-1].spec == spec
     assert stages.usable("llm")
+
+
+def test_a_stage_with_other_options_has_the_threads_of_those() -> None:
+    running = Running("llm")
+    running.stages.replace("llm", LlmSettings(threads=3))
+    assert running.hosts["llm"].spec.threads == 3
+    running.stages.replace("llm", LlmSettings())
+    assert running.hosts["llm"].spec.threads == 0

@@ -43,7 +43,7 @@ def load(settings: AsrSettings) -> tuple[WhisperModel, FlowOptions]:
     window, which is slower and never wrong. Raises PredtuiError where there is no such model."""
     language = code(settings.language)
     folder = find_model(settings)
-    model = WhisperModel(folder, settings.threads, language)
+    model = WhisperModel(folder, settings.threads or 1, language)
     hush = find_hush(folder)
     options = FlowOptions(
         step=settings.step,

@@ -29,6 +29,7 @@ from predtui.asr.whisperflow.timing import SECONDS_A_POSITION
 from predtui.asr.whisperflow.transcription import TimedWord, Transcription
 from predtui.errors import PredtuiError
 from predtui.files import read_json
+from predtui.system.threads import limit
 from predtui.words import joined, unspaced
 
 RATE = 16_000
@@ -88,7 +89,8 @@ class WhisperModel:
     """The model of a CTranslate2 folder with a ``tokenizer.json``; ``hush``: samples that end every sound."""
 
     def __init__(self, folder: Path, threads: int = 1, language: str = "en", device: str = "auto") -> None:
-        """Raises PredtuiError where the folder is no such model."""
+        """``threads``: of all numeric libraries of this process, of which the last load sets the number. Raises
+        PredtuiError where the folder is no such model."""
         import ctranslate2
         from tokenizers import Tokenizer
 
@@ -106,6 +108,7 @@ class WhisperModel:
             raise PredtuiError(
                 f"{folder} is not a Whisper model for CTranslate2: {error}.", "Choose another."
             ) from error
+        limit(threads)
         self._tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._shapes = ct2_weights.shapes(folder)
         self.mels = self._shapes["encoder/conv1/weight"][1]

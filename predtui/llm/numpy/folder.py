@@ -17,9 +17,11 @@ from predtui.files import only_files, read_json
 from predtui.llm.base import ChatTemplate, LoadedModel, ModelRequest
 from predtui.llm.numpy.network import NumpyLlama, Shape
 from predtui.llm.templates import JinjaTemplate, PlainTemplate
+from predtui.llm.threads import default_threads
 from predtui.llm.weights import no_gguf, read_weights, weights_file
 from predtui.models.places import find
 from predtui.models.shipped import MODELS, place
+from predtui.system.threads import limit
 
 _CHOOSE = "The numpy engine reads folders of Llama networks: config.json, model.safetensors or .gguf, tokenizer.json."
 _LONGEST = 4096
@@ -50,7 +52,7 @@ class FolderTokenizer:
 
 
 def load(request: ModelRequest) -> LoadedModel:
-    """The model of a folder, in float32 on the CPU. Threads are numpy's own affair. Raises PredtuiError."""
+    """The model of a folder, in float32 on the CPU, and all of numpy limited to its threads. Raises PredtuiError."""
     no_gguf(request.model, "numpy")
     folder = only_files(_folder(request.model))
     with _explained(folder):
@@ -58,6 +60,7 @@ def load(request: ModelRequest) -> LoadedModel:
         shape = _shape(config)
         network = NumpyLlama(shape, read_weights(folder, shape.heads, shape.kv_heads), request.context, request.stale)
         tokenizer, template, pad = _tokenizer(folder, config)
+    limit(request.threads or default_threads(network.parameters))
     name = request.model if request.model in MODELS else folder.name
     return LoadedModel(name, "numpy", "cpu", network.parameters, network, tokenizer, template, pad)
 

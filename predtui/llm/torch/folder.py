@@ -29,6 +29,7 @@ from predtui.llm.torch.quantised import arguments
 from predtui.llm.torch.tree import TorchTreeModel, takes_trees
 from predtui.llm.weights import GGUF, read_weights, weights_file
 from predtui.models.shipped import MODELS
+from predtui.system.threads import limit
 
 _FETCH = "Fetch or copy the folder again, or choose another model with --model."
 _INCOMPLETE = "�"
@@ -66,7 +67,7 @@ class HuggingFaceTokenizer:
 def load(request: ModelRequest) -> LoadedModel:
     """The model of a folder, where ``placing`` puts it; ``request.placement`` may keep it on the CPU.
 
-    Torch has one number of threads a process: the last load sets it. Raises PredtuiError with what to do.
+    Libraries have one number of threads a process: the last load sets it. Raises PredtuiError with what to do.
     """
     folder = find(request.model)
     machine = Machine.here()
@@ -79,7 +80,7 @@ def load(request: ModelRequest) -> LoadedModel:
     graphed, why = _graphed(network, chosen.device, request.placement.graphs)
     loaded = wrapped(network, request.context, request.stale, graphed)
     parameters = network_of(folder, 2).parameters if how else loaded.parameters
-    torch.set_num_threads(request.threads or default_threads(parameters))
+    limit(request.threads or default_threads(parameters))
     tokenizer, template = load_tokenizer(folder, network)
     return LoadedModel(
         name=request.model if request.model in MODELS else folder.name,

@@ -25,6 +25,7 @@ from predtui.runtime.hosts.wire import receive
 from predtui.runtime.sound import SoundStore
 from predtui.state.events import Event, StageState, StageStatus
 from predtui.state.stage import StageSpec
+from predtui.system import threads
 from predtui.system.exits import ending, signal_name
 from predtui.system.inherit import popen_options
 
@@ -261,7 +262,7 @@ def _spawn(spec: StageSpec, pipe: int, shared: Shared, place: int, log_path: Pat
     """Its own process group, so that the terminal's Ctrl-C reaches only the app; and no key of a server, unless the
     stage may reach one."""
     path = os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path)
-    environment = {**os.environ, "PYTHONPATH": path, "PYTHONFAULTHANDLER": "1"}
+    environment = {**os.environ, "PYTHONPATH": path, "PYTHONFAULTHANDLER": "1", **threads.environment(spec.threads)}
     if spec.needs is not None and not spec.needs.ports:
         environment = {name: value for name, value in environment.items() if name not in VARIABLES}
     log = (

@@ -114,6 +114,18 @@ def test_the_first_sound_is_not_the_one_that_warms_the_model_up(monkeypatch: pyt
     assert heard == [0.0]
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_round_takes_no_more_threads_than_it_was_given(threads: int) -> None:
+    """numpy's among them, whose decoder runs beside CTranslate2's encoder."""
+    from threadpoolctl import threadpool_info, threadpool_limits
+
+    from predtui.asr.whisperflow.load import load
+
+    with threadpool_limits(limits=4):
+        load(AsrSettings(engine="whisperflow", threads=threads))
+        assert {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"} == {threads}
+
+
 def test_the_shipped_model_hears_beyond_its_window() -> None:
     """Each executor's work of a round is taken to last 50 ms, whatever it takes here."""
     from predtui.asr.whisperflow.load import load

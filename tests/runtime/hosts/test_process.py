@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -98,3 +99,17 @@ def test_only_one_that_was_slow_time_after_time_is_given_more_time_and_not_for_e
     for at, patience in enumerate(given):
         slow = next((since for since in range(at) if "dead" not in ends[since:at]), at)
         assert patience == min(2.0 ** (at - slow), process.MOST_PATIENCE)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_numeric_libraries_of_a_stage_keep_to_its_threads(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the environment of the app says otherwise."""
+    for library in ("OPENBLAS", "OMP"):
+        monkeypatch.setenv(f"{library}_NUM_THREADS", "7")
+    out = Collector()
+    host = ProcessHost(StageSpec("toy", "tests.toys:pooled", threads=threads), out.append, RealClock())
+    host.start()
+    said = out.status("ready").message
+    host.stop()
+    assert json.loads(said)
+    assert max(json.loads(said)) <= threads
