@@ -61,7 +61,7 @@ def following(stable: Sequence[Word], words: Sequence[Word]) -> list[Word]:
 @dataclass(slots=True)
 class LocalAgreement:
     """The words of one utterance: ``stable`` only ever grows, ``tentative`` follows it. ``rounds`` in a row have to
-    agree."""
+    agree; their number may change."""
 
     stable: list[Word] = field(default_factory=list)
     tentative: list[Word] = field(default_factory=list)
@@ -74,15 +74,16 @@ class LocalAgreement:
         """A new round over the sound after ``since`` seconds. What it shares with the rounds before becomes stable, but
         for what ends after ``held`` seconds, and for its newest word where that ends after ``until``."""
         words = self._following(words, since)
-        known = len(self._before) == self.rounds - 1
-        agreed = min([len(words), *(shared(before, words) for before in self._before)]) if known else 0
+        earlier = self._before[-(self.rounds - 1) :] if self.rounds > 1 else []
+        known = len(earlier) == self.rounds - 1
+        agreed = min([len(words), *(shared(before, words) for before in earlier)]) if known else 0
         if words and agreed == len(words) and words[-1].end > until:
             agreed -= 1
         agreed = next((index for index in range(agreed) if words[index].end > held), agreed)
         self.stable.extend(words[:agreed])
         self.tentative = words[agreed:]
         rounds = [*(before[agreed:] for before in self._before), self.tentative]
-        self._before = rounds[len(rounds) - self.rounds + 1 :]
+        self._before = rounds[-(self.rounds - 1) :] if self.rounds > 1 else []
 
     def finish(self, words: Sequence[Word], since: float = -math.inf) -> None:
         """The last round: all of it is stable."""

@@ -32,6 +32,11 @@ class Sure(Recognizer, Protocol):
     log_probability: float | None
     """Mean over the tokens of its last round; None before the first."""
 
+    @property
+    def keeps_up(self) -> bool:
+        """Whether it hears while the sound goes on; else all of it takes its time at the end."""
+        ...
+
 
 class AutoRecognizer:
     """Recognizer over ``special``, which is believed where it is surer than ``SURE``, and ``general``, which is
@@ -49,6 +54,7 @@ class AutoRecognizer:
         self._special.start()
         self._general.start()
         self._chosen: Recognizer | None = None
+        self._left = False
         self._said = {True: Hypothesis(), False: Hypothesis()}
         self._last = Hypothesis()
         self._heard = 0.0
@@ -75,6 +81,8 @@ class AutoRecognizer:
 
     def summary(self) -> str:
         """What the chosen one has to tell."""
+        if self._left:
+            return "too busy a machine for the Whisper: the lighter recogniser has heard this alone"
         return self._chosen.summary() if isinstance(self._chosen, Measured) else ""
 
     @property
@@ -86,6 +94,9 @@ class AutoRecognizer:
         for special, recognizer in ((True, self._special), (False, self._general)):
             self._said[special] = recognizer.feed(pcm, voiced) or self._said[special]
         said = self._said[self._sure]
+        if not self._special.keeps_up and not self._sure:
+            self._chosen, self._left = self._general, True
+            return self._said[False]
         if self._heard < DECIDED_SECONDS or self._special.log_probability is None:
             return Hypothesis("", joined((said.stable, said.tentative)), said.unfinished)
         self._chosen = self._special if self._sure else self._general

@@ -18,6 +18,7 @@ class Scripted:
     """Hears its words one a frame, the last two of them tentative, as sure as the frame's number says."""
 
     rate = 16_000
+    keeps_up = True
 
     def __init__(self, name: str, sureness: list[float | None]) -> None:
         self._name, self._sureness = name, sureness
@@ -93,3 +94,16 @@ def test_the_special_one_s_rounds_are_told() -> None:
     assert isinstance(recognizer, Measured)
     assert recognizer.worked() == [Work(stage="encode", start=1.0, end=2.0)]
     assert AutoRecognizer(Scripted("s", [0.0]), Scripted("g", [None])).worked() == []
+
+
+@pytest.mark.parametrize(("sureness", "name"), [(SURE + 0.01, "s"), (SURE - 0.01, "g"), (None, "g")])
+def test_one_that_does_not_keep_up_is_left_unless_it_is_known_to_be_right(sureness: float | None, name: str) -> None:
+    special, general = Scripted("s", [sureness]), Scripted("g", [None])
+    special.keeps_up = False
+    recognizer = AutoRecognizer(special, general)
+    for _ in range(20):
+        recognizer.feed(FRAME, True)
+    assert recognizer.finish().stable.split() == [f"{name}{index}" for index in range(20)]
+    assert special.finished == (name == "s")
+    assert ("lighter" in recognizer.summary()) == (name == "g")
+    assert special.frames == (20 if name == "s" else 1)

@@ -15,13 +15,11 @@ import numpy as np
 from predtui.asr.base import Hypothesis
 from predtui.asr.whisperflow.final_round import FinalRound
 from predtui.asr.whisperflow.guards import believed
+from predtui.asr.whisperflow.pacing import Pacing
 from predtui.asr.whisperflow.pipeline import Pipeline
 from predtui.asr.whisperflow.rounds import FlowOptions, Model, Outcome, Round, RoundRunner, Tally, make_stream
 from predtui.asr.whisperflow.stream import RATE, Snapshot
 from predtui.state.events import Work
-
-SHARE = 0.5
-"""Of the time, at most so much goes to rounds: the language model wants the same cores."""
 
 
 class FlowRecognizer:
@@ -33,6 +31,7 @@ class FlowRecognizer:
         self._model, self._options = model, options
         self._runner = RoundRunner(model, options, now)
         self._pipeline = Pipeline(self._runner, now) if options.pipelined else None
+        self._pacing = Pacing(options.step, options.beam, options.rounds, options.pipelined, options.measured)
         self.overtaken: Callable[[], bool] = lambda: False
         """As ``Overtaken`` says."""
         self.start()
@@ -43,7 +42,7 @@ class FlowRecognizer:
         self._runner.work.clear()
         self._stream = make_stream(self._model, self._options)
         self._last = Hypothesis()
-        self._step = self._options.step
+        self._pacing.start()
         self.log_probability: float | None = None
         """Mean over the tokens of the last round; None before the first."""
         self._final = FinalRound(self._options)
@@ -55,8 +54,7 @@ class FlowRecognizer:
         if voiced:
             stream.hear(np.frombuffer(pcm, dtype="<i2").astype(np.float32) / 32768.0)
         self._collect(wait=False)
-        due = stream.unseen >= self._step and not (voiced and self.overtaken())
-        if due or (not voiced and not self._final.covers(stream.heard)):
+        if self._due(voiced):
             self._begin(ended=not voiced)
         new = stream.hypothesis(unfinished=voiced)
         if new == self._last or not (new.stable or new.tentative):
@@ -96,18 +94,37 @@ class FlowRecognizer:
         mean = 1000 * sum(delays) / len(delays) + 1000 * self.tally.seconds / max(1, self.tally.rounds)
         return f"a word after {mean:.0f} ms, {self.tally.seconds / heard:.2f} of real time"
 
+    @property
+    def keeps_up(self) -> bool:
+        """Whether rounds over the sound so far are made while it goes on; else all is left for its end."""
+        return self._pacing.pays(self._stream.length)
+
+    def _due(self, voiced: bool) -> bool:
+        """Whether a round over all that was heard is to be made now."""
+        stream = self._stream
+        if not self.keeps_up:
+            return stream.full and stream.unseen >= self._pacing.step
+        if not voiced:
+            return not self._final.covers(stream.heard)
+        return stream.unseen >= self._pacing.step and not self.overtaken()
+
     def _begin(self, ended: bool) -> None:
-        """A round over all that was heard: into the pipeline, unless it is busy, or at once; the next one comes when
-        its share of the time allows."""
-        if self._pipeline:
+        """A round over all that was heard: into the pipeline, unless it is busy, or at once, also where nothing may be
+        heard before it is done."""
+        if self._pipeline and not self._stream.full:
             if not self._pipeline.busy:
                 self._pipeline.submit(self._round(self._stream.snapshot(), ended))
-        elif outcome := self._run(self._round(self._stream.snapshot(), ended)):
-            self._stream.take(outcome.round.snapshot, outcome.heard)
-            self._step = max(self._options.step, outcome.seconds / SHARE)
+            return
+        self._collect(wait=True)
+        if outcome := self._run(self._round(self._stream.snapshot(), ended)):
+            self._take(outcome)
+
+    def _take(self, outcome: Outcome) -> None:
+        self._stream.words.rounds = self._pacing.agreeing(self._stream.length)
+        self._stream.take(outcome.round.snapshot, outcome.heard)
 
     def _round(self, snapshot: Snapshot, ended: bool) -> Round:
-        one = Round(snapshot, self._stream.reference(snapshot), ended)
+        one = Round(snapshot, self._stream.reference(snapshot), ended, self._pacing.beam)
         self._final.begun(one)
         return one
 
@@ -122,10 +139,12 @@ class FlowRecognizer:
     def _collect(self, wait: bool) -> None:
         """The words of the rounds in the pipeline that are done; ``wait``: of all."""
         for outcome in self._pipeline.done(wait) if self._pipeline else ():
-            self._stream.take(outcome.round.snapshot, self._done(outcome).heard)
+            self._take(self._done(outcome))
 
     def _done(self, outcome: Outcome) -> Outcome:
         """The same with what can be believed of its words."""
+        snapshot = outcome.round.snapshot
+        self._pacing.took(snapshot.end - snapshot.start, outcome.seconds)
         self.tally.add(outcome.seconds, outcome.gflops, outcome.heard.effort)
         self.log_probability = outcome.heard.mean_logprob
         outcome = replace(outcome, heard=believed(outcome.heard))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -55,7 +56,7 @@ def load(settings: AsrSettings) -> tuple[WhisperModel, FlowOptions]:
     )
     options = agreeing(options, model)
     _warm(model, options)
-    return model, options
+    return model, replace(options, measured=_measured(model, options))
 
 
 def agreeing(options: FlowOptions, model: WhisperModel) -> FlowOptions:
@@ -73,5 +74,16 @@ def _warm(model: Model, options: FlowOptions) -> None:
     """A round over half a second of silence, in each window: the first sound takes a process up to forty times as long
     as the next."""
     for ended in {options.padding(ended): ended for ended in (False, True)}.values():
-        encoded = model.encode(np.zeros(RATE // 2, np.float32), options.tail, options.padding(ended))
-        model.decode_job(encoded, "", (), options.beam, options.pruning).result()
+        _silence(model, options, ended)
+
+
+def _measured(model: Model, options: FlowOptions) -> float:
+    """Seconds of such a round once the model is warm."""
+    begun = time.monotonic()
+    _silence(model, options, ended=False)
+    return time.monotonic() - begun
+
+
+def _silence(model: Model, options: FlowOptions, ended: bool) -> None:
+    encoded = model.encode(np.zeros(RATE // 2, np.float32), options.tail, options.padding(ended))
+    model.decode_job(encoded, "", (), options.beam, options.pruning).result()

@@ -28,7 +28,8 @@ class FlowOptions:
     window is kept free. ``settled``: how long before the end of the sound the newest stable word ends; ``hold``: every
     one. ``tail``: samples after every sound, the hush word; ``pad_to``: frames to pad to, 0 for none; ``pad_last_to``:
     those of a round over a sound that has ended, which may be the last word on it. ``pipelined``: encoding and decoding
-    are two executors, the first of which decodes ``exchange`` tokens before it hands over (section 4.3.2)."""
+    are two executors, the first of which decodes ``exchange`` tokens before it hands over (section 4.3.2);
+    ``measured``: seconds that a round over half a second took, 0 if that is not known."""
 
     step: float = AsrSettings().step
     buffer: float = 15.0
@@ -42,6 +43,7 @@ class FlowOptions:
     pad_last_to: int = 0
     pipelined: bool = False
     exchange: int = 0
+    measured: float = 0.0
 
     def padding(self, ended: bool) -> int:
         """Frames to pad to, where the sound has ``ended`` and where it has not."""
@@ -83,11 +85,13 @@ def make_stream(model: Model, options: FlowOptions) -> Stream:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What a round is over: a sound that has ``ended`` or not, with what the round before wrote for it."""
+    """What a round is over: a sound that has ``ended`` or not, with what the round before wrote for it; ``beam``: how
+    many hypotheses it searches with."""
 
     snapshot: Snapshot
     reference: tuple[int, ...]
     ended: bool
+    beam: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +140,7 @@ class RoundRunner:
         """The round, encoded and to be decoded; not timed."""
         options, snapshot = self._options, one.snapshot
         encoded = self._model.encode(snapshot.samples, options.tail, options.padding(one.ended))
-        return encoded, self._model.decode_job(encoded, snapshot.prompt, one.reference, options.beam, options.pruning)
+        return encoded, self._model.decode_job(encoded, snapshot.prompt, one.reference, one.beam, options.pruning)
 
     def _decoded(self, job: Job, overtaken: Callable[[], bool]) -> bool:
         """Whether all is decoded; False where the round was overtaken before."""

@@ -84,11 +84,21 @@ class Stream:
         """Seconds of sound so far."""
         return self.buffer.end
 
+    @property
+    def length(self) -> float:
+        """Seconds of sound that the next round is over."""
+        return self.heard - self.buffer.start
+
+    @property
+    def full(self) -> bool:
+        """Whether the buffer is to be cut after the next round."""
+        return self.length > self._limit
+
     def hear(self, samples: Samples) -> None:
         """More sound, mono at 16 kHz. The buffer is cut now, not after a round: the sound that it was over may be all
         there is."""
         buffer = self.buffer
-        if self._uncut and self.heard - buffer.start > self._limit:
+        if self._uncut and self.full:
             buffer.drop(min(self.words.cut(buffer.start, self.heard - self._limit / 2), self.heard))
         self._uncut = False
         buffer.append(samples)

@@ -15,9 +15,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from predtui.asr.base import Recognizer
-from predtui.asr.whisperflow.engine import SHARE, FlowRecognizer
+from predtui.asr.whisperflow.engine import FlowRecognizer
 from predtui.asr.whisperflow.guards import believed
 from predtui.asr.whisperflow.model import WhisperModel
+from predtui.asr.whisperflow.pacing import Pacing
 from predtui.asr.whisperflow.rounds import FlowOptions, Tally, make_stream
 from predtui.asr.whisperflow.stream import RATE, Snapshot, Stream
 from predtui.asr.whisperflow.transcription import Transcription
@@ -65,14 +66,14 @@ class _Virtual:
         self._stream: Stream = make_stream(model, options)
         self._outcome = Outcome()
         self._heard = 0
-        self._step = options.step
+        self._pacing = Pacing(options.step, options.beam, options.rounds, options.pipelined)
         self._encoder_free = self._writer_free = 0.0
         self._waiting: deque[tuple[float, Snapshot, Transcription]] = deque()
 
     def run(self) -> Outcome:
         duration = self._recording.seconds
         while True:
-            enough = self._heard / RATE + max(0.0, self._step - self._stream.unseen)
+            enough = self._heard / RATE + max(0.0, self._pacing.step - self._stream.unseen)
             start = max(enough, self._encoder_free)
             if start >= duration:
                 break
@@ -93,14 +94,14 @@ class _Virtual:
         """The words of the rounds that are written by second ``until``."""
         while self._waiting and self._waiting[0][0] <= until:
             done, snapshot, heard = self._waiting.popleft()
+            self._stream.words.rounds = self._pacing.agreeing(self._stream.length)
             self._stream.take(snapshot, heard)
             self._outcome.note(self._stream.hypothesis(True).stable, done)
 
     def _round(self, start: float) -> None:
         snapshot = self._stream.snapshot()
         heard, encoding, writing = self._hear(snapshot)
-        if not self._options.pipelined:
-            self._step = max(self._options.step, (encoding + writing) / SHARE)
+        self._pacing.took(snapshot.end - snapshot.start, encoding + writing)
         encoded = start + encoding
         done = max(encoded, self._writer_free) + writing
         self._writer_free = done
@@ -121,7 +122,7 @@ class _Virtual:
         reference = self._stream.reference(snapshot)
         begun = self._spent()
         encoded = self._model.encode(snapshot.samples, options.tail, options.padding(ended))
-        job = self._model.decode_job(encoded, snapshot.prompt, reference, options.beam, options.pruning)
+        job = self._model.decode_job(encoded, snapshot.prompt, reference, self._pacing.beam, options.pruning)
         job.advance(options.exchange)
         between = self._spent()
         heard = job.result()

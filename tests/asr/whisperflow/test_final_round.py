@@ -12,7 +12,7 @@ from predtui.asr.whisperflow.transcription import Transcription
 
 
 def over(seconds: float, ended: bool, start: float = 0.0) -> Round:
-    return Round(Snapshot(np.zeros(round(seconds * RATE), np.float32), start, ""), (), ended)
+    return Round(Snapshot(np.zeros(round(seconds * RATE), np.float32), start, ""), (), ended, 5)
 
 
 def outcome(one: Round) -> Outcome:

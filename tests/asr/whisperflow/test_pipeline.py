@@ -45,7 +45,7 @@ class Model:
 
 
 def over(number: int) -> Round:
-    return Round(Snapshot(np.full(10, number, np.float32), 0.0, ""), (), ended=False)
+    return Round(Snapshot(np.full(10, number, np.float32), 0.0, ""), (), ended=False, beam=5)
 
 
 @settings(max_examples=20, deadline=None)

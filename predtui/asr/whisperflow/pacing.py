@@ -1,0 +1,54 @@
+"""When the next round is made, how widely it searches and how many rounds have to agree: by what the last ones took.
+
+A machine that has other work to do makes rounds longer. A round that takes longer than its step is made less often; one
+that takes much longer searches with one hypothesis; one that would take longer than anyone waits for is left until the
+sound has ended, or the buffer is full. So the last round never waits long for another, whatever the machine. Pure: no
+clock, no sound.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+SHARE = 0.5
+"""Of the time, at most so much goes to rounds: the language model wants the same cores."""
+LONGEST_SECONDS = 1.0
+"""That a round over sound that goes on may take: whoever ends a turn meanwhile waits for it."""
+FAR_SECONDS = 0.5
+"""Rounds so far apart seldom make the same mistake: two of them have to agree, not more. One that takes so long is to
+search with one hypothesis."""
+_AROUND = 1.0
+"""A round takes as long as for so much more sound, for what is done however short the sound is."""
+
+
+class Pacing:
+    """Paces the rounds of one utterance after another. ``step``: seconds of sound between rounds, at least; ``beam``:
+    hypotheses; ``rounds`` that have to agree; ``pipelined``: the next is encoded while the last is decoded, so that no
+    time is kept free between them; ``measured``: seconds of a round over half a second of sound, 0 if not known."""
+
+    def __init__(self, step: float, beam: int, rounds: int, pipelined: bool = False, measured: float = 0.0) -> None:
+        self._step, self._beam, self._rounds, self._pipelined = step, beam, rounds, pipelined
+        self._rates: deque[float] = deque([measured / (0.5 + _AROUND)] if measured else [], maxlen=2)
+        self.start()
+
+    def start(self) -> None:
+        """A new utterance: with every hypothesis, until a round takes too long."""
+        self.step, self.beam = self._step, self._beam
+
+    def took(self, sound: float, seconds: float) -> None:
+        """The round over so many seconds of ``sound`` took so many ``seconds``."""
+        self._rates.append(seconds / (sound + _AROUND))
+        self.step = self._step if self._pipelined else max(self._step, seconds / SHARE)
+        if seconds > FAR_SECONDS:
+            self.beam = 1
+
+    def pays(self, sound: float) -> bool:
+        """Whether a round over so many seconds of ``sound``, which may go on, is worth its time. One that took long
+        once, and no more, tells of a moment and not of the machine."""
+        return min(self._rates, default=0.0) * (sound + _AROUND) <= LONGEST_SECONDS
+
+    def agreeing(self, sound: float) -> int:
+        """How many rounds have to agree on a word in so much ``sound``; one, where no other is made over it."""
+        if not self.pays(sound):
+            return 1
+        return min(self._rounds, 2) if self.step >= FAR_SECONDS else self._rounds
