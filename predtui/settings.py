@@ -206,7 +206,9 @@ class TtsSettings:
 class AudioSettings:
     input: str = option("", "microphone: part of its name, or its number; empty: the default; none", flag="input")
     output: str = option("", "loudspeaker: part of its name, or its number; empty: the default; none", flag="output")
-    silence_ms: int = option(700, "milliseconds of silence that end a hands-free turn", least=0)
+    silence_ms: int = option(
+        0, "milliseconds of silence that end a hands-free turn; 0: 150 to 1500, by how likely it is over", least=0
+    )
     hands_free: bool = option(False, "let silence end a spoken turn, instead of the talk key")
 
 

@@ -27,6 +27,9 @@ PAUSE_SECONDS = 0.064
 """Quiet after speech that counts as a pause. Speech that goes on has such gaps too, about one in two seconds: the round
 that a pause brings in the recogniser is then one like others."""
 
+LONGEST_SILENCE_MS = 2000
+"""Silence that ends a hands-free turn where nothing else has ended it before."""
+
 
 class MicrophoneStage:
     """Listen → AudioFrame until an Endpoint or Interrupt makes it stale, silence ends a hands-free turn, or the file
@@ -128,7 +131,7 @@ class Listening:
         self._quiet = 0.0 if speaking else self._quiet + FRAME / RATE
         was, self._active = self._active, voiced or (self._active and self._quiet < PAUSE_SECONDS)
         if self._active != was:
-            yield SpeechActivity(active=self._active)
+            yield SpeechActivity(active=self._active, quiet=self._quiet)
         yield from self._frames(decided)
         self.silent = self._endpointer.push(speaking)
 
@@ -149,4 +152,4 @@ def create(options: AudioSettings) -> MicrophoneStage:
         return NullSource(clock) if options.input == NO_DEVICE else Microphone(options.input)
 
     off = switched_off("input") if options.input == NO_DEVICE else ""
-    return MicrophoneStage(options.silence_ms, make, off)
+    return MicrophoneStage(options.silence_ms or LONGEST_SILENCE_MS, make, off)

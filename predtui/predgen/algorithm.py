@@ -71,14 +71,15 @@ class Speculator:
         reply_limit: int = 256,
         memory: int = 4,
         continuations: int = 0,
+        watch: Callable[[Sequence[int]], object] = bool,
     ) -> None:
         """``decoder``: what regenerates the rest of a reply. ``reply_limit``: the most tokens of one, without thoughts.
         ``memory``: how many candidates are kept for prompts that have come, the present one included;
-        ``continuations``: and for prompts that have not."""
+        ``continuations``: and for prompts that have not. ``watch``: told each prompt before its first forward."""
         self._model, self._is_end = loaded.model, loaded.tokenizer.is_end
         self._exact, self._distant = loaded.abilities.verifies == "exact", loaded.abilities.generates
         self._reply = ReplyText(loaded.tokenizer, loaded.stops, loaded.thinking)
-        self._decoder, self.verifier = decoder, verifier
+        self._decoder, self.verifier, self._watch = decoder, verifier, watch
         self._reply_limit, self._longest = reply_limit, reply_limit + loaded.room_to_think
         self._candidates = CandidatePool(memory, continuations)
         self._prompt: Sequence[int] = ()
@@ -95,6 +96,7 @@ class Speculator:
         work is stale. Raises Preempted as the model does, with the candidate as it was."""
         if prompt.stale():
             return
+        self._watch(prompt.tokens)
         limit = min(self._longest, self._model.context_size - len(prompt.tokens))
         if self._candidates.recall(prompt.tokens, prompt.ahead):
             # Recognisers flip back and forth: each token of a candidate for this very prompt was chosen for it.

@@ -26,6 +26,7 @@ from predtui.llm.templates import JinjaTemplate, PlainTemplate
 from predtui.llm.thinking import with_thinking
 from predtui.predgen.algorithm import Speculator
 from predtui.predgen.distance import Distance
+from predtui.predgen.end_of_turn import EndOfTurn
 from predtui.predgen.loading import Loading, loaded_by
 from predtui.predgen.lookahead.lookahead import LookAhead
 from predtui.predgen.options import SpeculationOptions
@@ -56,6 +57,7 @@ class SpeculationParts:
     report: DecoderReport
     spending: Spending
     distance: Distance
+    ends: EndOfTurn
 
     def verifier(self, name: str) -> CandidateVerifier:
         """Raises PredtuiError for a name that is none."""
@@ -94,7 +96,8 @@ def assembled(
     thinker = with_thinking(engine, options.thinking, options.thought_tokens)
     distance = Distance(thinker.model, context, preemption, sources.times)
     thinker = replace(thinker, model=distance.model)
-    loaded = replace(thinker, model=instrument.around(with_forced_endings(thinker)))
+    ends = EndOfTurn(replace(thinker, model=with_forced_endings(thinker)))
+    loaded = replace(thinker, model=instrument.around(ends))
     reserved = options.reply_tokens + loaded.room_to_think
     window = Window(loaded, options.system or system_prompt(loaded.parameters), reserved)
     decodes = options.decoding.for_model(loaded.parameters, loaded.abilities)
@@ -109,7 +112,9 @@ def assembled(
         _measure(options, sources, engine, opening, instrument)
     verifier = make_verifier(options.verifier, loaded, chosen, costs)
     guesses = options.continuations and options.continuations + 1
-    speculator = Speculator(loaded, decoding.decoder, verifier, options.reply_tokens, options.memory, guesses)
+    speculator = Speculator(
+        *(loaded, decoding.decoder, verifier, options.reply_tokens, options.memory, guesses), watch=ends.watch
+    )
     lookahead = LookAhead(
         *(loaded, window, speculator, options.continuations),
         *(options.candidate_tokens, options.guesses if loaded.abilities.tokenises else "user", options.clause),
@@ -118,7 +123,8 @@ def assembled(
     yield from _ready(engine)
     spending = Spending(loaded, options.remote_budget)
     return SpeculationParts(
-        *(options, loaded, window, plain, chosen, decoding, costs, speculator, lookahead, report, spending, distance)
+        *(options, loaded, window, plain, chosen, decoding, costs, speculator, lookahead, report, spending, distance),
+        ends=ends,
     )
 
 

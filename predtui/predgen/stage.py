@@ -147,6 +147,7 @@ class SpeculationStage:
         self._listen(self._spoken)
         self._parts.speculator.reset()
         self._parts.spending.begin()
+        self._parts.ends.begin(self._spoken)
         self._turn = self._new_turn(event)
         prefill(self._parts.loaded.model, self._turn.opening)
 

@@ -18,7 +18,7 @@ from predtui.predgen.lookahead.idle import IdleWork
 from predtui.predgen.preemption import Preemption
 from predtui.predgen.revision import Revision
 from predtui.predgen.spending import WORDS
-from predtui.state.events import Event, Message, ReplyFinished, Transcript
+from predtui.state.events import EndOfTurn, Event, Message, ReplyFinished, Transcript
 from predtui.state.stage import StageContext
 
 
@@ -85,10 +85,12 @@ class SpeculatedTurn:
         revision = self._revision(heard)
         self._unfinished = (revision, Progress((), (), (), False, True)) if heard.final else None
         stale = self._context.stale if self._options.preempts or heard.final else never
-        progress: Progress | None = None
-        for progress in self._advance(heard, revision, stale):
+        tokens = self._parts.window.tokens(self.history, heard.prompt)
+        ends, progress = self._ends(heard, tokens), None
+        for progress in self._advance(heard, tokens, revision, stale):
             if stale():
                 return
+            yield from ends
             if heard.final:
                 self._unfinished = (revision, progress)
                 self._baseline.replied(heard.prompt, progress.tokens)
@@ -100,10 +102,17 @@ class SpeculatedTurn:
             yield from revision.finish(progress)
         yield from self._parts.report.events(over=True)
 
-    def _advance(self, heard: Transcript, revision: Revision, stale: Stale) -> Iterator[Progress]:
+    def _ends(self, heard: Transcript, tokens: Sequence[int]) -> Iterator[EndOfTurn]:
+        """Once it is known, how likely that was all."""
+        probability = None if heard.final else self._parts.ends.probability(tokens)
+        if probability is not None:
+            yield EndOfTurn(prompt=heard.prompt, probability=probability)
+
+    def _advance(
+        self, heard: Transcript, tokens: Sequence[int], revision: Revision, stale: Stale
+    ) -> Iterator[Progress]:
         """The round's steps."""
         speculator = self._parts.speculator
-        tokens = self._parts.window.tokens(self.history, heard.prompt)
         spare = self._spare(heard, tokens)
         self._idle.prompted(len(speculator.candidate_for(tokens)))
         if heard.final:

@@ -28,7 +28,7 @@ Deliver = Callable[[ev.Event, str], None]
 """(event, the stage that it comes from, or "")."""
 _ALWAYS = (ev.StageStatus, ev.Work, ev.Usage, ev.Notice)
 _INPUT = (ev.AudioFrame, ev.SpeechActivity)
-_GUESSES = (ev.Candidate, ev.Decoding, ev.Continuation, ev.Verdict, ev.SentenceAhead, ev.SpeechReady)
+_GUESSES = (ev.EndOfTurn, ev.Candidate, ev.Decoding, ev.Continuation, ev.Verdict, ev.SentenceAhead, ev.SpeechReady)
 _log = logging.getLogger("predtui.runtime.bus")
 
 

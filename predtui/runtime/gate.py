@@ -78,8 +78,8 @@ class TurnGate:
         elif not on and self._bus.state.phase == "listening":
             self._bus.publish(ev.Endpoint(reason="key"), time, bump=1)
 
-    def listen(self, source: Literal["voice", "file"], path: str, time: float) -> None:
-        """Open a spoken turn, where there is what hears it."""
+    def listen(self, source: Literal["voice", "file"], path: str, time: float, hands_free: bool = False) -> None:
+        """Open a spoken turn, where there is what hears it. ``hands_free``: silence ends it also in a file."""
         missing = [name for name in ("mic", "asr") if not self._stages.answers(name)]
         if missing:
             self._bus.notify(
@@ -91,7 +91,7 @@ class TurnGate:
             self._bus.publish(ev.LookForDevice())
             return
         self._open_turn(source, time)
-        self._bus.publish(ev.Listen(path=path, hands_free=self._hands_free and not path), time)
+        self._bus.publish(ev.Listen(path=path, hands_free=hands_free or (self._hands_free and not path)), time)
 
     def silence(self, time: float) -> None:
         """End listening, and the reply. Typed text stays open."""

@@ -21,6 +21,7 @@ from predtui.runtime.hosts.base import HostFactory
 from predtui.runtime.hosts.process import process_host
 from predtui.runtime.monitor import Monitor
 from predtui.runtime.stages import Stages
+from predtui.runtime.turn_taking import TurnTaking
 from predtui.runtime.typing import Typed
 from predtui.state import events as ev
 from predtui.state.stage import StageSpec
@@ -39,12 +40,15 @@ class Pipeline:
         *,
         measure_baseline: bool = True,
         hands_free: bool = False,
+        by_silence: bool = False,
         pause_s: float = 0.0,
         monitored: bool = True,
         background: bool = True,
         idle_s: float = IDLE_S,
     ) -> None:
         """``make_host`` defaults to a process a stage. Without ``background`` there is no thread: call ``pump``.
+        ``by_silence``: a hands-free turn ends by so much silence as the microphone's stage says, and not sooner where
+        the model has it that the turn is over.
         ``pause_s`` as the turn gate takes it, ``idle_s`` as the schedule of the baseline does."""
         self._clock: Clock = clock or RealClock()
         self._background = background
@@ -52,8 +56,9 @@ class Pipeline:
         self._stages = Stages(self._bus, specs, make_host or process_host(self._clock, log_path), log_path)
         self._gate = TurnGate(self._bus, self._stages, hands_free, pause_s)
         self._hearing = Hearing(self._bus, self._stages)
+        taking = [] if by_silence else [TurnTaking(self._bus).react]
         schedules = [BaselineSchedule(self._bus, idle_s).react] if measure_baseline else []
-        reactions = (self._gate.react, self._hearing.react, *schedules, self._stages.react)
+        reactions = (self._gate.react, self._hearing.react, *taking, *schedules, self._stages.react)
         self._bus.connect(self._stages.deliver, *reactions)
         self._monitor = Monitor(self.publish, self.pids) if monitored and background else None
 
@@ -103,9 +108,9 @@ class Pipeline:
         """Open the microphone for a new turn, silencing a reply; or end what is being said."""
         self._bus.dispatcher.post(partial(self._gate.talk, on, self._clock.now()))
 
-    def listen_file(self, path: Path | str) -> None:
-        """A new turn out of a sound file, played in real time."""
-        self._bus.dispatcher.post(partial(self._gate.listen, "file", str(path), self._clock.now()))
+    def listen_file(self, path: Path | str, hands_free: bool = False) -> None:
+        """A new turn out of a sound file, played in real time; ``hands_free``: as one that a microphone hears."""
+        self._bus.dispatcher.post(partial(self._gate.listen, "file", str(path), self._clock.now(), hands_free))
 
     def silence(self) -> None:
         """Stop listening, and whatever is being said or prepared as a reply. Typed text stays open."""

@@ -126,9 +126,10 @@ class AudioFrame(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeechActivity(Event):
-    """The voice activity detector changed its mind."""
+    """The voice activity detector changed its mind. ``quiet``: seconds for which nobody had spoken by then."""
 
     active: bool = False
+    quiet: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,6 +198,18 @@ class Transcript(Event):
 
 
 # --- speculation ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndOfTurn(Event):
+    """How likely the user's turn is over after the words of ``prompt``, as the language model has it: 0..1."""
+
+    prompt: str = ""
+    probability: float = 0.0
+
+    @property
+    def replaceable(self) -> bool:
+        return True
 
 
 @dataclass(frozen=True, slots=True)

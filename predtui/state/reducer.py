@@ -148,6 +148,7 @@ _FOLDS: dict[type[ev.Event], Callable[[Turn, Any], Turn]] = {
     ev.SpeechActivity: lambda turn, event: replace(turn, speech_active=event.active),
     ev.Candidate: lambda turn, event: replace(turn, candidate=event),
     ev.Continuation: lambda turn, event: replace(turn, continuations=(*turn.continuations, event)[-MAX_CONTINUATIONS:]),
+    ev.EndOfTurn: lambda turn, event: replace(turn, ends=event),
     ev.Decoding: lambda turn, event: replace(turn, decoding=event),
     ev.Requests: lambda turn, event: replace(turn, requests=event),
     ev.SpeechReady: lambda turn, event: replace(turn, ahead=event),

@@ -67,6 +67,8 @@ class Turn:
 
     transcript: ev.Transcript = field(default_factory=ev.Transcript)
     speech_active: bool = False
+    ends: ev.EndOfTurn = field(default_factory=ev.EndOfTurn)
+    """The last that is known of whether the user's turn is over."""
     candidate: ev.Candidate = field(default_factory=ev.Candidate)
     continuations: tuple[ev.Continuation, ...] = ()
     """What was answered in this turn before it was said, at most the last 50."""
@@ -112,6 +114,11 @@ class Turn:
     def prompt(self) -> str:
         """What is (or will be) answered."""
         return self.reply.prompt if self.reply and self.reply.prompt else self.transcript.prompt
+
+    @property
+    def end_of_turn(self) -> float | None:
+        """How likely what was said so far is all, 0..1; None where that is not known of just these words."""
+        return self.ends.probability if self.ends.prompt and self.ends.prompt == self.transcript.prompt else None
 
     @property
     def reply_text(self) -> str:

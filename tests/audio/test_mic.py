@@ -27,7 +27,7 @@ def test_a_file_becomes_a_turn(said: Path) -> None:
     frames = [event for event in events if isinstance(event, ev.AudioFrame)]
     assert [frame.position for frame in frames] == list(range(0, 320 * len(frames), 320))
     assert b"".join(frame.pcm for frame in frames)[: said.stat().st_size - 44] == said.read_bytes()[44:]
-    assert of(ev.SpeechActivity, events) == [ev.SpeechActivity(active=True), ev.SpeechActivity(active=False)]
+    assert of(ev.SpeechActivity, events) == [ev.SpeechActivity(active=True), ev.SpeechActivity(quiet=0.08)]
     assert events[-1] == ev.Endpoint(reason="end of file")
     voiced = [frame.voiced for frame in frames]
     first_sound = next(i for i, frame in enumerate(frames) if np.abs(np.frombuffer(frame.pcm, "<i2")).max() > 1000)

@@ -306,6 +306,6 @@ def test_what_is_trained_is_written_where_it_is_read(command: str, option: str, 
 
 
 def test_a_bench_that_is_to_measure_nothing_is_refused(run: Any) -> None:
-    done = run("bench", "latency", "--no-typed", "--no-spoken")
+    done = run("bench", "latency", "--no-typed", "--no-spoken", "--no-hands-free")
     assert (done.returncode, done.stdout) == (2, "")
     assert "nothing to measure" in done.stderr

@@ -18,6 +18,7 @@ from predtui.llm.base import LoadedModel, common_prefix
 from predtui.predgen.algorithm import Progress, Prompt
 from predtui.predgen.window import Window
 from predtui.state.events import Event, Interrupt, ReplyCommitted, ReplyFinished, Requests
+from tests.around import innermost
 from tests.llm.remote.chat import chatting
 from tests.predgen.distant import OPTIONS, Assistant, DistantModel, Network, distant, typed
 
@@ -48,7 +49,7 @@ def spoken(events: list[Event], turn: int) -> str:
 
 
 def far(assistant: Assistant) -> DistantModel:
-    model = assistant.loaded.model._model._model  # type: ignore[attr-defined]
+    model = innermost(assistant.loaded.model)
     assert isinstance(model, DistantModel)
     return model
 

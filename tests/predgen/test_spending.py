@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from predtui.llm.load import load
 from predtui.predgen.spending import GUESSES, WORDS, Spending
 from predtui.state.events import Transcript, TurnStarted
+from tests.around import innermost
 from tests.predgen.distant import OPTIONS, Assistant, DistantModel, Network, distant
 
 amounts = st.lists(st.tuples(st.integers(0, 50), st.integers(0, 50)), max_size=6)
@@ -61,7 +62,7 @@ def test_a_model_of_this_machine_costs_nobody_anything() -> None:
 
 def test_where_words_may_cost_no_more_a_pause_still_may() -> None:
     assistant = Assistant(partial(distant, 5, False), replace(OPTIONS, remote_budget=1.0, continuations=0))
-    model = assistant.loaded.model._model._model  # type: ignore[attr-defined]
+    model = innermost(assistant.loaded.model)
     assert isinstance(model, DistantModel)
     spending, prompt = assistant.stage._parts.spending, "what"
     assistant.run((0, TurnStarted()))

@@ -34,6 +34,7 @@ from predtui.state.events import (
     Candidate,
     Configure,
     Decoding,
+    EndOfTurn,
     Event,
     Interrupt,
     MeasureBaseline,
@@ -534,3 +535,15 @@ def test_a_newer_word_does_not_wait_until_the_words_before_it_are_read(more: str
     prompt = stage._parts.window.tokens((), newer.prompt)
     assert sum(pieces) <= len(prompt) - (read if more else 0) + OPTIONS.candidate_tokens
     stage.close()
+
+
+def test_a_spoken_turn_tells_how_likely_it_is_over_and_a_typed_one_does_not() -> None:
+    for source, told in (("voice", ["what is the sun", "what is the sun made"]), ("typed", [])):
+        rig = Rig()
+        said = [Transcript(tentative=text, unfinished=False) for text in ("what is the sun", "what is the sun made")]
+        final = Transcript(stable="what is the sun made", final=True)
+        events = rig.send(TurnStarted(turn=1, source=source), *said, final)  # type: ignore[arg-type]
+        assert [event.prompt for event in events if isinstance(event, EndOfTurn)] == told
+        finished = one(ReplyFinished, events)
+        assert isinstance(finished, ReplyFinished)
+        assert finished.text == plain_text(final.text)

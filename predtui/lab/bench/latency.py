@@ -1,7 +1,8 @@
 """Audio latency with and without speculation, on the real clock: from the Enter key, or the end of the speech, on.
 
 Each turn is typed into the app, key by key, or spoken by eSpeak NG into a WAV file that plays in real time into the app
-but for its screen; after it the same prompt is answered without speculation. Must not know how any stage works.
+but for its screen, and is ended as by a key, or hands-free by silence; after it the same prompt is answered without
+speculation. Must not know how any stage works.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from predtui.commands.with_settings import with_settings
 from predtui.errors import PredtuiError
 from predtui.lab.bench.keyboard import Scene, Terminal
 from predtui.lab.bench.paired import Pair, foretold, gains, mean
-from predtui.lab.bench.recording import speak
+from predtui.lab.bench.recording import VOICES, speak
 from predtui.lab.bench.report import command, console, machine
 from predtui.lab.bench.shared_model import forward_ms
 from predtui.lab.bench.streams import CHARACTERS_A_WORD, POCKET, Dialogue, dialogues, typed
@@ -34,13 +35,15 @@ from predtui.predgen.options import SpeculationOptions
 from predtui.runtime.build import make_pipeline, resolved
 from predtui.runtime.stages import STAGES
 from predtui.settings import Settings
-from predtui.state.events import Event
+from predtui.state.events import Endpoint, Event, SpeechActivity
 from predtui.state.stage import StageSpec
 from predtui.state.turn import summary
 
-KINDS = ("typed", "spoken")
-VOICE, WORDS_A_MINUTE = "en-us", 150
-"""What speaks, and how fast."""
+KINDS = ("typed", "spoken", "hands-free")
+WORDS_A_MINUTE = 150
+"""How fast ``VOICES`` speak, one after the other."""
+_SILENCE_S = 2.5
+"""After the last sound of a hands-free turn."""
 _COLUMNS = {
     "audio_latency_ms": ("mean", "{:.1f} ms"),
     "baseline_audio_latency_ms": ("without", "{:.1f} ms"),
@@ -53,6 +56,7 @@ _COLUMNS = {
     "ttfs_ms": ("first sentence", "{:.1f} ms"),
     "key_ms": ("Enter to engine", "{:.1f} ms"),
     "recogniser_ms": ("end of input to last words", "{:.1f} ms"),
+    "silence_ms": ("end of speech to end of turn", "{:.0f} ms"),
     "identical_share": ("identical", "{:.0%}"),
 }
 
@@ -69,7 +73,7 @@ class LatencyBench:
     dialogues: Sequence[Dialogue]
     kinds: Sequence[str] = KINDS
     max_tokens: int = SpeculationOptions().reply_tokens
-    release_s: float = 0.0
+    release_s: float = 0.3
 
     @property
     def options(self) -> SpeculationOptions:
@@ -110,7 +114,7 @@ def _turns(bench: LatencyBench) -> Iterator[TurnFigures]:
     with tempfile.TemporaryDirectory() as folder:
         for dialogue in bench.dialogues:
             for kind in bench.kinds:
-                held = _typed(bench, dialogue) if kind == "typed" else _spoken(bench, dialogue, Path(folder))
+                held = _typed(bench, dialogue) if kind == "typed" else _spoken(bench, dialogue, Path(folder), kind)
                 for number, (stream, turn) in enumerate(zip(dialogue.turns, held, strict=False), 1):
                     yield {"kind": kind, "said": stream.text, "round": number, **turn}
 
@@ -128,7 +132,9 @@ def _typed(bench: LatencyBench, dialogue: Dialogue) -> Iterator[TurnFigures]:
             yield {**summary(turn.turn), **own}
 
 
-def _spoken(bench: LatencyBench, dialogue: Dialogue, folder: Path) -> Iterator[TurnFigures]:
+def _spoken(bench: LatencyBench, dialogue: Dialogue, folder: Path, kind: str) -> Iterator[TurnFigures]:
+    hands_free = kind == "hands-free"
+    silence = _SILENCE_S if hands_free else bench.release_s
     inbox: queue.SimpleQueue[Event] = queue.SimpleQueue()
     pipeline = make_pipeline(bench.settings, instead=bench.stages, idle_s=AT_ONCE_S)
     pipeline.subscribe(inbox.put)
@@ -137,15 +143,26 @@ def _spoken(bench: LatencyBench, dialogue: Dialogue, folder: Path) -> Iterator[T
         until_ready(inbox, lambda event: None, set(STAGES))
         for stream in dialogue.turns:
             wav, events, before = folder / "prompt.wav", list[Event](), pipeline.state.number
-            speak(stream.text, wav, VOICE, WORDS_A_MINUTE, bench.release_s)
-            pipeline.listen_file(wav)
+            speak(stream.text, wav, VOICES[len(stream.text) % len(VOICES)], WORDS_A_MINUTE, silence)
+            pipeline.listen_file(wav, hands_free)
             until_over(pipeline, inbox, events.append, before, wants_baseline=True, speaks=True)
             heard = pipeline.state.number > before
             waited = pipeline.state.breakdown.get("recogniser")
-            own = {"foretold": foretold(events), "recogniser_ms": waited}
+            own = {"foretold": foretold(events), "recogniser_ms": waited, "silence_ms": silent_ms(events)}
             yield {**summary(pipeline.state), **own} if heard else {}
     finally:
         pipeline.stop()
+
+
+def silent_ms(events: Sequence[Event]) -> float | None:
+    """From the last of the speech to the end of the turn, where silence ended it."""
+    quiet: float | None = None
+    for event in events:
+        if isinstance(event, SpeechActivity):
+            quiet = None if event.active else event.time - event.quiet
+        if isinstance(event, Endpoint):
+            return None if quiet is None or event.reason != "silence" else 1000 * (event.time - quiet)
+    return None
 
 
 def row(kind: str, turns: Sequence[TurnFigures], forward_ms: float) -> dict[str, Any]:
@@ -154,6 +171,7 @@ def row(kind: str, turns: Sequence[TurnFigures], forward_ms: float) -> dict[str,
     ours = [turn["audio_latency_ms"] for turn in heard]
     plain = [turn["baseline_audio_latency_ms"] for turn in heard]
     keys = [turn["key_ms"] for turn in heard if turn.get("key_ms") is not None]
+    silences = [turn["silence_ms"] for turn in heard if turn.get("silence_ms") is not None]
     waits = [turn["recogniser_ms"] for turn in heard if turn.get("recogniser_ms") is not None]
     pairs = [Pair(a, b, turn["round"] == 1) for a, b, turn in zip(ours, plain, heard, strict=True)]
     return {
@@ -170,6 +188,7 @@ def row(kind: str, turns: Sequence[TurnFigures], forward_ms: float) -> dict[str,
         "ttfs_ms": mean([turn["ttfs_ms"] for turn in heard]),
         "key_ms": mean(keys),
         "recogniser_ms": mean(waits),
+        "silence_ms": median(silences) if silences else None,
         "identical_share": mean([turn["lossless"] is True for turn in heard]),
     }
 
@@ -179,7 +198,7 @@ def as_line(turn: TurnFigures) -> str:
     ours, plain = (turn.get(name) for name in ("audio_latency_ms", "baseline_audio_latency_ms"))
     times = ("–" if time is None else f"{time:.0f} ms" for time in (ours, plain))
     same = "identical" if turn.get("lossless") else "not identical"
-    return "{:<6} {:>8}, without {:>8}  {}  {}".format(turn["kind"], *times, same, turn["said"][:60])
+    return "{:<10} {:>8}, without {:>8}  {}  {}".format(turn["kind"], *times, same, turn["said"][:60])
 
 
 def main(bench: LatencyBench, json_path: Path | None = None) -> int:
@@ -205,17 +224,18 @@ def cli(
     together: Together = 1,
     wpm: Wpm = 120.0,
     typed: Annotated[bool, typer.Option(help="Press the keys of each prompt.")] = True,
-    spoken: Annotated[bool, typer.Option(help="Say each prompt.")] = True,
+    spoken: Annotated[bool, typer.Option(help="Say each prompt, and let the key go.")] = True,
+    hands_free: Annotated[bool, typer.Option(help="Say each prompt, and be silent.")] = True,
     release: Annotated[
-        float, typer.Option(help="Seconds from the last spoken sound to the end of input.", min=0)
-    ] = 0.0,
+        float, typer.Option(help="Seconds from the last spoken sound until the key is let go.", min=0)
+    ] = 0.3,
     max_tokens: MaxTokens = 256,
     json: Json = None,
 ) -> None:
     """``predtui bench latency``."""
-    if not (typed or spoken):
+    kinds = [kind for kind, wanted in zip(KINDS, (typed, spoken, hands_free), strict=True) if wanted]
+    if not kinds:
         raise PredtuiError("neither typed nor spoken: there is nothing to measure.", "Leave one of them on.")
-    kinds = [kind for kind, wanted in zip(KINDS, (typed, spoken), strict=True) if wanted]
     said = asked(prompts, limit, prompts_seed, CHARACTERS_A_WORD * wpm, together)
     bench = LatencyBench(resolved(settings, embedded=True), said, kinds, max_tokens, release)
     raise typer.Exit(main(bench, json))

@@ -18,6 +18,11 @@ BENCHES = Registry(
         Entry(name, f"predtui.lab.bench.{module}:cli", meaning)
         for name, module, meaning in (
             ("pocket", "pocket", "The pocket models on held-out questions: how many replies and judgements are right."),
+            (
+                "endpoint",
+                "endpoint",
+                "When hands-free turns end: turns cut off in a pause against the delay at their end.",
+            ),
             ("words", "words", "What a word costs after a long conversation: forwards, tokens, milliseconds."),
             ("lossless", "lossless", "Does speculation commit exactly what plain greedy decoding gives?"),
             ("latency", "latency", "Audio latency with and without speculation, typed and spoken, on the real clock."),

@@ -12,6 +12,7 @@ from predtui.tui.gate import assemble
 from predtui.tui.widgets.pane import Pane
 from predtui.words import glued, joined
 
+_LEVELS = "▁▂▃▄▅▆▇█"
 _STEP = 1024
 """Characters by which what is drawn of a long text moves on: between two such steps its lines break where they did."""
 
@@ -24,6 +25,8 @@ class Words(NamedTuple):
     following: str
     final: bool
     listening: bool
+    over: int | None = None
+    """Percent: how likely that was all; None where that is not known, or no more comes."""
 
 
 class TranscriptPane(Pane[Words]):
@@ -35,6 +38,10 @@ class TranscriptPane(Pane[Words]):
         ("·italic·", "tentative words: the recogniser may still change them, or you are still typing them"),
         ("⏎", "end of input: the words are final"),
         ("words", "words so far"),
+        (
+            "▆ 87% over",
+            "how likely your turn ends here, as the language model has it; hands-free, silence then ends it",
+        ),
     )
     ROOM = """
         TranscriptPane { height: 4; }
@@ -49,11 +56,16 @@ class TranscriptPane(Pane[Words]):
 
     def read(self, turn: Turn) -> Words:
         said = turn.transcript
-        return Words(said.stable, said.tentative, said.following, said.final, turn.phase == "listening")
+        listening, likely = turn.phase == "listening", turn.end_of_turn
+        over = round(100 * likely) if listening and likely is not None else None
+        return Words(said.stable, said.tentative, said.following, said.final, listening, over)
 
     def heading(self, values: Words) -> tuple[str, ...]:
         count = words.count(joined((values.stable, values.tentative, values.following)))
-        return (f" · {count} word{'s' * (count != 1)}",) if count else ()
+        if not count:
+            return ()
+        gauge = "" if values.over is None else f" · {_LEVELS[values.over * 7 // 100]} {values.over}% over"
+        return (f" · {count} word{'s' * (count != 1)}{gauge}",)
 
     def draw(self, values: Words, width: int, height: int) -> list[Content]:
         if not (values.stable or values.tentative):

@@ -26,6 +26,7 @@ from predtui.runtime.needs import connected, needs
 from predtui.settings import LlmSettings, Settings
 from predtui.state.events import ReplyFinished, Transcript, TurnStarted
 from predtui.state.stage import StageContext
+from tests.around import innermost
 from tests.llm.remote.fake import Fake, Status, in_turn, serving
 from tests.llm.remote.imitations import TELL_TOKENS, llama_server, openai
 
@@ -184,7 +185,7 @@ def test_a_turn_that_began_is_answered_once_the_server_is_back(monkeypatch: pyte
 
         server.routes["/completion"] = sometimes
         assert turn(stage, 2) == wanted
-        monkeypatch.setattr(stage._parts.loaded.model._model._model._link, "patience", 0.05)
+        monkeypatch.setattr(innermost(stage._parts.loaded.model)._link, "patience", 0.05)
         server.routes["/completion"] = Status(502)
         with pytest.raises(PredtuiError, match=r"fails \(HTTP 502\).*--engine llamacpp"):
             turn(stage, 3)

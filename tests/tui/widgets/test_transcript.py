@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from unittest.mock import patch
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from textual.content import Content
 
 from predtui.runtime.typing import Typed, read
-from predtui.state.events import Transcript
+from predtui.state.events import EndOfTurn, Transcript
 from predtui.state.turn import Turn
 from predtui.tui.widgets.transcript import TranscriptPane, Words
 
@@ -51,3 +53,16 @@ def test_in_a_script_without_spaces_no_space_stands_around_the_word_that_is_type
     values = pane.read(Turn(transcript=typed))
     assert [line.plain.rstrip() for line in pane.draw(values, 40, 2)] == ["法国·的·首都"]
     assert pane.heading(values) == (" · 5 words",)
+
+
+@pytest.mark.parametrize(
+    ("likely", "title"),
+    [(0.0, " · 2 words · ▁ 0% over"), (0.87, " · 2 words · ▇ 87% over"), (1.0, " · 2 words · █ 100% over")],
+)
+def test_how_likely_the_turn_is_over_is_told_of_just_these_words(likely: float, title: str) -> None:
+    said = Transcript(tentative="what now", unfinished=False)
+    turn = Turn(transcript=said, phase="listening", ends=EndOfTurn(prompt="what now", probability=likely))
+    pane = TranscriptPane(turn)
+    assert pane.heading(pane.read(turn)) == (title,)
+    for other in (replace(turn, phase="replying"), replace(turn, ends=EndOfTurn(prompt="what", probability=likely))):
+        assert pane.heading(pane.read(other)) == (" · 2 words",)
