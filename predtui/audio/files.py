@@ -8,12 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from predtui.audio.resample import RATE, join
 from predtui.errors import PredtuiError
 
 if TYPE_CHECKING:
     from av.container import InputContainer
+
+CANCELLED = 0.05
+"""Channels cancel where their mean has less than this share of the power that it would have if they were independent of
+each other."""
 
 
 def check_file(path: Path) -> None:
@@ -26,21 +31,6 @@ def check_file(path: Path) -> None:
                 raise PredtuiError(f"{path} is empty.", "Choose another file.")
     except OSError as error:
         raise PredtuiError(f"{path} cannot be read: {error.strerror or error}.") from error
-
-
-def truncated(path: Path) -> bool:
-    """Whether a WAV file ends before its header says that its samples do. Streams of unknown length do not count."""
-    size = path.stat().st_size
-    with path.open("rb") as file:
-        head = file.read(12)
-        if head[:4] != b"RIFF" or head[8:] != b"WAVE":
-            return False
-        while len(chunk := file.read(8)) == 8:
-            length = int.from_bytes(chunk[4:], "little")
-            if chunk[:4] == b"data":
-                return length not in (0, 0xFFFFFFFF) and file.tell() + length > size
-            file.seek(length + length % 2, 1)
-    return False
 
 
 def duration(path: Path) -> float:
@@ -80,10 +70,21 @@ def decode(path: Path) -> Iterator[bytes]:
             to_float = to_float or av.AudioResampler(format="flt", layout=frame.layout, rate=frame.sample_rate)
             for packed in to_float.resample(frame):
                 samples = packed.to_ndarray().reshape(packed.samples, -1)
-                samples = np.where(np.isfinite(samples), samples, 0.0).mean(axis=1, dtype=np.float32)
+                samples = mixed(np.where(np.isfinite(samples), samples, 0.0))
                 mono = av.AudioFrame.from_ndarray(np.clip(samples, -1.0, 1.0)[None], format="flt", layout="mono")
                 mono.sample_rate = packed.sample_rate
                 if piece := join(to_rate.resample(mono)):
                     yield piece
         if to_float is not None and (piece := join(to_rate.resample(None))):
             yield piece
+
+
+def mixed(samples: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """The mean of the channels of ``samples`` [samples, channels], or the loudest one where they cancel each other out:
+    one of a pair of wires is often swapped."""
+    mean: npt.NDArray[np.float32] = samples.mean(axis=1, dtype=np.float32)
+    power = np.square(samples).sum(axis=0)
+    independent = power.sum() / samples.shape[1] ** 2
+    if float(np.square(mean).sum()) < CANCELLED * independent:
+        return samples[:, int(power.argmax())].astype(np.float32)
+    return mean

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from predtui.audio import devices
-from predtui.audio.files import check_file, decode, duration, truncated
+from predtui.audio.files import check_file, decode, duration
 from predtui.audio.resample import FRAME, FRAME_BYTES, RATE, Resampler
+from predtui.audio.whole import truncated
 from predtui.clock import Clock, RealClock
 from predtui.errors import PredtuiError
 from predtui.files import resolve

@@ -65,3 +65,21 @@ def encode(channels: Sequence[Samples], kind: str) -> bytes:
             return samples.astype("<f4").tobytes()
         case _:
             return samples.astype("<f8").tobytes()
+
+
+def encoded(path: Path, codec: str, rate: int, samples: Samples) -> Path:
+    """A file of the form that its name tells, by FFmpeg; ``samples`` at 16 kHz."""
+    import av
+
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream(codec, rate=rate)
+        stream.layout = "mono"
+        to_rate = av.AudioResampler(format=stream.format.name, layout="mono", rate=rate)
+        frame = av.AudioFrame.from_ndarray(
+            np.frombuffer(to_pcm(samples), "<i2").reshape(1, -1), format="s16", layout="mono"
+        )
+        frame.sample_rate = RATE
+        for piece in (*to_rate.resample(frame), *to_rate.resample(None)):
+            container.mux(stream.encode(piece))
+        container.mux(stream.encode(None))
+    return path

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from predtui.audio.files import mixed
 from predtui.audio.resample import FRAME_BYTES, to_float, to_pcm
 from predtui.audio.sources import FileSource, Microphone, NullSource, Source
 from predtui.clock import VirtualClock
 from predtui.errors import PredtuiError
 from tests.audio.fake_sounddevice import FakeSound
-from tests.audio.sounds import encode, tone, write_wav
+from tests.audio.sounds import encode, encoded, tone, write_wav
 
 
 def everything(source: Source) -> bytes:
@@ -87,6 +91,75 @@ def test_truncated_plays_what_is_there(tmp_path: Path) -> None:
     source = FileSource(str(path), VirtualClock())
     assert 15000 < len(everything(source)) < 17000
     assert source.warning == "a.wav is cut short: playing what is there."
+
+
+@pytest.mark.parametrize(("name", "codec", "rate"), [("a.opus", "libopus", 48000), ("a.webm", "libopus", 48000)])
+@pytest.mark.parametrize("share", [0.4, 0.6, 0.8, 0.99])
+def test_a_stream_without_its_end_says_so(tmp_path: Path, name: str, codec: str, rate: int, share: float) -> None:
+    path = encoded(tmp_path / name, codec, rate, tone(500, 8.0))
+    whole = FileSource(str(path), VirtualClock())
+    assert abs(len(everything(whole)) - 8 * 32000) < 4000
+    assert whole.warning == ""
+    path.write_bytes(path.read_bytes()[: round(share * path.stat().st_size)])
+    cut = FileSource(str(path), VirtualClock())
+    assert len(everything(cut)) < 8 * 32000
+    assert cut.warning == f"{name} is cut short: playing what is there."
+
+
+@pytest.mark.parametrize("other", [-1.0, -0.9, -1.2])
+def test_channels_that_cancel_are_heard(tmp_path: Path, other: float) -> None:
+    voice = tone(500, 0.5)
+    path = write_wav(tmp_path / "a.wav", encode([voice, other * voice], "f32"), 16000, 2, 32, floating=True)
+    pcm = everything(FileSource(str(path), VirtualClock()))
+    assert abs(pitch(pcm) - 500) < 3
+    assert np.sqrt(np.mean(to_float(pcm) ** 2)) == pytest.approx(0.3 / np.sqrt(2), rel=0.25)
+
+
+@given(st.integers(1, 6), st.integers(0, 5), st.integers(0, 2**32 - 1))
+def test_one_voice_on_one_of_many_channels_is_no_cancellation(channels: int, which: int, seed: int) -> None:
+    """Nor are channels that have nothing to do with each other."""
+    rng = np.random.default_rng(seed)
+    one = np.zeros((1000, channels), np.float32)
+    one[:, which % channels] = rng.standard_normal(1000)
+    several = rng.standard_normal((1000, channels)).astype(np.float32)
+    for samples in (one, several, 0 * one):
+        assert np.array_equal(mixed(samples), samples.mean(axis=1, dtype=np.float32))
+
+
+@pytest.mark.parametrize("kind", ["s24", "s32", "f32", "f64"])
+@pytest.mark.parametrize("channels", [1, 2])
+def test_the_same_samples_are_the_same_however_they_are_stored(tmp_path: Path, kind: str, channels: int) -> None:
+    """To the bit, in every form that has room for them."""
+    said = np.frombuffer(to_pcm(tone(500, 0.5)), "<i2").astype(np.float64)
+    pcm = said.astype("<i2").tobytes()
+    wide = {"s24": 8388607 / 8388608, "s32": 2147483647 / 2147483648}.get(kind, 1.0)  # what encode takes for 1
+    path = write_wav(
+        tmp_path / "a.wav",
+        encode([said / 32768 / wide] * channels, kind),
+        16000,
+        channels,
+        int(kind[1:]),
+        floating=kind[0] == "f",
+    )
+    assert everything(FileSource(str(path), VirtualClock())) == pcm.ljust(
+        -(-len(pcm) // FRAME_BYTES) * FRAME_BYTES, b"\0"
+    )
+
+
+def test_a_long_file_takes_no_more_memory_than_a_short_one(tmp_path: Path) -> None:
+    def peak(seconds: float) -> int:
+        path = write_wav(tmp_path / "a.wav", encode([tone(500, seconds)], "s16"), 16000, 1, 16)
+        source = FileSource(str(path), VirtualClock())
+        source.start()
+        tracemalloc.start()
+        while source.read() is not None:
+            pass
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most
+
+    peak(1.0)
+    assert peak(60.0) < peak(5.0) + 100_000
 
 
 def test_null_source_is_silence_in_real_time() -> None:
