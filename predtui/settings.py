@@ -198,6 +198,13 @@ class TtsSettings:
     carries: bool = option(True, "Zonos: continue each sentence in the prosody of the one before")
     seconds: float = option(30.0, "Zonos: the longest a sentence may last", least=1, most=300)
     seed: int = option(0, "Zonos: seed of its sampler")
+    temperature: float = option(1.0, "Zonos: how freely codes are sampled; 0: the likeliest", least=0, most=10)
+    top_p: float = option(1.0, "Zonos: sample of the likeliest codes with this probability together", least=0, most=1)
+    top_k: int = option(0, "Zonos: sample of so many of the likeliest codes; 0: of all", least=0)
+    min_p: float = option(0.1, "Zonos: sample of codes with this share of the likeliest's probability", least=0, most=1)
+    linear: float = option(0.0, "Zonos: linear sampling, the weight of log-probabilities; 0: none", least=0, most=10)
+    confidence: float = option(0.0, "Zonos: in linear sampling, the weight of the entropy", least=-10, most=10)
+    quadratic: float = option(0.0, "Zonos: in linear sampling, the weight of squares", least=-10, most=10)
     graphs: bool = option(True, "Zonos: run its steps as CUDA graphs on a GPU")
     int8: bool = option(False, "Zonos: weights in 8 bits: less memory, slightly less exact")
 

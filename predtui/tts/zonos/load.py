@@ -41,7 +41,7 @@ def load(options: TtsSettings) -> ZonosSynthesizer:
         step = (
             GraphedSteps(model, positions(model, codec, manner)).step if device == "cuda" and options.graphs else None
         )
-        engine = ZonosSynthesizer(model, codec, manner, SamplingOptions(seed=options.seed), step)
+        engine = ZonosSynthesizer(model, codec, manner, sampling_of(options), step)
     except (RuntimeError, MemoryError) as error:
         raise failure(error) from error
     engine.advice = _advice(engine, device)
@@ -59,6 +59,19 @@ def manner_of(options: TtsSettings) -> Manner:
         pitch_std=options.pitch_std,
         carries=options.carries,
         seconds=options.seconds,
+    )
+
+
+def sampling_of(options: TtsSettings) -> SamplingOptions:
+    return SamplingOptions(
+        temperature=options.temperature,
+        linear=options.linear,
+        confidence=options.confidence,
+        quadratic=options.quadratic,
+        top_p=options.top_p,
+        top_k=options.top_k,
+        min_p=options.min_p,
+        seed=options.seed,
     )
 
 

@@ -1,4 +1,4 @@
-"""Samples one column of nine codes: guidance, repetition penalty, min-p, and noise seeded by (seed, column).
+"""Samples one column of nine codes: guidance, repetition penalty, what is cut, and noise seeded by (seed, column).
 
 The noise of a column does not depend on what was sampled before, so that a sentence that is interrupted and resumed
 gets the same codes as one that is not. Must not know of models.
@@ -18,12 +18,19 @@ from predtui.tts.zonos.config import CODES, EOS
 
 @dataclass(frozen=True, slots=True)
 class SamplingOptions:
-    """``guidance``: scale, 1 for none; ``temperature``: 0 for the likeliest code; ``min_p``: share of the likeliest
+    """``guidance``: scale, 1 for none; ``temperature``: 0 for the likeliest code. ``linear``, ``confidence`` and
+    ``quadratic`` as ``unified`` has them, where the first is above 0. ``top_p``: the likeliest codes that have this
+    probability together, 1 for all; ``top_k``: so many of the likeliest, 0 for all; ``min_p``: share of the likeliest
     code's probability below which none is sampled; ``penalty``: on codes of the last ``window`` columns. The defaults
     are those of the checkpoint's authors."""
 
     guidance: float = 2.0
     temperature: float = 1.0
+    linear: float = 0.0
+    confidence: float = 0.0
+    quadratic: float = 0.0
+    top_p: float = 1.0
+    top_k: int = 0
     min_p: float = 0.1
     penalty: float = 3.0
     window: int = 2
@@ -56,6 +63,30 @@ def allowed(logits: Tensor) -> Tensor:
     return logits.masked_fill(barred, -torch.inf)
 
 
+def unified(scores: Tensor, linear: float, confidence: float, quadratic: float) -> Tensor:
+    """Linear sampling, the authors' own: of log-probabilities l [9, ids] with entropy H, l · (``linear`` + H ·
+    ``confidence``) - l² · ``quadratic``. What cannot be sampled stays so."""
+    log = scores.log_softmax(1).clamp(min=math.log(1e-20))
+    entropy = -(log.exp() * log).sum(1, keepdim=True)
+    changed = log * (linear + entropy * confidence) - log.square() * quadratic
+    return changed.masked_fill(scores.isinf(), -torch.inf)
+
+
+def cut(scores: Tensor, options: SamplingOptions) -> Tensor:
+    """``scores`` [9, ids] with -inf for all but the likeliest, by top-p, top-k and min-p."""
+    if options.top_p < 1:
+        ordered, places = scores.softmax(1).sort(1, descending=True)
+        beyond = ordered.cumsum(1) - ordered > options.top_p
+        scores = scores.masked_fill(beyond.scatter(1, places, beyond), -torch.inf)
+    if options.top_k > 0:
+        least = scores.topk(min(options.top_k, scores.shape[1]), 1).values[:, -1:]
+        scores = scores.masked_fill(scores < least, -torch.inf)
+    if options.min_p > 0:
+        least = scores.amax(dim=1, keepdim=True) + math.log(options.min_p)
+        scores = scores.masked_fill(scores < least, -torch.inf)
+    return scores
+
+
 def sample(logits: Tensor, recent: Tensor, column: int, options: SamplingOptions) -> Tensor:
     """One id per codebook [9] for ``column``, out of guided ``logits`` [9, ids] and the ``recent`` columns [9, columns]
     before it, by the Gumbel-max trick."""
@@ -63,8 +94,8 @@ def sample(logits: Tensor, recent: Tensor, column: int, options: SamplingOptions
     if options.temperature == 0:
         return scores.argmax(dim=1)
     scores = scores / options.temperature
-    if options.min_p > 0:
-        least = scores.amax(dim=1, keepdim=True) + math.log(options.min_p)
-        scores = scores.masked_fill(scores < least, -torch.inf)
+    if options.linear > 0:
+        scores = unified(scores, options.linear, options.confidence, options.quadratic)
+    scores = cut(scores, options)
     noise = torch.from_numpy(randomness(options.seed, column).gumbel(size=tuple(scores.shape)))
     return (scores + noise.to(scores)).argmax(dim=1)

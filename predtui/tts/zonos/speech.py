@@ -15,7 +15,7 @@ from torch import Tensor
 from predtui.errors import PredtuiError
 from predtui.tts.zonos.backbone import KeyValueCache
 from predtui.tts.zonos.codec import Codec, pcm
-from predtui.tts.zonos.config import EOS
+from predtui.tts.zonos.config import CODEBOOKS, EOS
 from predtui.tts.zonos.pattern import DELAY, audible, forced, undelayed
 from predtui.tts.zonos.sampling import SamplingOptions, guided, sample
 
@@ -130,13 +130,24 @@ class Speech(Iterator[bytes]):
         unread = torch.stack(self._columns[self._read :], 1).to(self._cache.storage.device)
         logits = guided(self._step(unread, self._cache), self._options.guidance)
         self._read = column
-        recent = torch.stack(self._columns[max(0, column - self._options.window) :], 1)
-        sampled = sample(logits, recent.to(logits.device), column, self._options).cpu()
+        sampled = sample(logits, self._recent(column).to(logits.device), column, self._options).cpu()
         fixed = forced(column, self._start.known, self._end)
         chosen = torch.where(fixed < 0, sampled, fixed)
-        if self._end is None and chosen[0] == EOS:
+        if self._end is None and chosen[0] == EOS and column > self._first:
             self._end = column
         self._columns.append(chosen)
+
+    @property
+    def _first(self) -> int:
+        """The column of the sentence's own first code. As published, nothing before it counts as its past, and it is
+        not the end whatever it says."""
+        return self._start.known.shape[1] + 1
+
+    def _recent(self, column: int) -> Tensor:
+        """The columns [9, columns] before ``column`` whose codes are not to be repeated."""
+        if column == self._first:
+            return torch.empty((CODEBOOKS, 0), dtype=torch.long)
+        return torch.stack(self._columns[max(0, column - self._options.window) :], 1)
 
 
 def _fresh(prompt: Prompt) -> ZonosState:

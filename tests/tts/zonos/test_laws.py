@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from torch import Tensor
 
 from predtui.errors import PredtuiError
 from predtui.llm.base import common_prefix
 from predtui.tts.zonos.checkpoint import load_model
 from predtui.tts.zonos.codec import Codec, pcm
+from predtui.tts.zonos.config import CODEBOOKS, EOS
 from predtui.tts.zonos.model import ZonosModel
 from predtui.tts.zonos.parts import parts
 from predtui.tts.zonos.phonemes import phonemes
+from predtui.tts.zonos.sampling import SamplingOptions
 from predtui.tts.zonos.speech import Speech
 from predtui.tts.zonos.symbols import ids
 from predtui.tts.zonos.synthesizer import LONGEST, ZonosSynthesizer
@@ -246,3 +250,31 @@ def test_a_voice_of_the_wrong_size_is_told(models: dict[str, ZonosModel], codec:
 
     with pytest.raises(PredtuiError, match="speaker has 7 numbers"):
         voice(models["published"], codec, 4, 0, speaker=np.zeros(7, np.float32)).synthesize("Hello.")
+
+
+@pytest.mark.parametrize(
+    ("before", "first_says", "first_codes"),
+    [(0, EOS, [EOS, 7]), (4, EOS, [EOS, 9]), (4, 7, [7, 9])],
+    ids=["the end", "the end after a sentence", "what the sentence before has said last"],
+)
+def test_the_first_code_is_neither_the_end_nor_a_repetition(
+    models: dict[str, ZonosModel], codec: Codec, before: int, first_says: int, first_codes: list[int]
+) -> None:
+    """As in the published code, whose first sample knows of no codes before it."""
+    prompt = voice(models["published"], codec, 3, 0)._prompt("hello", None)
+    assert prompt is not None
+    steps: list[Tensor] = []
+
+    def step(columns: Tensor, _cache: object) -> Tensor:
+        logits = torch.zeros(2, CODEBOOKS, EOS + 2)
+        logits[..., 7], logits[..., 9] = 3.0, 2.0
+        logits[:, 0, first_says if not steps else EOS] += 100.0 * (len(steps) in (0, 5))
+        steps.append(columns)
+        return logits
+
+    start = replace(prompt, known=torch.full((CODEBOOKS, before), 7))
+    spoken = Speech(step, codec, SamplingOptions(temperature=0.0, guidance=1.0), 3, start)
+    assert sum(map(len, spoken)) > 0
+    codes = torch.stack(spoken._columns, 1)[0].tolist()
+    assert codes[before + 1 : before + 3] == first_codes
+    assert codes[before + 6] == EOS

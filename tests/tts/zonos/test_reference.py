@@ -16,7 +16,7 @@ from predtui.tts.zonos.config import CODEBOOKS, EOS, MASKED
 from predtui.tts.zonos.model import ZonosModel
 from predtui.tts.zonos.pattern import audible, delayed, forced, undelayed
 from predtui.tts.zonos.quantize import Int8Linear, quantize
-from predtui.tts.zonos.sampling import SamplingOptions, guided, penalised, sample
+from predtui.tts.zonos.sampling import SamplingOptions, cut, guided, penalised, sample, unified
 from predtui.tts.zonos.symbols import LANGUAGES, VOCABULARY, ids
 
 IDS = 1025
@@ -154,6 +154,32 @@ def test_min_p_lets_only_likely_codes_pass(seed: int, min_p: float) -> None:
     for k in range(CODEBOOKS):
         ids_allowed = probabilities[k] if k == 0 else probabilities[k, :EOS]
         assert probabilities[k, chosen[k]] >= min_p * ids_allowed.max() * (1 - 1e-9)
+
+
+@given(seeds, st.floats(0.05, 1.0), st.integers(1, 50))
+def test_top_p_and_top_k_let_only_the_likeliest_codes_pass(seed: int, top_p: float, top_k: int) -> None:
+    logits = normal(seed, CODEBOOKS, IDS) * 2
+    within = cut(logits, SamplingOptions(top_p=top_p, top_k=top_k, min_p=0.0)).isfinite()
+    for row, kept in zip(logits.softmax(1), within, strict=True):
+        ordered = row.sort(descending=True).values
+        before = ordered.cumsum(0) - ordered
+        count = min(top_k, int((before <= top_p).sum()))
+        assert kept.sum() == count
+        assert row[kept].min() >= ordered[count - 1]
+
+
+@given(seeds, st.floats(0.1, 2), st.floats(-1, 1), st.floats(-1, 1))
+def test_linear_sampling_is_a_line_and_a_square_of_log_probabilities(
+    seed: int, linear: float, confidence: float, quadratic: float
+) -> None:
+    logits = normal(seed, CODEBOOKS, IDS)
+    logits[:, 7] = -torch.inf
+    got = unified(logits, linear, confidence, quadratic)
+    for row, changed in zip(logits.log_softmax(1).tolist(), got.tolist(), strict=True):
+        entropy = -sum(math.exp(value) * value for value in row if value > -math.inf)
+        for value, other in zip(row, changed, strict=True):
+            wanted = value * (linear + entropy * confidence) - value**2 * quadratic if value > -math.inf else value
+            assert other == pytest.approx(wanted)
 
 
 def test_only_the_first_codebook_may_end_a_sentence() -> None:
