@@ -22,8 +22,11 @@ from predtui.words import joined
 SURE = -0.3
 """Mean log-probability of the last round. Of 200 rounds over two seconds of the pocket domain, all over five
 voices of eSpeak NG were above, all over four voices of Flite's, which are made of people's recordings, below."""
-DECIDED_SECONDS = 2.0
-"""Speech after which one of the two goes on alone. Until then every word is tentative."""
+DOUBT = 0.1
+"""Nearer than this to ``SURE``, what a moment's sound has told is not relied upon."""
+DECIDED_SECONDS, AGAIN_SECONDS, LATEST_SECONDS = 2.0, 1.0, 4.0
+"""Speech after which one of the two goes on alone; in doubt another look is taken so much later, but never after the
+last. Until then every word is tentative."""
 
 
 class Sure(Recognizer, Protocol):
@@ -35,6 +38,11 @@ class Sure(Recognizer, Protocol):
     @property
     def keeps_up(self) -> bool:
         """Whether it hears while the sound goes on; else all of it takes its time at the end."""
+        ...
+
+    def sureness(self) -> float | None:
+        """That of a round over the sound so far, whatever rounds were made before: the same for the same sound, however
+        busy the machine is. None without sound."""
         ...
 
 
@@ -58,6 +66,7 @@ class AutoRecognizer:
         self._said = {True: Hypothesis(), False: Hypothesis()}
         self._last = Hypothesis()
         self._heard = 0.0
+        self._look = DECIDED_SECONDS
 
     def feed(self, pcm: bytes, voiced: bool) -> Hypothesis | None:
         """The favourite's words: tentative until one recogniser is chosen, from then on as that one has them."""
@@ -72,7 +81,7 @@ class AutoRecognizer:
         if self._chosen:
             return self._chosen.finish()
         said = self._special.finish()
-        self._chosen = self._special if said.stable and self._sure else self._general
+        self._chosen = self._special if said.stable and self._sure_at_last() else self._general
         return said if self._chosen is self._special else self._general.finish()
 
     def worked(self) -> list[Work]:
@@ -97,10 +106,29 @@ class AutoRecognizer:
         if not self._special.keeps_up and not self._sure:
             self._chosen, self._left = self._general, True
             return self._said[False]
-        if self._heard < DECIDED_SECONDS or self._special.log_probability is None:
+        believed = self._decided() if self._heard >= self._look else None
+        if believed is None:
             return Hypothesis("", joined((said.stable, said.tentative)), said.unfinished)
-        self._chosen = self._special if self._sure else self._general
-        return said
+        self._chosen = self._special if believed else self._general
+        return self._said[believed]
+
+    def _decided(self) -> bool | None:
+        """Whether the special one goes on alone, by the sound so far and nothing else; None in doubt."""
+        probability = self._special.sureness()
+        if probability is None:
+            return None
+        if abs(probability - SURE) < DOUBT and self._look < LATEST_SECONDS:
+            self._look += AGAIN_SECONDS
+            return None
+        return probability > SURE
+
+    def _sure_at_last(self) -> bool:
+        """Whether the special one is, over all of the sound: the last round's guide, the round before, differs with the
+        machine's load, and so may its probability, a little."""
+        probability = self._special.log_probability
+        if probability is not None and abs(probability - SURE) < DOUBT:
+            probability = self._special.sureness()
+        return probability is not None and probability > SURE
 
 
 def create(options: AsrSettings) -> Recognizer:

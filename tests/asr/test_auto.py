@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predtui.asr.auto import DECIDED_SECONDS, SURE, AutoRecognizer
+from predtui.asr.auto import DECIDED_SECONDS, DOUBT, LATEST_SECONDS, SURE, AutoRecognizer
 from predtui.asr.base import Hypothesis, Measured
 from predtui.state.events import Work
 
@@ -33,6 +33,9 @@ class Scripted:
         self.log_probability = self._sureness[min(self.frames, len(self._sureness) - 1)]
         words = [f"{self._name}{index}" for index in range(self.frames)]
         return Hypothesis(" ".join(words[:-2]), " ".join(words[-2:])) if voiced else None
+
+    def sureness(self) -> float | None:
+        return self.log_probability
 
     def finish(self) -> Hypothesis:
         self.finished = True
@@ -107,3 +110,43 @@ def test_one_that_does_not_keep_up_is_left_unless_it_is_known_to_be_right(surene
     assert special.finished == (name == "s")
     assert ("lighter" in recognizer.summary()) == (name == "g")
     assert special.frames == (20 if name == "s" else 1)
+
+
+@given(
+    true=st.floats(-2, 0),
+    noise=st.lists(st.floats(-DOUBT, DOUBT), min_size=1, max_size=50),
+    frames=st.integers(1, 300),
+)
+def test_whom_to_believe_depends_on_the_sound_and_not_on_the_rounds_before(
+    true: float, noise: list[float], frames: int
+) -> None:
+    """The last round's probability differs with the machine's load, by less than ``DOUBT``."""
+
+    class Busy(Scripted):
+        def sureness(self) -> float:
+            return true
+
+    def chosen(history: list[float]) -> str:
+        recognizer = AutoRecognizer(Busy("s", [true + one * 0.99 for one in history]), Scripted("g", [None]))
+        for _ in range(frames):
+            recognizer.feed(FRAME, True)
+        return recognizer.finish().stable
+
+    assert chosen(noise) == chosen([0.0])
+
+
+def test_in_doubt_another_look_is_taken_and_never_after_the_last() -> None:
+    looks: list[float] = []
+
+    class Doubtful(Scripted):
+        def sureness(self) -> float:
+            looks.append(round(self.frames * SECONDS, 2))
+            return SURE - 0.5 * DOUBT
+
+    special = Doubtful("s", [SURE + 0.5 * DOUBT])
+    recognizer = AutoRecognizer(special, Scripted("g", [None]))
+    for _ in range(400):
+        recognizer.feed(FRAME, True)
+    assert looks == [2.0, 3.0, 4.0]
+    assert recognizer.finish().stable.startswith("g")
+    assert special.frames * SECONDS == LATEST_SECONDS

@@ -73,6 +73,18 @@ class FlowRecognizer:
                 self._stream.take(snapshot, self._final.outcome.heard, last=True)
         return self._stream.hypothesis(unfinished=False)
 
+    def sureness(self) -> float | None:
+        """Mean log-probability of the tokens of a round over the sound so far, or of one that has ended, that no other
+        has guided: a function of the sound alone. None without sound."""
+        self._collect(wait=True)
+        samples = self._stream.buffer.samples
+        if not len(samples) and self._final.outcome:
+            samples = self._final.outcome.round.snapshot.samples
+        if not len(samples):
+            return None
+        _, job = self._runner.begin(Round(Snapshot(samples, 0.0, ""), (), ended=True, beam=self._options.beam))
+        return job.result().mean_logprob
+
     def again(self) -> bool:
         """As ``Repeating`` says."""
         if self._final.outcome is None:

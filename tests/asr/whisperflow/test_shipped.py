@@ -139,3 +139,25 @@ def test_the_shipped_model_hears_beyond_its_window() -> None:
     spent = (0.05 * count for count in itertools.count())
     said = " ".join(word for word, _ in virtual(model, options, recording, spent.__next__).words)
     assert word_error_rate([(recording.text, said)]) < 0.4
+
+
+def test_the_same_samples_are_the_same_words_however_busy_the_machine_is() -> None:
+    """By the default recogniser, which chooses one of two after two seconds: rounds at every pace, so that the last one
+    before that is over other sounds, and some end within a word."""
+    from predtui.asr.auto import AutoRecognizer
+    from predtui.asr.pocketsphinx import create as general
+    from predtui.asr.whisperflow.engine import FlowRecognizer
+    from predtui.asr.whisperflow.load import load
+    from tests.audio.sounds import frames, speech
+
+    model, options = load(AsrSettings(engine="whisperflow"))
+    other = general(AsrSettings())
+    for text in ("what is the capital of france and what is the capital of spain", "set a timer for ten minutes"):
+        heard = set()
+        for round_seconds in (0.0, 0.11, 0.23, 0.37):
+            clock = itertools.count(0.0, round_seconds)
+            recognizer = AutoRecognizer(FlowRecognizer(model, options, lambda clock=clock: next(clock)), other)
+            for frame in frames(speech(text, before=0.0, after=0.0)):
+                recognizer.feed(frame, True)
+            heard.add(recognizer.finish().stable)
+        assert len(heard) == 1, heard
