@@ -19,7 +19,7 @@ import numpy as np
 from predtui.asr.agreement import Word
 from predtui.asr.languages import AUTO, only_english
 from predtui.asr.plain import plain
-from predtui.asr.whisperflow import ct2_weights
+from predtui.asr.whisperflow import band, ct2_weights
 from predtui.asr.whisperflow.decoder import NumpyDecoder
 from predtui.asr.whisperflow.decoding import Decoding, DecodingResult, DecodingTask, PlainDecoding, PrunedDecoding
 from predtui.asr.whisperflow.mel import FRAMES_A_SECOND, Mel, Samples, log_mel, padded
@@ -112,6 +112,9 @@ class WhisperModel:
         self._tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._shapes = ct2_weights.shapes(folder)
         self.mels = self._shapes["encoder/conv1/weight"][1]
+        self._widening = band.find(folder, self.mels)
+        self.widens = True
+        """Whether narrow sounds get upper bands, where the model needs them."""
         self.window = 2 * self._shapes["encoder/position_encodings/encodings"][0]
         self._context = self._shapes["decoder/position_encodings/encodings"][0]
         self._vocabulary: dict[str, int] = self._tokenizer.get_vocab(with_added_tokens=True)
@@ -128,7 +131,11 @@ class WhisperModel:
     def encode(self, samples: Samples, tail: Samples, pad_to: int = 0) -> Encoded:
         """``samples`` with ``tail`` after them, then padded with digital silence to ``pad_to`` frames. A sound beyond
         the window loses its end."""
-        mel = padded(log_mel(np.concatenate([samples, tail]), self.mels), pad_to)
+        mel = log_mel(np.concatenate([samples, tail]), self.mels)
+        if self.widens and self._widening:
+            said = len(samples) * FRAMES_A_SECOND // RATE
+            mel = np.concatenate([self._widening(mel[:, :said]), mel[:, said:]], axis=1)
+        mel = padded(mel, pad_to)
         return self.encode_mel(mel, -(-len(samples) // (2 * RATE // FRAMES_A_SECOND)))
 
     def encode_mel(self, mel: Mel, positions: int) -> Encoded:

@@ -84,6 +84,23 @@ def train_pocket_whisper(
     train_asr(out, minutes, seed, threads, resume, start, utterances)
 
 
+@train.command("band")
+def train_upper_bands(
+    out: Annotated[Path, typer.Option(help="Where the network goes.", callback=creatable)] = WHISPER,
+    limit: Annotated[int, typer.Option(help="Utterances, at most.", min=5)] = 600,
+    epochs: Annotated[int, typer.Option(help="Passes over them.", min=1)] = 10,
+    seed: Annotated[int, typer.Option(help="Seed of weights and order.")] = 0,
+    threads: Annotated[int, typer.Option(help="CPU threads.", min=1)] = 1,
+) -> None:
+    """What the pocket Whisper hears above 4 kHz where a telephone's sound has nothing there."""
+    needed("train band", "torch")
+    from predtui.lab.bench.report import command
+    from predtui.lab.training.band import BandOptions
+    from predtui.lab.training.band_train import BandTraining, train_band
+
+    train_band(BandTraining(out, limit, BandOptions(epochs=epochs, seed=seed), threads, command()))
+
+
 @train.command("hush")
 def train_hush_word(
     model: Annotated[

@@ -26,6 +26,7 @@ the whole way of a streaming Whisper runs and is measured anywhere.
 - `ctranslate2/`: the weights as 8-bit integers, for CTranslate2 and faster-whisper, English only; training goes on from
   them, too. `predtui train asr` leaves the float16 form (`WhisperForConditionalGeneration`) in its work folder.
 - `hush.safetensors`, where it is there: its hush word, the short sound that stands for the missing padding
+- `band.safetensors`, where it is there: what it hears above 4 kHz of a telephone's sound ([card](band.md))
 
 ## How it was made
 
