@@ -48,3 +48,8 @@ ORDINALS = _set(
     "jahrhundert jahrhunderts jahrhunderte weltkrieg weltkriegs klasse stock etage mal lebensjahr auflage bundesliga"
 )
 """Words behind one that do: months, and what is often counted so."""
+COUNTING = _set(
+    "is are was were be to of than equals and or by for in at on with no number only just about have has had got "
+    "from until ist sind war waren von mit und oder im am est sont de à et ou en es son y o"
+)
+"""Words before a number with a full stop that say that it counts, and marks no item of a list."""

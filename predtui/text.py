@@ -14,7 +14,7 @@ import unicodedata
 from collections.abc import Iterator
 from itertools import islice
 
-from predtui.abbreviations import ARTICLES, BEFORE_NUMBERS, COUNTED, MAY_END, NEVER_END, ORDINALS
+from predtui.abbreviations import ARTICLES, BEFORE_NUMBERS, COUNTED, COUNTING, MAY_END, NEVER_END, ORDINALS
 from predtui.words import UNSPACED, count
 
 _SOFT = ".?!…۔"
@@ -45,6 +45,12 @@ _PAUSE = re.compile(
     r"""(?:[,;:،؛]["'”’»)\]*_]*|(?<=\s)-|[–—])(?P<gap>\s+)(?=\S)"""
     rf"|(?P<wide>[，、；：])(?=[^\s{_CLOSING}])"
 )
+_FENCE = re.compile(r"[ \t]{0,3}(?P<fence>```+(?=[^`\n]*(?:\n|\Z))|~~~+)")
+_BLOCK = re.compile(r"\n[ \t]*(?:\n|(?:[-*+•]|\d{1,3}[.)]|#{1,6})[ \t]+(?=\S)|```|~~~)")
+"""Where a paragraph, the item of a list, a heading or a block of code begins, or an empty line."""
+_MARKER = re.compile(r"[\s>]*(?:[-*+•]|#{1,6}|\d{1,3}[.)])?[\s*_]*")
+_ITEM = re.compile(r"[\s(*_]*(\d{1,3})[.)]\s")
+_LISTED = re.compile(r"\s+[*_]*(\d{1,3})\.\Z")
 CLAUSE_WORDS = 3
 """The fewest words of a clause spoken alone: what follows a shorter one may not be ready by its end."""
 
@@ -78,22 +84,27 @@ def sentence_end(text: str, start: int = 0, complete: bool = False) -> int:
 
     ``complete``: the text will not grow, so whatever is left is a sentence (-1 only where nothing but space is left).
     """
-    longest = _too_long(text, start)
+    if fence := _fence(text, start):
+        return _code_end(text, fence, complete)
+    longest, block = _too_long(text, start), _block(text, start)
     for match in _END.finditer(text, start):
         end = match.end("close") if match["mark"] else match.end("hard") if match["hard"] else match.start("space")
-        if 0 <= longest < end:
+        if 0 <= longest < end or 0 <= block < end:
             break
+        if match["mark"] == "." and (item := _next_item(text[start : match.end("mark")])):
+            return start + item
         if _ends(text, match, start, complete):
             return end
-    if longest >= 0:
-        return longest
-    return len(text) if complete and text[start:].strip() else -1
+    soonest = min((end for end in (longest, block) if end >= 0), default=-1)
+    return soonest if soonest >= 0 else len(text) if complete and text[start:].strip() else -1
 
 
 def clause_end(text: str, start: int = 0, complete: bool = False) -> int:
     """Index just after the clause that begins at ``start``, or -1 while it is unfinished: at a comma, semicolon, colon
     or dash with a gap behind it, not between numbers, or where the sentence ends."""
     sentence = sentence_end(text, start, complete)
+    if _fence(text, start):
+        return sentence
     for match in _PAUSE.finditer(text, start, sentence if sentence >= 0 else len(text)):
         end = match.end("wide") if match["wide"] else match.start("gap")
         apart = not (text[match.start() - 1].isdigit() and text[match.end()].isdigit())
@@ -127,6 +138,44 @@ def is_marked(text: str) -> bool:
 
 def _first(text: str, end: int) -> str | None:
     return text[:end].strip() if end >= 0 else None
+
+
+def _fence(text: str, start: int) -> re.Match[str] | None:
+    """Of the block of code with which the sentence begins, if it does."""
+    at = start
+    while at < len(text) and text[at].isspace():
+        at += 1
+    line = max(text.rfind("\n", start, at) + 1, start)
+    match = _FENCE.match(text, line)
+    return match if match and (line == 0 or text[line - 1] == "\n") else None
+
+
+def _code_end(text: str, fence: re.Match[str], complete: bool) -> int:
+    """Behind the line that closes a block of code; -1: not yet."""
+    closing = re.compile(rf"\n[ \t]{{0,3}}{fence['fence']}{fence['fence'][0]}*[ \t]*(?=\n)")
+    match = closing.search(text, fence.end())
+    return match.end() if match else len(text) if complete else -1
+
+
+def _block(text: str, start: int) -> int:
+    """Where the sentence from ``start`` ends because a block follows; -1: nowhere yet. A marker of a list is no
+    sentence."""
+    if "\n" not in text:
+        return -1
+    content = _MARKER.match(text, start)
+    for match in _BLOCK.finditer(text, content.end() if content else start):
+        if text[start : match.start()].strip():
+            return start + len(text[start : match.start()].rstrip())
+    return -1
+
+
+def _next_item(sentence: str) -> int:
+    """Where the next item begins within a list on one line, at whose number ``sentence`` ends; 0: it is none."""
+    first, marker = _ITEM.match(sentence), _LISTED.search(sentence)
+    if not first or not marker or int(marker[1]) != int(first[1]) + 1 or marker.start() < first.end():
+        return 0
+    before = sentence[first.end() : marker.start()].split()
+    return marker.start() if before and before[-1].lower() not in COUNTING else 0
 
 
 def _too_long(text: str, start: int) -> int:

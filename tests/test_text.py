@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -69,6 +71,16 @@ from predtui.text import (
         ["We were 12.", " Octopuses have eight arms."],
         ["My ex.", " She left."],
         ["กรุงเทพฯ เป็นเมืองหลวงของประเทศไทย", " เมืองนี้มีคนมากกว่าสิบล้านคน", " สวยมาก"],
+        ["1. First", " 2. Second", " 3. Third"],
+        ["1. There are 2.", " That is all."],
+        ["1. Boil the water", "\n2. Add salt"],
+        ["Three cities:", "\n\n- Paris", "\n- Rome", "\n* Oslo"],
+        ["# Title", "\n\nText here.", " More."],
+        ["1.\n\nBoil it."],
+        ["It is -5\n-10 at night."],
+        ["Here is code:", "\n```python\nprint('a. B')\n\nx = 1. \n```", "\nDone.", " Bye."],
+        ["~~~\na. B\n```\nc. D"],
+        ["```ab``` is code.", " It is."],
         ["No end here"],
     ],
 )
@@ -90,7 +102,15 @@ def test_an_end_counts_once_what_follows_is_known() -> None:
 
 text = st.text(alphabet="abI .?!…\"'()1,eg\nU", max_size=50)
 ANY = 'aIoOktbr 13..?!…"”()。」．।؟۔։;δภาษไทยๆฯ法国，、ー่\n'
-texts = text | st.text(alphabet=ANY, max_size=40) | st.text(alphabet="ภาษ法国่ ，aO3.", min_size=60, max_size=250)
+blocks = st.lists(
+    st.sampled_from(
+        ["1.", "2.", " ", "\n", "\n\n", "```", "`", "~~~", "- ", "# ", "**", "foo", "Bar", ".", "e.g.", "a", "!", "。"]
+    ),
+    max_size=14,
+).map("".join)
+texts = (
+    blocks | text | st.text(alphabet=ANY, max_size=40) | st.text(alphabet="ภาษ法国่ ，aO3.", min_size=60, max_size=250)
+)
 
 
 @given(texts)
@@ -105,6 +125,11 @@ def test_an_end_found_once_stays_however_the_text_goes_on(head: str, tail: str) 
     early = list(sentences(head))
     assert list(sentences(head + tail))[: len(early)] == early
     assert list(sentences(head + tail, complete=True))[: len(early)] == early
+
+
+@given(blocks)
+def test_the_number_of_an_item_is_no_sentence_while_text_may_follow(head: str) -> None:
+    assert not any(re.fullmatch(r"\s*\d{1,3}\.\s*", one) for one in sentences(head + "\n\nfoo. Bar"))
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,8 @@ def checks(testing: bool) -> tuple[Check, ...]:
         machine.python, machine.terminal, machine.settings, machine.confinement,
         language_model.language_model, language_model.server, language_model.threads, weight_repacking,
         *([language_model.abilities] if testing else []),
-        ideas, language_model.real_models, speech.synthesiser, speech.recogniser,
+        ideas, language_model.real_models, speech.synthesiser, speech.pronunciations,
+        speech.recogniser,
         machine.sound, machine.gpu, language_model.torch,
     )  # fmt: skip
 

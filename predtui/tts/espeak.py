@@ -21,6 +21,7 @@ from predtui.tts.base import BufferedSpeech, Remainder, SpeechState
 
 _SYNCHRONOUS = 2  # AUDIO_OUTPUT_SYNCHRONOUS: samples come through the callback
 _CHARS_UTF8 = 1
+_PHONEMES = 0x100  # espeakPHONEMES: what stands in [[ ]] is phonemes
 _DONT_EXIT = 0x8000  # espeakINITIALIZE_DONT_EXIT: a missing data folder is an error code, not exit()
 _RATE, _PITCH = 1, 3  # espeak_PARAMETER
 _IPA = 2  # espeak_TextToPhonemes: International Phonetic Alphabet
@@ -76,6 +77,14 @@ def select_voice(library: ctypes.CDLL, voice: str) -> None:
         raise PredtuiError(f"eSpeak NG has no voice {voice!r}.", "Try en-us, en-gb, de, fr-fr or es.")
 
 
+def _language(library: ctypes.CDLL, voice: str) -> str:
+    """Of the voice that was selected; the library puts its priority, a byte, before the name."""
+    current = library.espeak_GetCurrentVoice
+    current.restype = ctypes.POINTER(_Voice)
+    found = current()
+    return (found.contents.languages or b"")[1:].decode() if found else voice
+
+
 def transcribe(texts: Iterable[str], voice: str) -> list[str]:
     """Each of the texts in IPA, stress marked, as ``voice`` says it alone. Raises PredtuiError for an unknown voice."""
     library, _ = open_library()
@@ -98,11 +107,14 @@ class EspeakSynthesizer:
     """Synthesizer over eSpeak NG. ``voice`` as `espeak-ng --voices` names them, ``rate`` in words per minute,
     ``pitch`` 0..100. Raises PredtuiError for an unknown voice or a missing library."""
 
+    phonemes = True
+
     def __init__(self, voice: str = "en-us", rate: int = 175, pitch: int = 50) -> None:
         self._library, self.rate = open_library()
         self._voice, self._words_per_minute, self._pitch = voice, min(450, max(80, rate)), min(100, max(0, pitch))
         with _lock:
             self._configure()
+            self.language = _language(self._library, voice)
 
     def _configure(self) -> None:
         select_voice(self._library, self._voice)
@@ -167,7 +179,7 @@ class EspeakSynthesizer:
             self._configure()
             self._library.espeak_SetSynthCallback(callback)
             code = self._library.espeak_Synth(
-                encoded, ctypes.c_size_t(len(encoded) + 1), 0, 0, 0, _CHARS_UTF8, None, None
+                encoded, ctypes.c_size_t(len(encoded) + 1), 0, 0, 0, _CHARS_UTF8 | _PHONEMES, None, None
             )
             self._library.espeak_Synchronize()
         if failures:

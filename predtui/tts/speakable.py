@@ -1,102 +1,72 @@
-"""What of a written sentence is said aloud: markdown without its marks, addresses by their host, symbols as words.
+"""What of a written sentence is said aloud, in the language of the voice: the way from a reply's text to an engine's.
 
-Must not know of any synthesiser; numbers are left to it.
+A sentence at a time. Must not know of any synthesiser.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
-from functools import lru_cache
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from predtui.foreign import without_controls
+from predtui.tts.pronunciations import NONE, Pronunciations
+from predtui.tts.spoken import abbreviations, addresses, arithmetic, quantities, scripts
+from predtui.tts.spoken.languages import lexicon
+from predtui.tts.spoken.lexicon import Lexicon, applied
+from predtui.tts.spoken.plain import plain
 
-if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
-    from markdown_it.token import Token
-
-_URL = re.compile(r"(?:https?://|www\.)[^\s<>\"')\]]+", re.IGNORECASE)
-_EMAIL = re.compile(r"\b([\w.+-]+)@([\w-]+(?:\.[\w-]+)+)\b")
-_UNITS = {"°C": " degrees Celsius", "°F": " degrees Fahrenheit", "°": " degrees", "±": " plus or minus "}
-_SYMBOLS = {
-    "→": " to ",
-    "≈": " about ",
-    "×": " times ",
-    "÷": " divided by ",
-    "≤": " at most ",
-    "≥": " at least ",
-    "…": "... ",
-}
-_BETWEEN_NUMBERS = {"*": " times ", "/": " divided by ", "+": " plus ", "=": " equals "}
-_ARITHMETIC = re.compile(r"(?<=\d)\s+([*/+=])\s+(?=\d)")
+_PIECE = 2000
+"""Characters prepared at once, so that time grows no faster than the text."""
+_PRIVATE = re.compile("[\ue000-\uf8ff]")
+"""Stands for words that the user's file respells."""
+_FENCE = re.compile(r"(?m)^ {0,3}(?:```|~~~)")
+_UNSAID = re.compile(r"[*`^\\{}\[\]<>|•◦▪●_\u200b]+")
+_GAPS = re.compile(r"\s+")
+_BEFORE_MARK = re.compile(r"\s+(?=[,.;:!?](?:\s|$))")
+_MARKS_DOUBLED = re.compile(r"(?<=[,;:])[\s,;:]*[,;:]")
 
 
-def speakable(text: str) -> str:
-    """Plain text to read out, possibly empty. Emoji are silent unless the text is nothing else: then named."""
-    guarded = _ARITHMETIC.sub(lambda match: _BETWEEN_NUMBERS[match[1]], text)
-    plain = _without_markdown(guarded)
-    if not any(map(str.isalnum, plain)):  # "42." is an answer, not an empty list item
-        plain = guarded
-    plain = _EMAIL.sub(_spoken_email, _URL.sub(_spoken_url, plain))
-    for table in (_UNITS, _SYMBOLS):
-        for symbol, words in table.items():
-            plain = plain.replace(symbol, words)
-    words = "".join(character for character in plain if not _is_pictograph(character))
-    if not any(character.isalnum() for character in words):
-        words = " ".join(_name(character) for character in plain if _is_named(character))
-    return re.sub(r"\s+", " ", without_controls(words)).strip()
+def speakable(text: str, language: str = "en-us", own: Pronunciations = NONE) -> str:
+    """Plain text to read out in ``language``, as eSpeak NG names it; empty only where there is nothing to say.
+    ``own``: how the user wants words to be said."""
+    clean = _PRIVATE.sub("", text)
+    words = lexicon(language)
+    said = " ".join(filter(None, (_said(piece, language, words, own) for piece in _pieces(clean))))
+    if any(map(str.isalnum, said)) or not any(map(str.isalnum, clean)):
+        return said
+    return _GAPS.sub(" ", without_controls(clean)).strip()
 
 
-def _spoken_url(match: re.Match[str]) -> str:
-    address = match[0]
-    tail = re.search(r"[.,;:!?]*$", address)
-    stop = tail[0] if tail else ""
-    host = re.sub(r"^(?:https?://)?(?:www\.)?", "", address.removesuffix(stop), flags=re.IGNORECASE)
-    name = re.split(r"[/?#:]", host, maxsplit=1)[0]
-    return name.replace(".", " dot ").replace("-", " dash ") + stop
+def _pieces(text: str) -> Iterator[str]:
+    """Cut at spaces; a block of code is one."""
+    at = 0
+    while len(text) - at > _PIECE:
+        cut = max(text.rfind(" ", at + _PIECE // 2, at + _PIECE), text.rfind("\n", at + _PIECE // 2, at + _PIECE))
+        end = cut if cut > 0 else at + _PIECE
+        yield text[at:end]
+        at = end
+    yield text[at:]
 
 
-def _spoken_email(match: re.Match[str]) -> str:
-    return f"{match[1].replace('.', ' dot ')} at {match[2].replace('.', ' dot ')}"
+def _said(text: str, language: str, words: Lexicon, own: Pronunciations) -> str:
+    guarded = arithmetic.prepared(text)
+    bare = plain(guarded, words)
+    if not any(map(str.isalnum, bare)):  # "42." is an answer, not an empty list item
+        bare = guarded
+    marked, kept = own.marked(bare, language)
+    said = _in_words(marked, words)
+    said = scripts.without_pictures(scripts.said(said, language, words))
+    said = _UNSAID.sub(" ", without_controls(said))
+    said = _MARKS_DOUBLED.sub("", _BEFORE_MARK.sub("", _GAPS.sub(" ", said)))
+    return own.restored(said, kept).strip()
 
 
-@lru_cache(maxsize=1)
-def _parser() -> MarkdownIt:
-    from markdown_it import MarkdownIt
-
-    return (
-        MarkdownIt("commonmark")
-        .enable(["table", "strikethrough"])
-        .disable(["entity", "autolink", "html_block", "html_inline"])
-    )
-
-
-def _without_markdown(text: str) -> str:
-    return " ".join(
-        _words_of(token) for token in _parser().parse(text) if token.type in ("inline", "fence", "code_block")
-    )
-
-
-def _words_of(token: Token) -> str:
-    if token.type != "inline":
-        return token.content
-    parts: list[str] = []
-    for child in token.children or []:
-        if child.type in ("text", "code_inline", "image"):
-            parts.append(child.content)
-        elif child.type in ("softbreak", "hardbreak"):
-            parts.append(" ")
-    return "".join(parts)
-
-
-def _is_pictograph(character: str) -> bool:
-    return unicodedata.category(character) in ("So", "Cs", "Sk") or character in "\u200d\ufe0f\ufe0e\u20e3"
-
-
-def _is_named(character: str) -> bool:
-    return unicodedata.category(character) == "So" and bool(unicodedata.name(character, ""))
-
-
-def _name(character: str) -> str:
-    return unicodedata.name(character).lower()
+def _in_words(text: str, words: Lexicon) -> str:
+    """The kinds of things in the order in which they are told apart."""
+    text = addresses.said(text, words)
+    text = applied(words.rules, text)
+    text = abbreviations.said(text, words)
+    text = arithmetic.ranges(text, words)
+    text = quantities.said(text, words)
+    text = arithmetic.said(text, words)
+    return applied(words.endings, text)

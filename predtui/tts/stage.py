@@ -32,7 +32,8 @@ from predtui.state.events import (
 from predtui.state.stage import StageContext
 from predtui.tts.base import NeuralSynthesizer, Synthesizer
 from predtui.tts.cache import SpeechCache, Utterance
-from predtui.tts.speakable import speakable
+from predtui.tts.pronunciations import user_file
+from predtui.tts.script import Script
 
 CHUNKS_AHEAD = TtsSettings().ahead
 MEMORY_MB = TtsSettings().memory
@@ -44,7 +45,8 @@ class TtsStage:
     """Synthesises SentenceAhead, releases ReplyCommitted."""
 
     accepts: tuple[type[Event], ...] = (TurnStarted, SentenceAhead, ReplyCommitted, ReplyFinished, Interrupt, Baseline)
-    """Of TurnStarted the arrival counts alone: it makes the measurement of the turn before stale."""
+    """Of TurnStarted the arrival counts alone: it makes the measurement of the turn before stale, and the user's
+    pronunciations are looked at again."""
     tick: float | None = None
 
     def __init__(
@@ -53,9 +55,12 @@ class TtsStage:
         make_spare: Callable[[], Synthesizer] | None = None,
         ahead: int = CHUNKS_AHEAD,
         memory_mb: int = MEMORY_MB,
+        script: Script | None = None,
     ) -> None:
         """``make_spare`` makes the engine that speaks where the first fails. ``ahead``: chunks made of an unreleased
-        sentence at most, enough to play while the rest is made (PredGen, appendix A.5)."""
+        sentence at most, enough to play while the rest is made (PredGen, appendix A.5). ``script``: what an engine is
+        given to say."""
+        self._script = script or Script()
         self._make, self._make_spare, self._limit = make, make_spare, ahead
         self._kept = SpeechCache(memory_mb * 2**20)
         self._silenced = 0
@@ -75,13 +80,17 @@ class TtsStage:
                 raise
             self._engine, self._make_spare = self._make_spare(), None
             yield Notice(text=f"tts: {error} eSpeak NG speaks instead.", severity="warning")
+        self._script.text("1", self._engine)  # what it takes to say numbers is imported before the first of them
+        yield from self._refreshed()
         if isinstance(self._engine, NeuralSynthesizer):
             yield StageStatus(stage="tts", message=self._engine.title, progress=1.0)
             if self._engine.advice:
                 yield Notice(text=f"tts: {self._engine.advice}", severity="warning")
 
     def handle(self, event: Event) -> Iterator[Event]:
-        if isinstance(event, Interrupt):
+        if isinstance(event, TurnStarted):
+            yield from self._refreshed()
+        elif isinstance(event, Interrupt):
             self._silenced = max(self._silenced, event.turn)
         elif isinstance(event, Baseline):
             yield from self._measure(event)
@@ -100,8 +109,17 @@ class TtsStage:
         self._kept.clear()
         self._engine.close()
 
+    def _refreshed(self) -> Iterator[Event]:
+        if problem := self._script.refresh():
+            yield Notice(text=f"tts: {problem}", severity="warning")
+
+    def _by_spare(self, make: Callable[[], Synthesizer], sentence: str) -> Utterance:
+        """The whole sentence, by the engine that stands in."""
+        engine = make()
+        return Utterance(engine, self._script.text(sentence, engine))
+
     def _ahead(self, event: SentenceAhead) -> Iterator[Event]:
-        utterance = self._kept.take(event.text) or Utterance(self._engine, speakable(event.text))
+        utterance = self._kept.take(event.text) or Utterance(self._engine, self._script.text(event.text, self._engine))
         try:
             while not utterance.complete and len(utterance.chunks) < self._limit and not self._context.stale():
                 self._pull(utterance)
@@ -110,7 +128,7 @@ class TtsStage:
             yield Notice(text=f"tts: {error}", severity="warning")
             if self._make_spare is None:
                 return
-            utterance = Utterance(self._make_spare(), speakable(event.text))
+            utterance = self._by_spare(self._make_spare, event.text)
         self._kept.put(event.text, utterance)
         yield SpeechReady(text=event.text, seconds=utterance.seconds, complete=utterance.complete)
         yield self._synthesis(len(utterance.chunks))
@@ -148,7 +166,7 @@ class TtsStage:
             if self._make_spare is None:
                 raise error
             yield Notice(text=f"tts: {error} eSpeak NG says this sentence.", severity="warning")
-            yield from self._spoken(Utterance(self._make_spare(), speakable(event.text)), event.index)
+            yield from self._spoken(self._by_spare(self._make_spare, event.text), event.index)
         except PredtuiError as last:
             yield Notice(text=f"tts: {last} The sentence stays unspoken.", severity="warning")
 
@@ -156,7 +174,7 @@ class TtsStage:
         """Nothing of it is made yet. It follows the sentence before where that was this engine's."""
         before = self._before
         carried = before.state if before and before.engine is self._engine else None
-        return Utterance(self._engine, speakable(sentence), carried)
+        return Utterance(self._engine, self._script.text(sentence, self._engine), carried)
 
     def _all_chunks(self, utterance: Utterance) -> Iterator[bytes]:
         yield from list(utterance.chunks)
@@ -188,7 +206,7 @@ class TtsStage:
             return
         start = self._context.clock.now()
         try:
-            for chunk in self._engine.synthesize(speakable(event.first_sentence)):
+            for chunk in self._engine.synthesize(self._script.text(event.first_sentence, self._engine)):
                 if self._context.stale():
                     return
                 if chunk:
@@ -207,4 +225,4 @@ def synthesizer(options: TtsSettings) -> Synthesizer:
 def create(options: TtsSettings) -> TtsStage:
     """The stage of the settings; eSpeak NG stands in for any other engine."""
     spare = None if options.engine == SPARE else lambda: synthesizer(replace(options, engine=SPARE))
-    return TtsStage(lambda: synthesizer(options), spare, options.ahead, options.memory)
+    return TtsStage(lambda: synthesizer(options), spare, options.ahead, options.memory, Script(user_file()))

@@ -94,6 +94,18 @@ def test_what_commands_the_library_is_not_said(espeak: EspeakSynthesizer) -> Non
     assert "\x01" not in speakable(fast)
 
 
+def test_phonemes_in_double_brackets_are_said(espeak: EspeakSynthesizer) -> None:
+    spelled, said = samples(espeak.synthesize("hello")), samples(espeak.synthesize("[[h@l'oU]]"))
+    assert said.size == pytest.approx(spelled.size, rel=0.2)
+
+
+@pytest.mark.parametrize(
+    ("voice", "language"), [("en-us", "en-us"), ("German", "de"), ("fr-fr", "fr-fr"), ("en-us+f3", "en-us")]
+)
+def test_a_voice_has_a_language(voice: str, language: str) -> None:
+    assert EspeakSynthesizer(voice).language == language
+
+
 @pytest.mark.parametrize("where", ["espeak_Synth", "espeak_SetSynthCallback", "espeak_Synchronize"])
 def test_a_failure_in_its_thread_is_told_and_the_next_sentence_is_spoken(
     espeak: EspeakSynthesizer, monkeypatch: pytest.MonkeyPatch, where: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,6 +34,7 @@ from predtui.state.events import (
 from predtui.state.stage import StageContext
 from predtui.tts.base import SpeechState
 from predtui.tts.cache import KEPT_SENTENCES
+from predtui.tts.script import Script
 from predtui.tts.stage import TtsStage
 
 
@@ -177,11 +179,11 @@ def test_the_end_is_told(bench: Bench) -> None:
 
 def test_few_guesses_are_kept(bench: Bench) -> None:
     for number in range(3 * KEPT_SENTENCES):
-        bench.send(SentenceAhead(turn=1, revision=number, text=f"s{number}"))
+        bench.send(SentenceAhead(turn=1, revision=number, text=f"s{chr(97 + number)}"))
     made = bench.speller.made
-    bench.send(ReplyCommitted(turn=1, revision=99, text=f"s{3 * KEPT_SENTENCES - 1}"))
+    bench.send(ReplyCommitted(turn=1, revision=99, text=f"s{chr(96 + 3 * KEPT_SENTENCES)}"))
     assert bench.speller.made == made
-    bench.send(ReplyCommitted(turn=1, revision=99, text="s0"))
+    bench.send(ReplyCommitted(turn=1, revision=99, text="sa"))
     assert bench.speller.made == made + 2
 
 
@@ -281,3 +283,27 @@ def test_the_next_turn_ends_the_baseline_before_its_next_chunk(bench: Bench) -> 
     made = bench.speller.made
     assert bench.send(Baseline(turn=1, revision=2, first_sentence="abc")) == []
     assert bench.speller.made == made
+
+
+def test_what_is_spoken_is_what_is_meant(bench: Bench) -> None:
+    assert spoken(bench.send(ReplyCommitted(turn=1, text="10^6"))) == "ten to the power of six"
+    assert spoken(bench.send(ReplyCommitted(turn=1, index=1, text="`x`"))) == "x"
+
+
+def test_the_users_pronunciations_hold_from_the_next_turn_on(tmp_path: Path) -> None:
+    file = tmp_path / "pronunciations.toml"
+    file.write_text('nginx = "engine x"\n')
+    bench = Bench(script=Script(file))
+    assert spoken(bench.send(ReplyCommitted(turn=1, text="nginx"))) == "engine x"
+    file.write_text("nginx = engine ex\n")
+    assert "pronunciations.toml is not valid TOML" in notices(bench.send(TurnStarted(turn=2)))
+    assert bench.send(TurnStarted(turn=3)) == []
+    assert spoken(bench.send(ReplyCommitted(turn=3, text="nginx"))) == "nginx"
+
+
+def test_a_damaged_file_of_pronunciations_is_told_once_and_speech_goes_on(tmp_path: Path) -> None:
+    file = tmp_path / "pronunciations.toml"
+    file.write_text("one = two = three")
+    bench = Bench(script=Script(file))
+    assert notices(bench.opening).count("pronunciations.toml") == 1
+    assert spoken(bench.send(ReplyCommitted(turn=1, text="one"))) == "one"

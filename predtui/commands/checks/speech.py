@@ -22,6 +22,19 @@ def synthesiser(settings: Settings) -> Iterator[Finding]:
     yield from _checked(SYNTHESISERS, SPARE, settings.tts, "synthesiser", "broken")
 
 
+def pronunciations(_: Settings) -> Iterator[Finding]:
+    """The user's own, and what of them cannot be used."""
+    from predtui.tts.pronunciations import read, user_file
+
+    path = user_file()
+    words, problem = read(path)
+    if problem:
+        yield Finding("pronunciations", "broken", problem, "Correct it, or move it away.")
+    else:
+        held = f"{path}, {len(words)} word{'' if len(words) == 1 else 's'}"
+        yield Finding("pronunciations", "found", held if path.exists() else f"none of your own ({path} is not there)")
+
+
 def recogniser(settings: Settings) -> Iterator[Finding]:
     """The packages there are; then, under its name, what the one of the settings has to have."""
     for entry in RECOGNISERS.values():

@@ -60,6 +60,8 @@ class Manner:
 class ZonosSynthesizer:
     """``Synthesizer`` over a loaded network and codec."""
 
+    phonemes = False
+
     def __init__(
         self, model: ZonosModel, codec: Codec, manner: Manner, sampling: SamplingOptions, step: Step | None = None
     ) -> None:
@@ -73,6 +75,11 @@ class ZonosSynthesizer:
         millions = sum(tensor.numel() for tensor in model.state_dict().values()) / 1e6
         size = f"{millions / 1000:.1f}B" if millions >= 1000 else f"{millions:.1f}M"
         self.title = f"Zonos {size} · torch · {model.weight.device.type}"
+
+    @property
+    def language(self) -> str:
+        """As eSpeak NG names it."""
+        return self._manner.language
 
     @property
     def counters(self) -> Counters:
