@@ -327,6 +327,13 @@ RECOGNISERS = Registry(
         "Whisper made to stream: hush word, beam pruning, pipelining",
         check="predtui.asr.whisperflow.load:check",
     ),
+    Entry(
+        "sherpa",
+        "predtui.asr.sherpa:create",
+        "streaming zipformers by sherpa-onnx: words sooner, no sound is heard twice",
+        check="predtui.asr.sherpa:check",
+        package="sherpa-onnx",
+    ),
 )
 """What turns sound into words: of ``AsrSettings``, factories make an ``asr.base.Recognizer``; checks take them too."""
 
