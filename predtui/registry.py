@@ -27,8 +27,8 @@ class Entry:
     ``check``: "module:function" that tells in a line what is here of what its settings name, and raises PredtuiError
     where something is missing; for doctor. ``prepare``: "module:function" that waits, in steps, for what has to be
     there before it is made. ``package``: the distribution without which there is none of it; for doctor.
-    ``reads``: the forms of weights that an engine of language models takes. ``internal``: whether it is for tests and
-    benches alone, and no setting offers it."""
+    ``reads``: the forms of weights that an engine of language models takes. ``caches``: how many a decoder opens over
+    its draft model. ``internal``: whether it is for tests and benches alone, and no setting offers it."""
 
     name: str
     factory: str
@@ -41,6 +41,7 @@ class Entry:
     prepare: str = ""
     package: str = ""
     reads: frozenset[Form] = frozenset()
+    caches: int = 1
     internal: bool = False
 
     @property
@@ -236,6 +237,7 @@ DECODERS = Registry(
         "predtui.decoding.duo:make",
         "DuoDecoding: drafts several sequences in one thread while the model verifies in another",
         frozenset({"draft", "given"}),
+        caches=2,
     ),
     Entry(
         "sps",

@@ -17,6 +17,7 @@ from predtui.commands.with_settings import with_settings
 from predtui.settings import LlmSettings, Settings
 
 if TYPE_CHECKING:
+    from predtui.llm.base import ModelRequest
     from predtui.llm.plan import Plan
     from predtui.models.places import Form
 
@@ -25,12 +26,25 @@ CONTEXTS = (2048, 4096, 8192, 16384, 32768, 131072)
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """``path``: file or folder; ``files``: how many hold the weights."""
+    """``path``: file or folder; ``files``: how many hold the weights; ``name``: for the screen; ``draft``: the model
+    that drafts for it, in what it leaves free, where one is chosen."""
 
     plan: Plan
     path: Path
     engine: str
     files: int
+    name: str
+    draft: Planned | None = None
+
+    @property
+    def fits(self) -> bool:
+        """Both."""
+        return self.plan.fits and (self.draft is None or self.draft.fits)
+
+    @property
+    def crowded(self) -> bool:
+        """Either beside the other."""
+        return self.plan.crowded or (self.draft is not None and self.draft.crowded)
 
 
 @with_settings
@@ -39,21 +53,38 @@ def plan(
     model: Annotated[str, typer.Argument(help="A GGUF file, a folder, or a name, as --model takes it.")],
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of lines.")] = False,
 ) -> None:
-    """Tell what a model takes of memory before it is loaded: weights, cache and buffers against what is free in RAM and
-    on each GPU, how long a token may take, and what to choose instead. Exit status 1 where it does not fit."""
-    found = look(replace(settings.llm, model=model))
+    """Tell what a model, and the draft model that --decoder and --drafter choose, takes of memory before it is loaded:
+    weights, cache and buffers against what is free in RAM and on each GPU, how long a token may take, and what to
+    choose instead. Exit status 1 where it does not fit."""
+    found = with_draft(look(replace(settings.llm, model=model)), settings.llm)
     if as_json:
         print(json.dumps(_as_json(found), indent=1))
     else:
         for line in _lines(found):
             print(line)
-    raise typer.Exit(0 if found.plan.fits else 1)
+    raise typer.Exit(0 if found.fits else 1)
+
+
+def with_draft(found: Planned, settings: LlmSettings) -> Planned:
+    """The same with the draft model of these settings beside it, where they choose one. Raises PredtuiError as
+    ``look``."""
+    from predtui.decoding.assembly import AUTO, DecodingOptions
+
+    decoding = DecodingOptions(settings.decoder, settings.drafter, settings.draft)
+    if settings.decoder == AUTO or "draft" not in decoding.needs:
+        return found
+    from predtui.llm.base import ModelRequest
+    from predtui.llm.default import language_model
+
+    draft = language_model(settings.draft, "llamacpp")
+    return replace(found, draft=_of_gguf(ModelRequest(draft, caches=decoding.draft_caches), found.plan))
 
 
 def look(settings: LlmSettings) -> Planned:
     """What the model of these settings would take, and how. Raises PredtuiError where there is none, or it is none to
     talk with."""
     from predtui.llm.default import language_model
+    from predtui.llm.llamacpp.engine import request_of
     from predtui.llm.weights import GGUF
     from predtui.models.places import find
     from predtui.models.shipped import MODELS, place
@@ -62,26 +93,27 @@ def look(settings: LlmSettings) -> Planned:
     form: Form = "folder" if settings.engine == "torch" else "gguf"
     folder = place(model) if model in MODELS else find(model, form)
     if folder.is_dir() and not any(folder.glob("*.safetensors")) and (folder / GGUF).is_file():
-        return _of_gguf(replace(settings, model=str(folder / GGUF)))
+        return _of_gguf(request_of(replace(settings, model=str(folder / GGUF))))
     if settings.engine == "torch" or (model not in MODELS and folder.is_dir()):
         return _of_folder(folder, settings)
-    return _of_gguf(replace(settings, model=model))
+    return _of_gguf(request_of(replace(settings, model=model)))
 
 
-def _of_gguf(settings: LlmSettings) -> Planned:
+def _of_gguf(request: ModelRequest, beside: Plan | None = None) -> Planned:
     from predtui.llm.gguf import read_header
-    from predtui.llm.llamacpp.engine import file_of, request_of
+    from predtui.llm.llamacpp.engine import file_of, name_of
     from predtui.llm.llamacpp.planning import planned, rated, threads_of
     from predtui.llm.llamacpp.rate import rate
     from predtui.llm.unfit import refuse_unfit
 
-    path = file_of(settings.model)
+    path = file_of(request.model)
     header = read_header(path)
     refuse_unfit(path, header.metadata)
-    request = request_of(settings)
     threads = threads_of(request, header.parameters)
-    tried = planned(header, request)
-    return Planned(rated(tried, rate(header.weights, threads)), path, "llamacpp", len(header.parts))
+    tried = planned(header, request, beside=beside)
+    return Planned(
+        rated(tried, rate(header.weights, threads)), path, "llamacpp", len(header.parts), name_of(request.model, path)
+    )
 
 
 def _of_folder(folder: Path, settings: LlmSettings) -> Planned:
@@ -95,7 +127,7 @@ def _of_folder(folder: Path, settings: LlmSettings) -> Planned:
     tried = planned(folder, request_of(settings))
     threads = settings.threads or default_threads(tried.network.parameters)
     files = len(list(folder.glob("*.safetensors")))
-    return Planned(rated(tried, rate((), threads)), folder, "torch", files)
+    return Planned(rated(tried, rate((), threads)), folder, "torch", files, folder.name)
 
 
 def _lines(found: Planned) -> Iterator[str]:
@@ -116,12 +148,25 @@ def _lines(found: Planned) -> Iterator[str]:
     for gpu, layers, needed in zip(tried.gpus, tried.layers, tried.on_gpus, strict=True):
         yield _row(gpu.name, told(needed), f"of {told(gpu.free)} free, {layers} of {len(network.layers) + 1} layers")
     yield _row("a token", _pace(tried), _reads(tried))
+    if found.draft:
+        yield _row("draft", told(found.draft.plan.needed), _draft(found.draft))
     if not tried.fits:
-        yield f"✗ It does not fit. Choose {_advice(found) or 'a smaller model, or free some memory'}."
-    elif tried.crowded:
+        yield f"✗ It does not fit. Choose {_instead(found) or 'a smaller model, or free some memory'}."
+    elif not found.fits:
+        yield f"✗ It does not fit beside its draft. Choose {_instead(found)}."
+    elif found.crowded:
         yield "✓ It fits beside no other large program: it will read weights from the disk over and over."
     else:
         yield "✓ It fits."
+
+
+def _draft(draft: Planned) -> str:
+    from predtui.llm.llamacpp.planning import caches_of
+    from predtui.llm.memory import told
+
+    tried = draft.plan
+    parts = f"{told(tried.network.weights)} of weights, {told(tried.cache)} of {caches_of(tried.ask)}"
+    return f"more for {draft.name}: {parts}, {told(tried.buffers)} of buffers"
 
 
 def _row(name: str, size: str, rest: str) -> str:
@@ -150,10 +195,14 @@ def _reads(tried: Plan) -> str:
     return f"expected with the context half full, by the {told(reads)} that it reads{at}"
 
 
-def _advice(found: Planned) -> str:
+def _instead(found: Planned) -> str:
+    """What to choose where it does not fit; empty where nothing that is known would."""
+    from predtui.decoding.assembly import SMALLER_DRAFT
     from predtui.llm.plan import advice
 
-    return advice(found.plan, settings=found.engine == "llamacpp")
+    if not found.plan.fits:
+        return advice(found.plan, settings=found.engine == "llamacpp")
+    return "" if found.fits else SMALLER_DRAFT
 
 
 def _as_json(found: Planned) -> dict[str, Any]:
@@ -176,7 +225,19 @@ def _as_json(found: Planned) -> dict[str, Any]:
         ],
         "layers": len(network.layers) + 1,
         "ms_per_token": None if tried.seconds is None else round(1000 * tried.seconds, 3),
-        "fits": tried.fits,
-        "crowded": tried.crowded,
-        "instead": "" if tried.fits else _advice(found),
+        "draft": None if found.draft is None else _draft_as_json(found.draft),
+        "fits": found.fits,
+        "crowded": found.crowded,
+        "instead": _instead(found),
     }  # fmt: skip
+
+
+def _draft_as_json(draft: Planned) -> dict[str, Any]:
+    tried = draft.plan
+    return {
+        "model": str(draft.path),
+        "caches": tried.ask.caches,
+        "bytes": {"weights": tried.network.weights, "cache": tried.cache, "buffers": tried.buffers},
+        "needed": tried.needed,
+        "fits": tried.fits,
+    }

@@ -17,7 +17,7 @@ from predtui.errors import PredtuiError
 from predtui.files import resolve
 from predtui.llm.abilities import Abilities
 from predtui.llm.base import AskingTokenizer, LoadedModel, SpellingTokenizer, Stale, never
-from predtui.llm.load import Loader, load
+from predtui.llm.load import DraftLoader, load
 from predtui.models.shipped import POCKET_DRAFT
 from predtui.registry import DECODERS, DRAFTERS, NEEDS, Entry, Registry
 
@@ -26,6 +26,8 @@ DEAR = 50_000_000
 """Parameters of a network whose forward takes so long that a draft is worth trying."""
 REMEDIES = {"drafter": "Name one with --drafter.", "draft": "Name one with --draft."}
 """What to do about a need that is not met; for others, choosing something else is all there is."""
+SMALLER_DRAFT = "a smaller draft with --draft, or another --decoder"
+"""What to choose where a draft has no room."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,11 @@ class DecodingOptions:
         return needs | DRAFTERS.find(self.drafter).needs if "drafter" in needs else needs
 
     @property
+    def draft_caches(self) -> int:
+        """How many the decoder opens over its draft model. Raises PredtuiError as ``needs``."""
+        return DECODERS.find(self.decoder).caches
+
+    @property
     def title(self) -> str:
         return f"{self.decoder} + {self.drafter}" if "drafter" in self.needs else self.decoder
 
@@ -78,13 +85,13 @@ def assemble(
     sampler: Sampler,
     instrument: Instrument | None = None,
     stale: Stale = never,
-    loader: Loader = load,
+    loader: DraftLoader = load,
 ) -> Assembly:
     """``options`` as ``for_model`` gives them; ``instrument``: what measures the target's forwards; ``stale`` as in
     ``load``. Raises PredtuiError for a name that is not known, a need that is not met, a sampler that needs more than
     the target tells, or a draft that cannot be loaded."""
     target.require("Sampling at a temperature", whole=sampler.whole)
-    draft = _draft(options.draft, stale, loader) if "draft" in options.needs else None
+    draft = _draft(options, stale, loader) if "draft" in options.needs else None
     store = resolve(options.datastore) if options.datastore else None
     parts = Parts(target, sampler, draft, store, instrument=instrument or Instrument(RealClock()))
     try:
@@ -142,8 +149,10 @@ def _meet(target: LoadedModel, draft: LoadedModel) -> None:
         target.tokenizer.borrow(draft.tokenizer, draft.model.vocab_size)
 
 
-def _draft(model: str, stale: Stale, loader: Loader) -> LoadedModel:
+def _draft(options: DecodingOptions, stale: Stale, loader: DraftLoader) -> LoadedModel:
     try:
-        return loader(model, "llamacpp", None, 0, stale)
+        return loader(options.draft, "llamacpp", None, 0, stale, options.draft_caches)
     except PredtuiError as error:
-        raise PredtuiError(f"The draft model: {error.message}", error.remedy.replace("--model", "--draft")) from error
+        theirs = "--llm-" in error.remedy  # of the target: the draft is held as is usual
+        remedy = f"Choose {SMALLER_DRAFT}." if theirs else error.remedy.replace("--model", "--draft")
+        raise PredtuiError(f"The draft model: {error.message}", remedy) from error

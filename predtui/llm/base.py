@@ -235,7 +235,7 @@ class ModelRequest:
     ``context`` in tokens, 0: the model's own within reason. ``stale`` lets a long evaluation be abandoned (Preempted).
     ``weights``: how llama.cpp holds them, as in ``repacking``, empty for its own choice; of ``placement``, torch heeds
     ``device`` where it is cpu, and ``graphs``; other engines heed neither. ``told`` hears how far the loading is, where
-    an engine can tell."""
+    an engine can tell. ``caches``: how many it is going to hold at once (``sequences``), which must have room."""
 
     model: str
     threads: int | None = None
@@ -244,6 +244,7 @@ class ModelRequest:
     weights: str = ""
     placement: Placement = USUAL
     told: Told = unheard
+    caches: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,8 @@ from predtui.system.threads import limit
 
 Loader = Callable[[str, str, int | None, int, Stale], LoadedModel]
 """Name, engine, threads, context, stale: ``load``, or what lends a model that is already loaded."""
+DraftLoader = Callable[[str, str, int | None, int, Stale, int], LoadedModel]
+"""The same with the number of caches that the draft is going to hold."""
 
 
 def load(
@@ -24,6 +26,7 @@ def load(
     threads: int | None = None,
     context: int = 0,
     stale: Stale = never,
+    caches: int = 1,
     weights: str = "",
     placement: Placement = USUAL,
     told: Told = unheard,
@@ -34,7 +37,8 @@ def load(
     numeric libraries too. Raises PredtuiError with what to do."""
     if threads:
         limit(threads)
-    loaded = LLM_ENGINES.factory(engine)(ModelRequest(model, threads, context, stale, weights, placement, told))
+    request = ModelRequest(model, threads, context, stale, weights, placement, told, caches)
+    loaded = LLM_ENGINES.factory(engine)(request)
     assert isinstance(loaded, LoadedModel)
     from predtui.llm.stops import stops_of
 

@@ -31,7 +31,8 @@ class Ask:
     """How a model is to be held. ``context`` in tokens, and ``cells`` of the cache for them; ``kv``: type of the
     cache's numbers; ``batch``: tokens of the largest forward; ``flash``: whether attention is computed piece by piece;
     ``mapped``: whether the system may take weights in RAM back; ``beyond``, ``states``: as of ``Network.cache``;
-    ``gpu_layers``: how many layers go to the GPUs, the output counting as one, None for as many as fit."""
+    ``gpu_layers``: how many layers go to the GPUs, the output counting as one, None for as many as fit; ``caches``: how
+    many caches are open at once over the same weights, each with buffers of its own."""
 
     context: int
     cells: int
@@ -42,6 +43,7 @@ class Ask:
     beyond: int | None = None
     states: int = 1
     gpu_layers: int | None = None
+    caches: int = 1
 
 
 @dataclass(frozen=True)
@@ -56,14 +58,14 @@ class Plan:
 
     @cached_property
     def cache(self) -> int:
-        """Bytes."""
+        """Bytes of all caches."""
         ask = self.ask
-        return self.network.cache(ask.cells, ask.kv, ask.beyond, ask.states, ask.flash)
+        return ask.caches * self.network.cache(ask.cells, ask.kv, ask.beyond, ask.states, ask.flash)
 
     @cached_property
     def buffers(self) -> int:
-        """Bytes, about."""
-        return self.network.buffers(self.ask.cells, self.ask.batch, self.ask.flash, rows=self.ask.batch)
+        """Bytes, about, of all of them."""
+        return _buffers(self.network, self.ask)
 
     @cached_property
     def on_gpus(self) -> tuple[int, ...]:
@@ -110,6 +112,20 @@ class Plan:
         return self.in_ram if self.ask.mapped else 0
 
     @property
+    def needed(self) -> int:
+        """Bytes in all, wherever they are."""
+        return self.held + self._mapped + sum(self.on_gpus)
+
+    @property
+    def left(self) -> tuple[Memory, tuple[Memory, ...]]:
+        """RAM, and each GPU, with what is free there once it is loaded; mapped weights count as there in ``total``."""
+        rest = replace(
+            self.ram, total=max(0, self.ram.total - self.held - self._mapped), free=max(0, self.ram.free - self.held)
+        )
+        pairs = zip(self.gpus, self.on_gpus, strict=True)
+        return rest, tuple(replace(gpu, free=max(0, gpu.free - need)) for gpu, need in pairs)
+
+    @property
     def seconds(self) -> float | None:
         """Of one token after a context half full, by what is read for it; None where a memory's rate is not known."""
         reads = self.network.reads(self.ask.context // 2, self.ask.kv)
@@ -134,8 +150,7 @@ def plan(network: Network, ask: Ask, ram: Memory, gpus: Sequence[Memory] = ()) -
     """Where ``network`` goes. With ``ask.gpu_layers`` None, as many of its layers go to the ``gpus`` as have room,
     the last ones first."""
     pieces = _pieces(network, ask)
-    buffers = network.buffers(ask.cells, ask.batch, ask.flash, rows=ask.batch)
-    room = [gpu.free - MARGIN - buffers for gpu in gpus]
+    room = [gpu.free - MARGIN - _buffers(network, ask) for gpu in gpus]
     most = len(pieces) if ask.gpu_layers is None else min(ask.gpu_layers, len(pieces))
     for away in range(most if gpus else 0, 0, -1):
         counts, left = _dealt(pieces[len(pieces) - away :], room)
@@ -211,12 +226,15 @@ def _piece_weights(network: Network) -> list[int]:
 
 
 def _piece_caches(network: Network, ask: Ask) -> list[int]:
-    """Bytes of the cache of each, of which the output has none."""
+    """Bytes of the caches of each, of which the output has none."""
     widest = 0 if ask.flash else max((layer.values for layer in network.layers), default=0)
-    return [
-        *(layer_cache(layer, ask.cells, ask.kv, ask.beyond, ask.states, widest) for layer in network.layers),
-        0,
-    ]
+    sizes = (layer_cache(layer, ask.cells, ask.kv, ask.beyond, ask.states, widest) for layer in network.layers)
+    return [*(ask.caches * size for size in sizes), 0]
+
+
+def _buffers(network: Network, ask: Ask) -> int:
+    """Bytes, about, of the buffers of all caches."""
+    return ask.caches * network.buffers(ask.cells, ask.batch, ask.flash, rows=ask.batch)
 
 
 def _pieces(network: Network, ask: Ask) -> list[int]:

@@ -19,7 +19,7 @@ from predtui.decoding.sampler import independent, sampler
 from predtui.errors import PredtuiError
 from predtui.llm.base import LanguageModel, LoadedModel, ModelRequest, Preempted
 from predtui.llm.forcing import with_forced_endings
-from predtui.llm.load import Loader, preparing
+from predtui.llm.load import DraftLoader, Loader, preparing
 from predtui.llm.placement import USUAL
 from predtui.llm.requested import ServerTimes
 from predtui.llm.templates import JinjaTemplate, PlainTemplate
@@ -71,7 +71,7 @@ class Sources:
     it is; None: it tells nobody. ``times``: what is known of a server; None: it is tried."""
 
     load: Loader
-    load_draft: Loader
+    load_draft: DraftLoader
     costs: Curve | None
     remembered: bool
     loading: Loading | None = None

@@ -14,7 +14,7 @@ from functools import partial
 from predtui.decoding.costs.curve import Curve
 from predtui.errors import PredtuiError
 from predtui.llm.base import Preempted, leave
-from predtui.llm.load import Loader, load
+from predtui.llm.load import DraftLoader, Loader, load
 from predtui.llm.requested import ServerTimes
 from predtui.llm.waiting import ServiceError
 from predtui.predgen.assembly import Sources, assembled, prefill
@@ -66,7 +66,7 @@ class SpeculationStage:
         options: SpeculationOptions,
         loader: Loader = load,
         costs: Curve | None = None,
-        draft_loader: Loader = load,
+        draft_loader: DraftLoader = load,
         remembers: bool = False,
         loading: Loading | None = None,
         times: ServerTimes | None = None,

@@ -136,3 +136,38 @@ def test_a_choice_that_is_none_is_told_in_a_line(flag: str, value: str, words: s
     with pytest.raises(PredtuiError, match=words) as refused:
         planned(str(write(tmp_path / "tiny.gguf")), flag, value)
     assert len(str(refused.value).splitlines()) == 1
+
+
+def drafted(model: Path, decoder: str, *words: str) -> tuple[int, dict[str, Any]]:
+    status, said = planned(str(model), "--json", "--decoder", decoder, "--drafter", "model", "--draft", *words)
+    return status, json.loads(said)
+
+
+def test_a_draft_is_planned_beside_its_model_with_every_cache_that_it_opens(tmp_path: Path) -> None:
+    model = write(tmp_path / "tiny.gguf")
+    plain = json.loads(planned(str(model), "--json")[1])
+    assert plain["draft"] is None
+    (_, one), (_, two) = (drafted(model, decoder, str(model)) for decoder in ("speculative", "duo"))
+    assert (one["draft"]["caches"], two["draft"]["caches"]) == (1, 2), "DuoDecoding drafts in a cache of its own"
+    assert one["draft"]["bytes"]["cache"] == plain["bytes"]["cache"] == one["bytes"]["cache"]
+    assert two["draft"]["bytes"]["cache"] == 2 * plain["bytes"]["cache"]
+    assert two["draft"]["bytes"]["buffers"] == 2 * plain["bytes"]["buffers"]
+    said = planned(str(model), "--decoder", "duo", "--draft", str(model))[1]
+    assert "more for tiny: " in said
+    assert "2 caches" in said
+    assert "more for" not in planned(str(model), "--decoder", "speculative", "--drafter", "suffix")[1]
+
+
+def test_a_draft_that_has_no_room_is_told_with_what_to_choose(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = write(tmp_path / "tiny.gguf")
+    alone = json.loads(planned(str(model), "--json")[1])
+    both = alone["ram"]["needed"] + alone["bytes"]["cache"] + alone["bytes"]["buffers"]
+    has(monkeypatch, both)
+    assert drafted(model, "speculative", str(model))[1]["fits"]
+    status, found = drafted(model, "duo", str(model))
+    assert (status, found["fits"], found["instead"]) == (
+        1,
+        False,
+        "a smaller draft with --draft, or another --decoder",
+    )
+    assert "does not fit beside its draft" in planned(str(model), "--decoder", "duo", "--draft", str(model))[1]

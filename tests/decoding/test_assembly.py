@@ -18,10 +18,14 @@ from predtui.decoding.parts import Parts
 from predtui.decoding.sampler import Greedy, Seeded
 from predtui.errors import PredtuiError
 from predtui.llm.abilities import Abilities
-from predtui.llm.base import LanguageModel, LoadedModel
+from predtui.llm.base import LanguageModel, LoadedModel, ModelRequest
+from predtui.llm.gguf import read_header
+from predtui.llm.llamacpp.planning import planned
 from predtui.llm.load import load
+from predtui.llm.memory import Memory
 from predtui.llm.scripted import CharacterTokenizer
 from predtui.registry import DECODERS, DRAFTERS, NEEDS, Registry
+from tests.tiny_gguf import write
 
 
 class Rotated(CharacterTokenizer):
@@ -143,3 +147,45 @@ def test_what_an_engine_cannot_do_is_refused() -> None:
     with pytest.raises(PredtuiError, match="temperature needs whole rows"):
         assemble(DecodingOptions("ar"), target, Seeded())
     make_decoder("ar", Parts(target, Greedy())).close()
+
+
+@pytest.mark.parametrize("decoder", [name for name in DECODERS if {"draft", "drafter"} & DECODERS.find(name).needs])
+def test_room_is_asked_for_as_many_caches_as_are_opened(
+    decoder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a cache is opened that nobody has looked for room for."""
+    from predtui.llm.llamacpp import batch, sequences
+    from predtui.llm.llamacpp import model as single
+
+    path, opened, asked = str(write(tmp_path / "tiny.gguf")), [0], list[int]()
+
+    def counting(*arguments: Any) -> int:
+        opened[0] += 1
+        return batch.open_context(*arguments)
+
+    def loader(*request: Any) -> LoadedModel:
+        asked.append(request[-1])
+        return load(*request)
+
+    target = load(path)
+    for module in (single, sequences):
+        monkeypatch.setattr(module, "open_context", counting)
+    assembly = assemble(DecodingOptions(decoder, "model", path), target, Greedy(), loader=loader)
+    assert asked == opened
+    assembly.close()
+    target.model.close()
+
+
+def test_a_draft_without_room_for_its_caches_is_refused_before_it_is_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path / "tiny.gguf")
+    one = planned(read_header(path), ModelRequest(str(path))).held
+    monkeypatch.setattr("predtui.llm.llamacpp.planning.ram", lambda: Memory("RAM", 8 << 30, one))
+    target = load(str(path))
+    assemble(DecodingOptions("speculative", "model", str(path)), target, Greedy()).close()
+    with pytest.raises(
+        PredtuiError, match=r"of 2 caches.*Choose a smaller draft with --draft, or another --decoder\.$"
+    ):
+        assemble(DecodingOptions("duo", "model", str(path)), target, Greedy())
+    target.model.close()

@@ -126,3 +126,23 @@ def test_a_token_takes_as_long_as_what_it_reads() -> None:
 
 def test_the_line_tells_weights_cache_and_what_is_free() -> None:
     assert re.fullmatch(r"2\.0 GB of weights, 408 MB of cache, 8\.0 GB free", plan(NETWORK, ASK, machine(8)).line)
+
+
+@given(GPUS, ASKS, st.floats(0, 8), st.integers(1, 3))
+def test_each_further_cache_takes_as_much_as_the_first(
+    gpus: tuple[Memory, ...], ask: Ask, free: float, caches: int
+) -> None:
+    one, several = (
+        plan(NETWORK, replace(ask, caches=count, gpu_layers=0), machine(free), gpus) for count in (1, caches)
+    )
+    assert several.cache + several.buffers == caches * (one.cache + one.buffers)
+    assert several.held - one.held == (caches - 1) * (one.cache + one.buffers)
+    assert one.fits or not several.fits
+
+
+@given(GPUS, ASKS, st.floats(0, 16))
+def test_what_one_model_leaves_is_what_it_does_not_take(gpus: tuple[Memory, ...], ask: Ask, free: float) -> None:
+    made = plan(NETWORK, ask, machine(free), gpus)
+    rest, away = made.left
+    assert rest.free == max(0, made.ram.free - made.held)
+    assert [gpu.free for gpu in away] == [max(0, gpu.free - need) for gpu, need in zip(gpus, made.on_gpus, strict=True)]

@@ -94,9 +94,11 @@ class SharedModel:
             self._stale = stale
             return _lent(self.loaded, self._price, clock, stale)
 
-        def lend_draft(name: str, engine: str, threads: int | None, context: int, _stale: Stale) -> LoadedModel:
+        def lend_draft(
+            name: str, engine: str, threads: int | None, context: int, _stale: Stale, caches: int
+        ) -> LoadedModel:
             if name not in self._drafts:
-                self._drafts[name] = load(name, engine, threads, context, lambda: self._stale())
+                self._drafts[name] = load(name, engine, threads, context, lambda: self._stale(), caches)
             return _lent(self._drafts[name], self._draft_price, clock)
 
         return SpeculationStage(options, lend, self.costs, lend_draft, times=self._times)

@@ -39,7 +39,7 @@ def load(request: ModelRequest) -> LoadedModel:
     path = file_of(request.model)
     network = open_model(
         *(path, request.threads, request.context, request.stale, request.weights or AUTO),
-        *(request.placement, request.told, _ahead.pop(_state(path), None)),
+        *(request.placement, request.told, _ahead.pop(_state(path), None), request.caches),
     )
     device = "gpu" if llama_cpp.llama_supports_gpu_offload() else "cpu"
     try:
@@ -47,7 +47,7 @@ def load(request: ModelRequest) -> LoadedModel:
     except PredtuiError:
         network.close()
         raise
-    name = request.model if request.model in (*MODELS, SMOLLM2.name) else title(request.model, path)
+    name = name_of(request.model, path)
     tokenizer, pad = GgufTokenizer(network.vocab), llama_cpp.llama_vocab_pad(network.vocab)
     return LoadedModel(
         name, "llama.cpp", device, network.parameters, network, tokenizer, template, None if pad < 0 else pad
@@ -90,6 +90,11 @@ def file_of(model: str) -> Path:
     if model == SMOLLM2.name:
         return needed(SMOLLM2)
     return place(model) / "model.gguf" if model in MODELS else find(model)
+
+
+def name_of(model: str, path: Path) -> str:
+    """What ``model``, whose file is at ``path``, is called on the screen."""
+    return model if model in (*MODELS, SMOLLM2.name) else title(model, path)
 
 
 def _state(path: Path) -> tuple[object, ...]:

@@ -23,9 +23,11 @@ def open_model(
     placement: Placement = USUAL,
     told: Told = unheard,
     header: GgufHeader | None = None,
+    caches: int = 1,
 ) -> LlamaCppModel:
     """The file's network. Arguments as of ``ModelRequest``; ``header``: the file's own, where that was read. Raises
     PredtuiError for a file that cannot be loaded or run."""
-    held = LlamaWeights(path, ModelRequest(str(path), threads, context, stale, weights, placement, told), header)
+    request = ModelRequest(str(path), threads, context, stale, weights, placement, told, caches)
+    held = LlamaWeights(path, request, header)
     kind = LlamaStateModel if held.recurrent else LlamaTreeModel
     return kind(held, context, stale)

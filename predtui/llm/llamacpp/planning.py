@@ -29,17 +29,19 @@ _COPIES = 8
 """Of a recurrent state, beside the one that is computed with."""
 
 
-def planned(header: GgufHeader, request: ModelRequest, repacked: bool | None = None) -> Plan:
+def planned(
+    header: GgufHeader, request: ModelRequest, repacked: bool | None = None, beside: Plan | None = None
+) -> Plan:
     """What the file would take. ``repacked``: whether its weights are to be repacked; None: as the self-test found, if
-    it was run. Raises PredtuiError for choices that do not go together."""
+    it was run. ``beside``: what is loaded before it. Raises PredtuiError for choices that do not go together."""
     request.placement.check()
     network = network_of(header)
     threads = threads_of(request, header.parameters)
     if repacked is None:
         verdict = remembered(header.weights, threads) if request.weights in ("", AUTO) else None
         repacked = verdict.repacked if verdict else request.weights == REPACKED
-    gpus = _gpus(request)
-    return plan(network, _ask(network, request, repacked, bool(gpus)), ram(), gpus)
+    memory, gpus = (ram(), _gpus(request)) if beside is None else beside.left
+    return plan(network, _ask(network, request, repacked, bool(gpus)), memory, gpus)
 
 
 def refuse(path: Path, tried: Plan) -> None:
@@ -48,7 +50,7 @@ def refuse(path: Path, tried: Plan) -> None:
         return
     network, ask = tried.network, tried.ask
     parts = (
-        f"{told(network.weights)} of weights, {told(tried.cache)} of cache for {ask.context} tokens, "
+        f"{told(network.weights)} of weights, {told(tried.cache)} of {caches_of(ask)} for {ask.context} tokens, "
         f"{told(tried.buffers)} of buffers"
     )
     needed = tried.held if tried.held > tried.ram.free else tried.held + tried.in_ram
@@ -58,6 +60,11 @@ def refuse(path: Path, tried: Plan) -> None:
     instead = advice(tried)
     remedy = f"Choose {instead}." if instead else "Choose a smaller model, or free some memory."
     raise PredtuiError(f"{path} needs {total} ({parts}), and {where} are free.", remedy)
+
+
+def caches_of(ask: Ask) -> str:
+    """One cache or several, in words."""
+    return "cache" if ask.caches == 1 else f"{ask.caches} caches"
 
 
 def threads_of(request: ModelRequest, parameters: int) -> int:
@@ -85,6 +92,7 @@ def _ask(network: Network, request: ModelRequest, repacked: bool, offloads: bool
         placement.mapped and not repacked and request.weights != SAFEST,
         states=1 + _COPIES,
         gpu_layers=layers if placement.gpu_layers in (AUTO, ALL) else int(placement.gpu_layers),
+        caches=1 if any(layer.state for layer in network.layers) else request.caches,
     )
 
 

@@ -57,7 +57,8 @@ class LlamaCppSequences:
         self._context = open_context(model.handle, model.context_size, threads, _PADDING + 1, model.placement)
         if not self._context:
             raise PredtuiError(
-                f"llama.cpp cannot open a second context: {last_error()}.", "Try a smaller --llm-context."
+                f"llama.cpp cannot open a second context: {last_error()}.",
+                "Choose a smaller model, or free some memory.",
             )
         self._kv = llama_cpp.llama_get_memory(self._context)
         self._batch = Batch(CHUNK, _PADDING)

@@ -307,7 +307,7 @@ def test_the_stage_holds_model_and_draft_as_its_settings_say(file: Path, told: l
     settings = LlmSettings(model=str(file), draft=str(file), decoder="speculative", weights="safest")
     stage = create(SpeculationOptions.of(settings))
     loaded = stage._sources.load(settings.model, "llamacpp", None, 0, lambda: False)
-    draft = stage._sources.load_draft(settings.draft, "llamacpp", None, 0, lambda: False)
+    draft = stage._sources.load_draft(settings.draft, "llamacpp", None, 0, lambda: False, 1)
     assert told == [("q8.gguf", False, False)] * 2
     for each in (loaded, draft):
         each.model.close()
