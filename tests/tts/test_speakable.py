@@ -29,7 +29,10 @@ marked = st.lists(
                      "http://a.b", "```", "IV", "é", "你", "ж", "π", "½", "²", "😀", "No. ", "\ue000", "\x01"]),
     max_size=30,
 ).map("".join)  # fmt: skip
-texts = st.text(max_size=200) | marked
+cut = st.tuples(st.sampled_from(ENGLISH), st.integers(0, 20), st.booleans()).map(
+    lambda drawn: drawn[0][drawn[1] :] if drawn[2] else drawn[0][: drawn[1]]
+)
+texts = st.text(max_size=200) | marked | st.lists(cut, max_size=4).map("".join)
 voices = st.sampled_from([*VOICES.values(), "en-gb", "cmn", "ru", "jbo"])
 
 

@@ -12,7 +12,7 @@ _END = re.compile(r"[\"'”’»)\]*_]*$")
 
 def said(text: str, words: Lexicon) -> str:
     """The full stop of one at the end of the text ends the sentence as well."""
-    anywhere, numbered = _patterns(one_of(words.abbreviations), one_of(words.numbered))
+    anywhere, numbered = _patterns(words)
     if words.numbered:
         text = numbered.sub(lambda match: f"{words.numbered[match[1]]} ", text)
     return anywhere.sub(lambda match: _whole(match, words), text) if words.abbreviations else text
@@ -24,7 +24,8 @@ def _whole(match: re.Match[str], words: Lexicon) -> str:
 
 
 @lru_cache(maxsize=8)
-def _patterns(anywhere: str, numbered: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+def _patterns(words: Lexicon) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    anywhere, numbered = one_of(words.abbreviations), one_of(words.numbered)
     return (
         re.compile(rf"(?<![\w.])(?:{anywhere})(?!\w)"),
         re.compile(rf"(?<![\w.])({numbered})\s?(?=\d)"),

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from predtui.tts.spoken.lexicon import Lexicon
 
 _EMAIL = re.compile(r"(?<![\w.+-])([\w.+-]{1,64})@([\w-]{1,63}(?:\.[\w-]{1,63})+)\b")
-_URL = re.compile(r"(?:https?://|www\.)[^\s<>\"')\]]+", re.IGNORECASE)
+_URL = re.compile(r"(?:\b[a-z]{2,10}://|www\.)[^\s<>\"')\]]+", re.IGNORECASE)
 _DOMAIN = re.compile(
     r"(?<![\w.@/-])(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.){1,4}"
     r"(?:com|org|net|io|dev|edu|gov|info|app|ai|co|uk|de|fr|es|eu|ch|at)(?![\w-]|\.\w)(?:/[^\s<>\"')\]]*)?",
@@ -26,6 +26,7 @@ _PATH = re.compile(
     r"(?<![\w./\\])(?:~|\.{1,2})?(?:/[\w.@+~-]{1,64}){2,20}/?(?![\w/])"
     r"|(?<![\w./\\])(?:~|\.{1,2})/[\w.@+~-]{1,64}(?:/[\w.@+~-]{1,64}){0,20}/?(?![\w/])"
     r"|(?<![\w./\\])/(?:bin|boot|dev|etc|home|lib|mnt|opt|proc|root|run|srv|sys|tmp|usr|var)\b/?(?!/)"
+    rf"|(?<![\w./\\@-])[\w.-]{{1,64}}(?:/[\w.-]{{1,64}}){{0,20}}/[\w.-]{{1,64}}\.(?:{'|'.join(_ENDINGS.split())})(?![\w/])"
     r"|\b[A-Z]:\\(?:[\w.$~-]{1,64}\\?){0,20}"
 )
 _HANDLE = re.compile(r"(?<![\w@])@(?=\w)")
@@ -52,8 +53,8 @@ def is_address(text: str) -> bool:
 
 def _host(address: str, names: Mapping[str, str]) -> str:
     stop = (_STOP.search(address) or [""])[0]
-    host = re.sub(r"^(?:https?://)?(?:www\.)?", "", address.removesuffix(stop), flags=re.IGNORECASE)
-    return _spelled(re.split(r"[/?#:]", host, maxsplit=1)[0], names) + stop
+    host = re.sub(r"^(?:[a-z]{2,10}://)?(?:www\.)?", "", address.removesuffix(stop), flags=re.IGNORECASE)
+    return _spelled(re.split(r"[/?#:]", host, maxsplit=1)[0] or host, names) + stop
 
 
 def _whole(path: str, names: Mapping[str, str]) -> str:

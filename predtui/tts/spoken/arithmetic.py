@@ -14,18 +14,24 @@ _VULGAR = re.compile(r"(\d?)\s?([¼-¾⅐-⅞])")
 _PRODUCT = re.compile(r"(?<=\d)(\s?)\*\1(?=\d)|(?<![\w*])(?:\d+|[A-Za-z])(?:\*(?:\d+|[A-Za-z]))+(?![\w*])")
 _POWER_OF_PYTHON = re.compile(r"(?<=\d)(\s?)\*\*\1(?=\d)")
 _BY = re.compile(r"(?<=\d{3})(\s?)[x×]\1(?=\d{3})")
-_TIMES = re.compile(r"(?<=\d)(\s?)[xX×]\1(?=\d)|(?<=\d)\s?[x×](?!\w)")
+_TIMES = re.compile(r"(?<=\d)(\s?)[xX×]\1(?=\d)|(?<=\d)\s?[x×](?!\w|\s*[-+=*/^×<>])")
 _SUBTRACTED = re.compile(r"(?<=\d)(?:\s+[-−]\s+(?=\d)|[-−](?=\d{1,9}\s?=))")
 _RANGE = re.compile(r"(?<=[\d%°])(?:[-–—]|\s–\s)(?=[$€£]?\d)")
 _NEGATIVE = re.compile(r"(?<![\w)\]%°.,/-])[-−–](?=[$€£]?\.?\d)")
 _POWER = re.compile(r"(?<=[\w)])\s?\^\s?(?:\(\s?([-−]?[\w.]{1,9}(?:\s?[-+−]\s?\w{1,3})?)\s?\)|([-−]?[\w.]{0,8}\w))")
+_NEGATED = re.compile(r"(?<=[=(])\s?[-−](?=[a-z](?!\w))")
+_GREATER = re.compile(r"(?<=\d)\s?>\s?(?=\d)|(?<=\b[a-z])\s?>\s?(?=\w\b)")
+_LESS = re.compile(r"(?<=\d)\s?<\s?(?=\d)|(?<=\b[a-z])\s?<\s?(?=\w\b)")
+_SCIENTIFIC = re.compile(r"(?<=\d)[eE]([-+]?\d{1,3})(?!\w)")
 _DIVIDED = re.compile(r"(?<=\d)\s+/\s+(?=\d)|(?<=\d)/(?=\d{1,9}\s?=)")
 _FRACTION = re.compile(r"(?<![\w/.,])(?:(\d{1,4})\s)?(\d{1,3})/(\d{1,3})(?![\w/]|[.,]\d)")
 
 
 def prepared(text: str) -> str:
     """With one way of writing for each operation, and none that Markdown takes for emphasis."""
-    text = _POWER_OF_PYTHON.sub("^", text)
+    text = _SCIENTIFIC.sub(r" × 10^\1", _POWER_OF_PYTHON.sub("^", text))
+    if "<" in text or ">" in text:
+        text = _LESS.sub(" < ", _GREATER.sub(" > ", text))
     text = _PRODUCT.sub(lambda match: match[0].replace("*", " × "), text)
     if text.isascii():
         return text
@@ -44,6 +50,7 @@ def ranges(text: str, words: Lexicon) -> str:
         return text
     text = _SUBTRACTED.sub(f" {words.minus} ", text)
     text = _RANGE.sub(f" {words.to} ", text)
+    text = _NEGATED.sub(f" {words.minus} ", text)
     return _NEGATIVE.sub(f"{words.minus} ", text)
 
 

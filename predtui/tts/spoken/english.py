@@ -8,9 +8,12 @@ from predtui.tts.spelled import NumberWords
 from predtui.tts.spoken import english_dates, english_names
 from predtui.tts.spoken.lexicon import Lexicon, Rule, nouns
 
-_NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d*\.\d+|\d+)"
+_NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?|(?<!\w)\.\d+)"
 _YEARS = range(1100, 2100)
+_COUNTED_BELOW = 1900
+"""Before a noun in the plural, an earlier year is none."""
 _NOT_PLURAL = "as|is|was|has|does|its|this|us|across|towards|perhaps|always|thus|plus|minus|times|equals|versus|less"
+_PLURAL = re.compile(r"s\b")
 _CALCULATED = re.compile(r"\b(?:equals|times|plus|minus|by|power of [\w-]{1,20} is)\s\Z")
 _DATED = re.compile(r"\b(?:[Ii]n|[Ss]ince|[Uu]ntil|[Bb]efore|[Aa]fter|[Aa]round|[Cc]irca|[Yy]ear)\s\Z")
 _INITIALISMS = ["AM", "PM", "AWS", "UX", "AR", "CI", "UAE", "IPO", "EV", "ETA", "NYC", "LED", "IDE"]
@@ -26,19 +29,23 @@ def say(written: str) -> str:
 def _bare(match: re.Match[str]) -> str:
     """A number without anything to tell what it counts: a year where it may be one, a code where it begins with 0."""
     written = match["number"]
-    if len(written) > 1 and written[0] == "0" and written.isdecimal():
+    before, after = match.string[: match.start()][-1:], match.string[match.end() :][:1]
+    coded = (len(written) > 1 and written[0] == "0") or (len(written) > 2 and before.isalpha())
+    if coded and written.isdecimal():
         said = NumberWords("en").digits(written)
-    elif match["things"] is None and _is_year(match):
+    elif _is_year(match):
         said = NumberWords("en").year(written)
     else:
         said = say(written)
-    before, after = match.string[: match.start()][-1:], match.string[match.end() :][:1]
-    return f"{' ' if before.isalnum() else ''}{said}{' ' if after.isalnum() else ''}"
+    apart = after.isalnum() and not _PLURAL.match(match.string, match.end())
+    return f"{' ' if before.isalnum() else ''}{said}{' ' if apart else ''}"
 
 
 def _is_year(match: re.Match[str]) -> bool:
     written, before = match["number"], match.string[: match.start()]
     if not written.isdecimal() or len(written) != 4 or _CALCULATED.search(before):
+        return False
+    if match["things"] is not None and int(written) < _COUNTED_BELOW:
         return False
     return int(written) in _YEARS or (_DATED.search(before) is not None and int(written) % 1000 > 0)
 
@@ -57,6 +64,8 @@ def _fraction(over: str, under: str) -> str:
 
 
 _ENDINGS: tuple[Rule, ...] = (
+    (re.compile(r"(?<=\d),(?!\d{3}(?!\d))(?=\d)"), ", "),
+    (re.compile(r"(?<=[A-Za-z])/(?=[A-Za-z])"), " "),
     (re.compile(r"(?<![\w.])(\d{1,3}(?:,\d{3})*|\d+)(?:st|nd|rd|th)\b"), _ordinal),
     (
         re.compile(rf"(?P<number>{_NUMBER})(?P<things>(?=\s(?!(?:{_NOT_PLURAL})\b)[a-z]{{2,20}}s\b))?"),
@@ -90,6 +99,8 @@ UNITS = nouns("""
     t | ton
     lb lbs | pound
     oz | ounce
+    tsp | teaspoon
+    tbsp | tablespoon
     l L | liter
     ml mL | milliliter
     cl | centiliter
@@ -105,7 +116,6 @@ UNITS = nouns("""
     MHz | megahertz | megahertz
     GHz | gigahertz | gigahertz
     THz | terahertz | terahertz
-    B | byte
     kB KB | kilobyte
     MB | megabyte
     GB | gigabyte
@@ -115,7 +125,10 @@ UNITS = nouns("""
     MiB | mebibyte
     GiB | gibibyte
     TiB | tebibyte
-    kbps Kbps kbit | kilobit per second | kilobits per second
+    kbit | kilobit
+    Mbit | megabit
+    Gbit | gigabit
+    kbps Kbps | kilobit per second | kilobits per second
     Mbps | megabit per second | megabits per second
     Gbps | gigabit per second | gigabits per second
     fps | frame per second | frames per second
@@ -180,7 +193,7 @@ LEXICON = Lexicon(
         **{word: ".".join(word) + "." for word in _INITIALISMS if word not in ("AM", "PM")},
     },
     numbered={
-        "No.": "number", "no.": "number", "Nos.": "numbers", "nos.": "numbers", "№": "number", "Fig.": "figure",
+        "No.": "number", "Nos.": "numbers", "№": "number", "Fig.": "figure",
         "fig.": "figure", "Figs.": "figures", "Vol.": "volume", "vol.": "volume", "Ch.": "chapter", "ch.": "chapter",
         "Sec.": "section", "sec.": "section", "§": "section", "pp.": "pages", "p.": "page", "Eq.": "equation",
         "eq.": "equation", "#": "number", "ca.": "circa", "c.": "circa", "~": "about", "≈": "about",
@@ -210,7 +223,7 @@ LEXICON = Lexicon(
         "!=": "is not", "≠": "is not", "==": "equals", ">=": "at least", "≥": "at least", "<=": "at most",
         "≤": "at most", "±": "plus or minus", "≈": "is about", "=": "equals",
         "√": "the square root of", "∞": "infinity",
-        "∑": "the sum of", "∈": "in", "⇒": "implies", "&": "and", "+": "plus", "%": "percent", "°C": "degrees Celsius",
+        "∑": "the sum", "∈": "in", "⇒": "implies", "&": "and", "+": "plus", "%": "percent", "°C": "degrees Celsius",
         "°F": "degrees Fahrenheit", "°": "degrees", "§": "section", "©": "copyright", "€": "euros", "£": "pounds",
         "−": "minus", " < ": "is less than", " > ": "is greater than",
     },

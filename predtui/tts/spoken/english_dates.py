@@ -20,6 +20,7 @@ _YEAR = r"(?P<year>[12]\d{3})"
 _NOT_A_COUNT = r"(?![\w:%°]|[.,]\d|\s?(?:million|billion|percent|km|kg|am|pm|a\.m|p\.m)\b)"
 _HALF_DAY = r"(?P<half>[ap])\.?\s?(?P<dot>m\b\.?)"
 _BEFORE_DECADE = ("the ", "her ", "his ", "their ", "its ", "my ", "your ", "mid-", "late ", "early ")
+_OF_DECADES = "music|rock|pop|fashion|style|film|movie|song|hit|kid|disco|dance|design|hair"
 _SOME = "|".join(rf"(?<=\b{word})" for word in _BEFORE_DECADE)
 _VERSIONED = (
     "version|Version|release|Release|Python|Java|Ubuntu|Debian|Fedora|Node|Django|Rails|Kotlin|Swift|Ruby|PHP|Perl|"
@@ -112,6 +113,10 @@ def _digits(match: re.Match[str]) -> str:
     return plus + ", ".join(map(_words().digits, groups))
 
 
+def _hexadecimal(match: re.Match[str]) -> str:
+    return f"hex {' '.join(match[1].upper())}"
+
+
 def _version(match: re.Match[str]) -> str:
     words = _words()
     parts = match[0].split(".")
@@ -129,7 +134,8 @@ def _feet(match: re.Match[str]) -> str:
 
 RULES: tuple[Rule, ...] = (
     # 9am-5pm, 9-5pm, 9:30-17:00, May 5-7
-    (re.compile(r"(?<=\d[ap]m)\s?[-–]\s?(?=\d)|(?<=\d:\d\d)\s?[-–]\s?(?=\d{1,2}:\d\d)"), " to "),
+    (re.compile(r"(?:(?<=\d[ap]m)|(?<=\d\s[ap]m)|(?<=[ap]\.m\.)|(?<=\d(?:st|nd|rd|th)))\s?[-–]\s?(?=\d)"), " to "),
+    (re.compile(r"(?<=\d:\d\d)\s?[-–]\s?(?=\d{1,2}:\d\d)"), " to "),
     (re.compile(r"(?<=\d)\s?[-–]\s?(?=\d{1,2}(?::\d\d)?\s?[ap]\.?m\b)"), " to "),
     (re.compile(rf"\b{_MONTH}\s{_DAY}\s?[-–]\s?(?P<last>[12]\d|3[01]|0?[1-9])(?![\w:%°-])"), _days),
     # 2024-05-12T14:30, 1984-05-12
@@ -157,7 +163,8 @@ RULES: tuple[Rule, ...] = (
     ),
     (
         re.compile(
-            rf"(?<![\w:.,])(?P<hour>[01]?\d|2[0-4]):(?P<minute>[0-5]\d)(?P<second>(?!))?{_HALF_DAY}", re.IGNORECASE
+            rf"(?<![\w:.,])(?P<hour>[01]?\d|2[0-4])[:.](?P<minute>[0-5]\d)(?P<second>(?!))?\s?{_HALF_DAY}",
+            re.IGNORECASE,
         ),
         _time,
     ),
@@ -165,6 +172,7 @@ RULES: tuple[Rule, ...] = (
     # 1990s, '90s, in her 20s
     (re.compile(r"(?<![\w.,])['’]?([12]\d)(\d)0['’]?s\b"), _decade),
     (re.compile(rf"(?:(?<![\w.,])['’]|{_SOME})()([2-9])0['’]?s\b"), _decade),
+    (re.compile(rf"(?<![\w.,])()([2-9])0s(?=\s(?:{_OF_DECADES}))"), _decade),
     # +1 (555) 123-4567, 555-1234, call 911
     (re.compile(r"(?<![\w.,$€£])(?:\+\d{1,3}[\s.-]?)?\(\d{2,5}\)[\s.-]?\d{3,4}[\s.-]?\d{3,4}(?![\w-])"), _digits),
     (re.compile(r"(?<![\w.,$€£])\+\d{1,3}(?:[\s.-]?\d{2,5}){2,5}(?![\w-])"), _digits),
@@ -172,6 +180,8 @@ RULES: tuple[Rule, ...] = (
     (re.compile(r"(?<![\w.,$€£-])\d{3}-\d{4}(?![\w-])"), _digits),
     (re.compile(r"(?<=\b[Cc]all )\d{3}\b|(?<=\b[Dd]ial )\d{3}\b"), _digits),
     (re.compile(r"(?<![\w.,$€£-])\d{1,9}(?:-\d{1,9}){2,6}(?![\w-])"), _digits),
+    (re.compile(r"(?<![\w-])1-\d{3}-(?=[A-Z]{4})"), lambda match: f"{_digits(match)}, "),
+    (re.compile(r"\b0x([0-9a-fA-F]{1,16})\b"), _hexadecimal),
     # 192.168.0.1, v1.2.3, Python 3.11
     (re.compile(r"(?<![\w.,])\d{1,3}(?:\.\d{1,3}){3}(?![\w.]\d)(?!\w)"), _dotted),
     (re.compile(r"(?<![\w.])[vV]\.?(?=\d{1,4}\.\d)"), "version "),

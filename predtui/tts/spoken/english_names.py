@@ -55,6 +55,7 @@ RULES: tuple[Rule, ...] = (
     (re.compile(r"(?<=[a-z]\s)(?:Dr|St)\.(?!\s[A-Z]|\w)"), _road),
     (re.compile(r"(?<!\w)St\.?(?=\s[A-Z])"), "Saint"),
     (re.compile(r"(?<!\w)#(?=[A-Za-z]{2})"), "hashtag "),
+    (re.compile(r"\bWW(?=I{1,2}\b)"), "World War "),
     (re.compile(r"\b(World War)\s(I{1,3})\b"), _counted),
     (re.compile(rf"\b({_COUNTED})\s({_ROMAN})\b(?![.'’]\w|(?<=\sI)\s[a-z])"), _counted),
     (re.compile(rf"\b({_RULERS})\s({_ROMAN})\b(?!\w|(?<=\sI)\s[a-z])"), _ruler),

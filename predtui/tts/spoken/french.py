@@ -42,6 +42,10 @@ def _century(match: re.Match[str]) -> str:
     return NumberWords("fr").ordinal(str(roman(match[1])))
 
 
+def _numbered(match: re.Match[str]) -> str:
+    return f"{match[1]} {roman(match[2])}"
+
+
 _RULES: tuple[Rule, ...] = (
     (re.compile(r"(?<=\d)[\u00a0\u202f ](?=\d{3}(?!\d))"), ""),
     (re.compile(r"(?<![\w-])(?P<year>[12]\d{3})-(?P<month>0[1-9]|1[0-2])-(?P<day>[0-3]\d)(?![\w-])"), _date),
@@ -51,7 +55,10 @@ _RULES: tuple[Rule, ...] = (
     (re.compile(r"\b1er\b"), "premier"),
     (re.compile(r"\b1re\b"), "première"),
     (re.compile(r"(?<![\w.,])(\d{1,4})(?:e|ème)\b"), _ordinal),
-    (re.compile(r"\b([IVXL]{1,7})(?:e|ème)\b"), _century),
+    (re.compile(r"\b([IVX]{2,7})(?:e|ème)\b"), _century),
+    (re.compile(r"\b([VX])(?:e|ème)(?=\s(?:siècle|arrondissement|République))"), _century),
+    (re.compile(r"(\b[A-ZÉ][a-zéèêëïô]{2,20})\s([IVX]{2,7})\b"), _numbered),
+    (re.compile(r"\bv(?=\d{1,4}\.\d)"), "version "),
     (re.compile(r"(?<!\w)M\.(?=\s[A-ZÉÈÀ])"), "Monsieur"),
 )
 
@@ -133,6 +140,7 @@ LEXICON = Lexicon(
     power="puissance",
     squared={"2": "au carré", "3": "au cube"},
     fractions={
+        "24/7": "24 heures sur 24",
         "1/2": "un demi", "1/3": "un tiers", "2/3": "deux tiers", "1/4": "un quart", "3/4": "trois quarts",
     },
     fraction=lambda over, under: f"{over} sur {under}",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from predtui.tts.spelled import NumberWords
-from predtui.tts.spoken.lexicon import Lexicon, Rule, nouns
+from predtui.tts.spoken.english_names import roman
+from predtui.tts.spoken.lexicon import TELEPHONE, Lexicon, Rule, nouns, one_by_one
 
 MONTHS = [
     "Januar",
@@ -23,7 +24,7 @@ MONTHS = [
 ]
 _NOUNS = "Jahrhundert|Jahrhunderts|Weltkrieg|Weltkriegs|Klasse|Stock|Etage|Mal|Lebensjahr|Auflage|Bundesliga"
 COUNTED = f"{'|'.join(MONTHS)}|{_NOUNS}"
-_OBLIQUE = "am|vom|zum|beim|im|dem|den|des|der ersten|seit dem|bis zum|jeden|jedem"
+_OBLIQUE = "am|vom|zum|beim|im|dem|den|des|bis|ab|seit|jeden|jedem"
 
 
 def _words() -> NumberWords:
@@ -46,6 +47,19 @@ def _date(match: re.Match[str]) -> str:
     return f"{match['before'] or ''}{said}{ending} {MONTHS[int(match['month']) - 1]} {_words().year(match['year'])}"
 
 
+def _first_of_two(match: re.Match[str]) -> str:
+    return f"{_words().ordinal(match[1])}n {match[2]}"
+
+
+def _numbered(match: re.Match[str]) -> str:
+    return f"{match[1]} {roman(match[2])}"
+
+
+def _ruler(match: re.Match[str]) -> str:
+    stop = "." if match.end() == len(match.string) else ""
+    return f"{match[1]} der {_words().ordinal(str(roman(match[2])))}{stop}"
+
+
 def _year(match: re.Match[str]) -> str:
     return _words().year(match[0])
 
@@ -59,6 +73,11 @@ _BEFORE = rf"(?P<before>\b(?:{_OBLIQUE}|der|die|das)\s)?"
 _DAY, _MONTH, _YEAR = r"(?P<day>[0-3]?\d)", r"(?P<month>1[0-2]|0?[1-9])", r"(?P<year>[12]\d{3})"
 _A_COUNT = r"[\w,]|\.\d|\s?(?:%|°|€|\$|km\b|m\b|kg\b|g\b|Euro\b|Meter\b)"
 _RULES: tuple[Rule, ...] = (
+    (re.compile(rf"(?<![\d.])(\d{{1,2}})\.\s(bis|und|oder)(?=\s\d{{1,2}}\.\s(?:{COUNTED})\b)"), _first_of_two),
+    (re.compile(r"\b(Kapitel|Teil|Band|Akt|Artikel|Typ|Stufe|Klasse)\s([IVX]{1,7})\b"), _numbered),
+    (re.compile(r"(\b[A-ZÄÖÜ][a-zäöüß]{2,20})\s([IVX]{2,7})\b\.?"), _ruler),
+    (re.compile(r"\bv(?=\d{1,4}\.\d)"), "Version "),
+    (TELEPHONE, one_by_one),
     (re.compile(rf"{_BEFORE}(?<![\w-]){_YEAR}-(?P<month>0[1-9]|1[0-2])-(?P<day>[0-3]\d)(?![\w-])"), _date),
     (re.compile(rf"{_BEFORE}(?<![\d.]){_DAY}\.\s?{_MONTH}\.\s?{_YEAR}(?!\d)", re.IGNORECASE), _date),
     (re.compile(rf"{_BEFORE}(?<![\d.])(?P<day>\d{{1,2}})\.\s(?P<noun>{COUNTED})\b", re.IGNORECASE), _ordinal),
@@ -154,6 +173,7 @@ LEXICON = Lexicon(
     power="hoch",
     squared={"2": "zum Quadrat"},
     fractions={
+        "24/7": "vierundzwanzig sieben",
         "1/2": "ein halb", "1/3": "ein Drittel", "2/3": "zwei Drittel", "1/4": "ein Viertel", "3/4": "drei Viertel",
     },
     fraction=lambda over, under: f"{over} durch {under}",

@@ -12,9 +12,10 @@ Noun = tuple[str, str]
 """Of one, and of several."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Lexicon:
-    """The words of one language; of one that is not known there are none, and its engine reads what is written."""
+    """The words of one language, itself alone equal to itself; of one that is not known there are none, and its engine
+    reads what is written."""
 
     number: str = r"\d+(?:[.,]\d+)*"
     """A number, as a regular expression without groups."""
@@ -61,6 +62,14 @@ class Lexicon:
     """What is said for code that is not read out, with braces for its language."""
     scripts: Mapping[str, str] = field(default_factory=dict)
     """What is said for a text in another script, by Unicode's name of that."""
+
+
+TELEPHONE = re.compile(r"(?<![\w.,-])(?:\+\d{1,3}|0\d{1,5})(?:[\s/-]\d{2,8}){1,5}(?![\w-])")
+
+
+def one_by_one(match: re.Match[str]) -> str:
+    """Digits, in groups as they are written."""
+    return ", ".join(" ".join(group) for group in re.findall(r"[+\d]\d*", match[0]))
 
 
 def base(language: str) -> str:

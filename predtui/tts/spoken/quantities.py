@@ -11,9 +11,7 @@ _NATIONS = r"(?:US|CA|AU|NZ|HK|A|C|S)?"
 
 
 def said(text: str, words: Lexicon) -> str:
-    before, after, with_unit = _patterns(
-        words.number, words.to, *map(one_of, (words.currencies, words.units, words.scales))
-    )
+    before, after, with_unit = _patterns(words)
     if words.currencies:
         text = before.sub(lambda match: _money(match, words), text)
         text = after.sub(lambda match: _money(match, words), text)
@@ -21,9 +19,11 @@ def said(text: str, words: Lexicon) -> str:
 
 
 @lru_cache(maxsize=8)
-def _patterns(number: str, to: str, money: str, units: str, scales: str) -> tuple[re.Pattern[str], ...]:
-    scale = rf"(?:\s?(?P<scale>{scales})(?!\w))?"
-    until = rf"(?P<range>\s{to}\s(?:{money})?(?P<until>{number}))?"
+def _patterns(words: Lexicon) -> tuple[re.Pattern[str], ...]:
+    """Of an amount behind its sign, of one before it, and of a number with a unit."""
+    money, units, number = one_of(words.currencies), one_of(words.units), words.number
+    scale = rf"(?:\s?(?P<scale>{one_of(words.scales)})(?!\w))?"
+    until = rf"(?P<range>\s{words.to}\s(?:{money})?(?P<until>{number}))?"
     each = r"(?:/(?P<each>[A-Za-zµ]{1,12})(?P<square>\^[23])?(?!\w))?"
     return (
         re.compile(rf"(?<!\w){_NATIONS}(?P<unit>{money})\s?(?P<number>{number}){until}{scale}{each}"),
@@ -31,7 +31,8 @@ def _patterns(number: str, to: str, money: str, units: str, scales: str) -> tupl
             rf"(?<![\w.,])(?P<number>{number})(?P<range>(?P<until>(?!)))?{scale}\s?(?P<unit>{money})(?!\w){each}"
         ),
         re.compile(
-            rf"(?<![\w.,])(?P<number>{number})(?P<join>[\s-]?)(?P<unit>{units})(?P<power>\^[23])?(?!\w|\^){each}"
+            rf"(?<![\w.,])(?<![A-Za-z]-)(?P<number>{number})(?P<join>[\s-]?)(?P<unit>{units})(?P<power>\^[23])?"
+            rf"(?!\w|\^){each}(?:\.(?=\s[a-z]))?"
         ),
     )
 
@@ -48,6 +49,7 @@ def _money(match: re.Match[str], words: Lexicon) -> str:
     whole, _, hundredths = number.rpartition(words.point) if words.point in number else (number, "", "")
     if small is None or len(hundredths) != 2:
         return f"{words.say(number)} {_counted(unit, number)}{each}"
+    whole = whole or "0"
     amount = f"{words.say(whole)} {_counted(unit, whole)}"
     if not int(hundredths):
         return f"{amount}{each}"
@@ -63,7 +65,7 @@ def _measure(match: re.Match[str], words: Lexicon) -> str:
         return f"{words.say(number)}-{unit[0]}"
     name = _counted(unit, number)
     if match["power"]:
-        name = words.powers[match["power"][1:]].format(name)
+        name = _powered(words.powers[match["power"][1:]], name)
     return f"{words.say(number)} {name}{_each(match, words)}"
 
 
@@ -73,7 +75,12 @@ def _each(match: re.Match[str], words: Lexicon) -> str:
         return ""
     name = words.units.get(match["each"], (match["each"],))[0]
     powers = words.per_power or words.powers
-    return f" {words.per} " + (powers[match["square"][1:]].format(name) if match["square"] else name)
+    return f" {words.per} " + (_powered(powers[match["square"][1:]], name) if match["square"] else name)
+
+
+def _powered(template: str, name: str) -> str:
+    """A unit that becomes part of a longer word is written small."""
+    return template.format(name.lower() if template[:1].isupper() else name)
 
 
 def _counted(noun: Noun, number: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from predtui.tts.spoken.english_names import roman
-from predtui.tts.spoken.lexicon import Lexicon, Rule, nouns
+from predtui.tts.spoken.lexicon import TELEPHONE, Lexicon, Rule, nouns, one_by_one
 
 MONTHS = [
     "enero",
@@ -32,7 +32,7 @@ def _clock(match: re.Match[str]) -> str:
     return f"{int(match[1])}{' y ' if minute else ' en punto'}{minute}"
 
 
-def _century(match: re.Match[str]) -> str:
+def _numbered(match: re.Match[str]) -> str:
     return f"{match[1]} {roman(match[2])}"
 
 
@@ -41,7 +41,10 @@ _RULES: tuple[Rule, ...] = (
     (re.compile(r"(?<![\w-])(?P<year>[12]\d{3})-(?P<month>0[1-9]|1[0-2])-(?P<day>[0-3]\d)(?![\w-])"), _date),
     (re.compile(r"(?<![\w/.])(?P<day>[0-3]?\d)[/.](?P<month>1[0-2]|0?[1-9])[/.](?P<year>[12]\d{3})(?![\w/])"), _date),
     (re.compile(r"(?<![\w:.,])([01]?\d|2[0-4]):([0-5]\d)(?![\w:])"), _clock),
-    (re.compile(r"\b([Ss]iglo|[Cc]apítulo)\s([IVXL]{1,7})\b"), _century),
+    (re.compile(r"\b([Ss]iglo|[Cc]apítulo)\s([IVXL]{1,7})\b"), _numbered),
+    (re.compile(r"(\b[A-ZÁÉÍÓÚ][a-záéíóúñ]{2,20})\s([IVX]{2,7})\b"), _numbered),
+    (re.compile(r"\bv(?=\d{1,4}\.\d)"), "versión "),
+    (TELEPHONE, one_by_one),
 )
 
 _EURO, _CENT = ("euro", "euros"), ("céntimo", "céntimos")
@@ -116,6 +119,7 @@ LEXICON = Lexicon(
     power="elevado a",
     squared={"2": "al cuadrado", "3": "al cubo"},
     fractions={
+        "24/7": "24 horas",
         "1/2": "un medio", "1/3": "un tercio", "2/3": "dos tercios", "1/4": "un cuarto", "3/4": "tres cuartos",
     },
     fraction=lambda over, under: f"{over} partido por {under}",
