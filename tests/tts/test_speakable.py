@@ -81,7 +81,11 @@ def test_a_text_of_any_length_is_read_in_time(piece: str) -> None:
     speakable(piece * 50_000)
 
 
-@given(st.lists(st.sampled_from([one for one in ENGLISH if len([*sentences(one, complete=True)]) == 1]), max_size=5))
+SINGLE = [one for one in ENGLISH if len([*sentences(one, complete=True)]) == 1 and one != "42."]
+"""A number alone may be that of an item, and waits for what follows."""
+
+
+@given(st.lists(st.sampled_from(SINGLE), max_size=5))
 def test_sentences_end_between_cases_and_not_within_them(chosen: list[str]) -> None:
     whole = "\n\n".join(chosen)
     assert [one.strip() for one in sentences(whole, complete=True)] == chosen
