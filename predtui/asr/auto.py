@@ -103,9 +103,6 @@ class AutoRecognizer:
         for special, recognizer in ((True, self._special), (False, self._general)):
             self._said[special] = recognizer.feed(pcm, voiced) or self._said[special]
         said = self._said[self._sure]
-        if not self._special.keeps_up and not self._sure:
-            self._chosen, self._left = self._general, True
-            return self._said[False]
         believed = self._decided() if self._heard >= self._look else None
         if believed is None:
             return Hypothesis("", joined((said.stable, said.tentative)), said.unfinished)
@@ -113,10 +110,12 @@ class AutoRecognizer:
         return self._said[believed]
 
     def _decided(self) -> bool | None:
-        """Whether the special one goes on alone, by the sound so far and nothing else; None in doubt."""
-        probability = self._special.sureness()
+        """Whether the special one goes on alone, by the sound so far and nothing else; None in doubt. One that does not
+        keep up is left, unless it has been sure."""
+        self._left = not self._special.keeps_up and not self._sure
+        probability = None if self._left else self._special.sureness()
         if probability is None:
-            return None
+            return False if self._left else None
         if abs(probability - SURE) < DOUBT and self._look < LATEST_SECONDS:
             self._look += AGAIN_SECONDS
             return None

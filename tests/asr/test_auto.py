@@ -104,12 +104,12 @@ def test_one_that_does_not_keep_up_is_left_unless_it_is_known_to_be_right(surene
     special, general = Scripted("s", [sureness]), Scripted("g", [None])
     special.keeps_up = False
     recognizer = AutoRecognizer(special, general)
-    for _ in range(20):
+    for _ in range(150):
         recognizer.feed(FRAME, True)
-    assert recognizer.finish().stable.split() == [f"{name}{index}" for index in range(20)]
+    assert recognizer.finish().stable.split() == [f"{name}{index}" for index in range(150)]
     assert special.finished == (name == "s")
     assert ("lighter" in recognizer.summary()) == (name == "g")
-    assert special.frames == (20 if name == "s" else 1)
+    assert special.frames == (150 if name == "s" else round(DECIDED_SECONDS / SECONDS))
 
 
 @given(

@@ -132,8 +132,9 @@ class FlowRecognizer:
             self._take(outcome)
 
     def _take(self, outcome: Outcome) -> None:
-        self._stream.words.rounds = self._pacing.agreeing(self._stream.length)
-        self._stream.take(outcome.round.snapshot, outcome.heard)
+        stream = self._stream
+        stream.words.rounds = self._pacing.agreeing(stream.length, stream.full)
+        stream.take(outcome.round.snapshot, outcome.heard)
 
     def _round(self, snapshot: Snapshot, ended: bool) -> Round:
         one = Round(snapshot, self._stream.reference(snapshot), ended, self._pacing.beam)
@@ -156,9 +157,10 @@ class FlowRecognizer:
     def _done(self, outcome: Outcome) -> Outcome:
         """The same with what can be believed of its words."""
         snapshot = outcome.round.snapshot
-        self._pacing.took(snapshot.end - snapshot.start, outcome.seconds)
+        sound = snapshot.end - snapshot.start
+        self._pacing.took(sound, outcome.seconds)
         self.tally.add(outcome.seconds, outcome.gflops, outcome.heard.effort)
         self.log_probability = outcome.heard.mean_logprob
-        outcome = replace(outcome, heard=believed(outcome.heard))
+        outcome = replace(outcome, heard=believed(outcome.heard, self._options.believable(sound)))
         self._final.done(outcome)
         return outcome

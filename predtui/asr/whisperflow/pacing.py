@@ -47,8 +47,9 @@ class Pacing:
         once, and no more, tells of a moment and not of the machine."""
         return min(self._rates, default=0.0) * (sound + _AROUND) <= LONGEST_SECONDS
 
-    def agreeing(self, sound: float) -> int:
-        """How many rounds have to agree on a word in so much ``sound``; one, where no other is made over it."""
-        if not self.pays(sound):
+    def agreeing(self, sound: float, full: bool) -> int:
+        """How many rounds have to agree on a word in so much ``sound``; one, where the buffer is ``full`` and no other
+        is made over it."""
+        if full and not self.pays(sound):
             return 1
         return min(self._rounds, 2) if self.step >= FAR_SECONDS else self._rounds

@@ -5,6 +5,7 @@ Runs on whichever thread it is called from. Must not know when rounds are made, 
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -29,7 +30,8 @@ class FlowOptions:
     one. ``tail``: samples after every sound, the hush word; ``pad_to``: frames to pad to, 0 for none; ``pad_last_to``:
     those of a round over a sound that has ended, which may be the last word on it. ``pipelined``: encoding and decoding
     are two executors, the first of which decodes ``exchange`` tokens before it hands over (section 4.3.2);
-    ``measured``: seconds that a round over half a second took, 0 if that is not known."""
+    ``measured``: seconds that a round over half a second took, 0 if that is not known. ``least``: mean log-probability
+    below which a round over half a second or more has understood nothing."""
 
     step: float = AsrSettings().step
     buffer: float = 15.0
@@ -44,10 +46,15 @@ class FlowOptions:
     pipelined: bool = False
     exchange: int = 0
     measured: float = 0.0
+    least: float = -math.inf
 
     def padding(self, ended: bool) -> int:
         """Frames to pad to, where the sound has ``ended`` and where it has not."""
         return max(self.pad_to, self.pad_last_to) if ended else self.pad_to
+
+    def believable(self, seconds: float) -> float:
+        """The mean log-probability that a round over so much sound has at least, where it has understood anything."""
+        return self.least if seconds >= 0.5 else -math.inf
 
     def final(self, ended: bool) -> bool:
         """Whether a round hears a sound, that has ``ended`` or not, as the last round would."""

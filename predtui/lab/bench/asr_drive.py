@@ -94,7 +94,7 @@ class _Virtual:
         """The words of the rounds that are written by second ``until``."""
         while self._waiting and self._waiting[0][0] <= until:
             done, snapshot, heard = self._waiting.popleft()
-            self._stream.words.rounds = self._pacing.agreeing(self._stream.length)
+            self._stream.words.rounds = self._pacing.agreeing(self._stream.length, self._stream.full)
             self._stream.take(snapshot, heard)
             self._outcome.note(self._stream.hypothesis(True).stable, done)
 
@@ -128,7 +128,8 @@ class _Virtual:
         heard = job.result()
         over = self._spent()
         self._outcome.tally.add(over - begun, encoded.gflops, heard.effort)
-        return believed(heard), between - begun, over - between
+        heard = believed(heard, options.believable(snapshot.end - snapshot.start))
+        return heard, between - begun, over - between
 
 
 def fed(recognizer: Recognizer, recording: Recording, real: bool) -> Outcome:

@@ -48,6 +48,7 @@ BENCHES = Registry(
                 "DuoDecoding's tables and figures: decoders side by side on the same models.",
             ),
             ("asr", "asr", "WhisperFlow's tables and figures: ways to stream the same Whisper, side by side."),
+            ("noise", "wordless", "Silence, noises, music, a babble of voices: which recogniser hears words in them?"),
             ("remote", "remote", "PredGen over requests: what it brings and what it costs real servers."),
             ("hybrid", "hybrid", "A draft here for a model behind a network: streamed or drafted, by the way there."),
             ("zonos", "zonos", "What Zonos costs on this machine: ms per frame, time to the first chunk, memory."),

@@ -164,15 +164,16 @@ def test_one_moment_of_load_does_not_end_the_rounds_and_two_do() -> None:
     assert pacing.pays(5.0)
     pacing.took(2.5, 5.0)
     assert not pacing.pays(5.0)
-    assert pacing.agreeing(5.0) == 1
+    assert pacing.agreeing(5.0, full=True) == 1
+    assert pacing.agreeing(5.0, full=False) == 2
     pacing.took(3.0, 0.03)
     assert pacing.pays(5.0)
-    assert pacing.agreeing(5.0) == 3
+    assert pacing.agreeing(5.0, full=True) == 3
 
 
 def test_rounds_far_apart_agree_sooner() -> None:
     pacing = Pacing(0.16, 5, 3)
     pacing.took(2.0, FAR_SECONDS)
-    assert pacing.agreeing(2.0) == 2
-    assert Pacing(FAR_SECONDS, 5, 3).agreeing(1.0) == 2
+    assert pacing.agreeing(2.0, full=False) == 2
+    assert Pacing(FAR_SECONDS, 5, 3).agreeing(1.0, full=True) == 2
     assert np.isclose(pacing.step, FAR_SECONDS / SHARE)
