@@ -25,8 +25,11 @@ _CLOSING = r"\"'”’»)\]*_」』】》〉）］"
 _THAI = "\u0e01-\u0e2e\u0e30-\u0e45\u0e47-\u0e4e\u0e81-\u0eae\u0eb0-\u0ec4\u0ec8-\u0ecd"
 """Thai and Lao, which end sentences with a space: all but the marks that repeat and abbreviate."""
 _GREEK = "\u0370-\u03ff\u1f00-\u1fff"
+_PICTURES = "\u2600-\u27bf\u2b50\U0001f000-\U0001faff\u200d\ufe0f"
+"""Behind a mark on the same line, they belong to the sentence that it ends."""
 _END = re.compile(
-    rf"(?P<mark>[{_SOFT}]+|(?<=[{_GREEK}])[;\u037e])(?P<close>[{_CLOSING}“‘›]*)(?P<gap>\s+)(?=\S)"
+    rf"(?P<mark>[{_SOFT}]+|(?<=[{_GREEK}])[;\u037e])(?P<close>[{_CLOSING}“‘›]*)(?P<pictures>(?:[ \t]*[{_PICTURES}])*)"
+    rf"(?P<gap>\s+)(?:(?=[^\s{_PICTURES}])|(?<=\n)(?=\S))"
     rf"|(?P<hard>[{_SOFT}]*(?:[{_HARD}]|(?<!\d)．)[{_SOFT}{_HARD}．]*[{_CLOSING}]*)(?=[^{_SOFT}{_HARD}．{_CLOSING}])"
     rf"|(?<=[{_THAI}])(?P<space>\s+)(?=[{_THAI}])"
 )
@@ -88,7 +91,7 @@ def sentence_end(text: str, start: int = 0, complete: bool = False) -> int:
         return _code_end(text, fence, complete)
     longest, block = _too_long(text, start), _block(text, start)
     for match in _END.finditer(text, start):
-        end = match.end("close") if match["mark"] else match.end("hard") if match["hard"] else match.start("space")
+        end = match.end("pictures") if match["mark"] else match.end("hard") if match["hard"] else match.start("space")
         if 0 <= longest < end or 0 <= block < end:
             break
         if match["mark"] == "." and (item := _next_item(text[start : match.end("mark")])):
@@ -204,13 +207,15 @@ def _ends(text: str, match: re.Match[str], start: int, complete: bool) -> bool:
     if match["space"]:
         return len(_LETTER.findall(text, start, match.start())) >= SPACED
     mark, following = match["mark"], text[match.end() :]
+    if match["pictures"]:
+        return True
     if match["hard"]:
         return True
     if match["close"] and following[0].islower():
         return False
     if "…" in mark or "..." in mark:
         return False
-    return mark != "." or not _abbreviates(text[start : match.start("gap")], following, complete)
+    return mark != "." or not _abbreviates(text[start : match.end("close")], following, complete)
 
 
 def _abbreviates(sentence: str, following: str, complete: bool) -> bool:

@@ -81,6 +81,7 @@ from predtui.text import (
         ["Here is code:", "\n```python\nprint('a. B')\n\nx = 1. \n```", "\nDone.", " Bye."],
         ["~~~\na. B\n```\nc. D"],
         ["```ab``` is code.", " It is."],
+        ["Great! 😊", " Let me help. ✅", "\n🍎 An apple.", " Bye! 👋🏽"],
         ["No end here"],
     ],
 )
@@ -104,7 +105,27 @@ text = st.text(alphabet="abI .?!…\"'()1,eg\nU", max_size=50)
 ANY = 'aIoOktbr 13..?!…"”()。」．।؟۔։;δภาษไทยๆฯ法国，、ー่\n'
 blocks = st.lists(
     st.sampled_from(
-        ["1.", "2.", " ", "\n", "\n\n", "```", "`", "~~~", "- ", "# ", "**", "foo", "Bar", ".", "e.g.", "a", "!", "。"]
+        [
+            "1.",
+            "2.",
+            " ",
+            "\n",
+            "\n\n",
+            "```",
+            "`",
+            "~~~",
+            "- ",
+            "# ",
+            "**",
+            "😊",
+            "foo",
+            "Bar",
+            ".",
+            "e.g.",
+            "a",
+            "!",
+            "。",
+        ]
     ),
     max_size=14,
 ).map("".join)

@@ -50,11 +50,11 @@ class Synthesizer(Protocol):
 
 @runtime_checkable
 class Speaker(Protocol):
-    """A synthesiser that tells what its texts are to be; one that does not is taken to speak American English."""
+    """A synthesiser that tells what its texts are to be; one that does not speaks what ``tts.language`` names."""
 
     language: str
     """What it speaks, as eSpeak NG names it: "en-us", "de"."""
-    phonemes: bool
+    espeak_phonemes: bool
     """Whether ``[[...]]`` in a text are eSpeak NG's phonemes to it. Only what the user has respelt has them."""
 
 

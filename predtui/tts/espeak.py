@@ -107,7 +107,7 @@ class EspeakSynthesizer:
     """Synthesizer over eSpeak NG. ``voice`` as `espeak-ng --voices` names them, ``rate`` in words per minute,
     ``pitch`` 0..100. Raises PredtuiError for an unknown voice or a missing library."""
 
-    phonemes = True
+    espeak_phonemes = True
 
     def __init__(self, voice: str = "en-us", rate: int = 175, pitch: int = 50) -> None:
         self._library, self.rate = open_library()

@@ -7,20 +7,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from predtui.settings import TtsSettings
 from predtui.tts.base import Speaker, Synthesizer
 from predtui.tts.pronunciations import Pronunciations, read
 from predtui.tts.speakable import speakable
 
-LANGUAGE = "en-us"
-"""Of an engine that tells of none."""
+LANGUAGE = TtsSettings().language
 
 
 class Script:
     """Sentences as they are to be said. ``file``: the user's pronunciations, if any; it is read anew where it has
-    changed."""
+    changed. ``language``: of engines that tell of none."""
 
-    def __init__(self, file: Path | None = None) -> None:
-        self._file = file
+    def __init__(self, file: Path | None = None, language: str = LANGUAGE) -> None:
+        self._file, self._language = file, language
         self._read_at = -1
         self._words = Pronunciations()
 
@@ -34,8 +34,10 @@ class Script:
 
     def text(self, sentence: str, engine: Synthesizer) -> str:
         """What ``engine`` is to say for ``sentence``."""
-        language, phonemes = (engine.language, engine.phonemes) if isinstance(engine, Speaker) else (LANGUAGE, False)
-        return speakable(sentence, language, self._words if phonemes else self._words.without_phonemes())
+        if not isinstance(engine, Speaker):
+            return speakable(sentence, self._language, self._words.without_phonemes())
+        words = self._words if engine.espeak_phonemes else self._words.without_phonemes()
+        return speakable(sentence, engine.language, words)
 
 
 def _changed(file: Path) -> int:

@@ -20,7 +20,7 @@ _PIECE = 2000
 _PRIVATE = re.compile("[\ue000-\uf8ff]")
 """Stands for words that the user's file respells."""
 _FENCE = re.compile(r"(?m)^ {0,3}(?:```|~~~)")
-_UNSAID = re.compile(r"[*`\\{}\[\]<>|•◦▪●_\u200b]+|\^(?!\d)")
+_UNSAID = re.compile(r"[*`\\{}\[\]<>|•◦▪●_\u200b]+|\^(?!\d)|\$(?!\s?\d)")
 _GAPS = re.compile(r"\s+")
 _BEFORE_MARK = re.compile(r"\s+(?=[,.;:!?](?:\s|$))")
 _MARKS_DOUBLED = re.compile(r"(?<=[,;:])[\s,;:]*[,;:]")

@@ -225,4 +225,6 @@ def synthesizer(options: TtsSettings) -> Synthesizer:
 def create(options: TtsSettings) -> TtsStage:
     """The stage of the settings; eSpeak NG stands in for any other engine."""
     spare = None if options.engine == SPARE else lambda: synthesizer(replace(options, engine=SPARE))
-    return TtsStage(lambda: synthesizer(options), spare, options.ahead, options.memory, Script(user_file()))
+    return TtsStage(
+        lambda: synthesizer(options), spare, options.ahead, options.memory, Script(user_file(), options.language)
+    )

@@ -16,6 +16,7 @@ def test_a_sentence_is_said_in_the_language_of_the_voice() -> None:
     assert script.text("5 km", EspeakSynthesizer("German")) == "5 Kilometer"
     assert script.text("5 km", EspeakSynthesizer("en-us")) == "five kilometers"
     assert script.text("5 km", Mute()) == "five kilometers"
+    assert Script(language="de").text("5 km", Mute()) == "5 Kilometer"
 
 
 def test_phonemes_reach_the_engine_that_takes_them_alone(tmp_path: Path) -> None:

@@ -19,16 +19,18 @@ if TYPE_CHECKING:
 
 _TAG = re.compile(r"</?[a-zA-Z][\w-]{0,20}(?:\s[^<>]{0,200})?/?>")
 _LATEX = (
-    (re.compile(r"\\[dt]?frac\{([^{}]{1,40})\}\{([^{}]{1,40})\}"), r"\1/\2"),
+    (re.compile(r"(?<=[\w})]) - (?=[^\n$]{1,200}(?:\\\)|\\\]|\$\$))"), " − "),
+    (re.compile(r"\^\{(-?\w{1,9})\}"), r"^\1"),
     (re.compile(r"\\sqrt\{([^{}]{1,40})\}"), r"√\1"),
+    (re.compile(r"\\[dt]?frac\{(\d{1,3})\}\{(\d{1,3})\}"), r"\1/\2"),
+    (re.compile(r"\\[dt]?frac\{([^{}]{1,60})\}\{([^{}]{1,60})\}"), r"\1 ÷ \2"),
     (re.compile(r"\\(?:text|mathrm|mathbf)\{([^{}]{0,80})\}"), r"\1"),
     (re.compile(r"\\(?:times|cdot)\b"), "×"),
     (re.compile(r"\\(?:approx)\b"), "≈"),
     (re.compile(r"\\(?:leq?)\b"), "≤"),
     (re.compile(r"\\(?:geq?)\b"), "≥"),
     (re.compile(r"\\pm\b"), "±"),
-    (re.compile(r"\\[()\[\]]"), " "),
-    (re.compile(r"\^\{(-?\w{1,9})\}"), r"^\1"),
+    (re.compile(r"\\[()\[\]]|\$\$"), " "),
 )
 _TASK = re.compile(r"^\[[ xX]\]\s")
 _NOTE = re.compile(r"\[\^\w{1,20}\]|(?<=\w)\[\d{1,3}\]")

@@ -60,7 +60,7 @@ class Manner:
 class ZonosSynthesizer:
     """``Synthesizer`` over a loaded network and codec."""
 
-    phonemes = False
+    espeak_phonemes = False
 
     def __init__(
         self, model: ZonosModel, codec: Codec, manner: Manner, sampling: SamplingOptions, step: Step | None = None
