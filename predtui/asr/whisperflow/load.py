@@ -49,7 +49,7 @@ def load(settings: AsrSettings) -> tuple[WhisperModel, FlowOptions]:
     window, which is slower and never wrong. Raises PredtuiError where there is no such model."""
     language = code(settings.language)
     folder = find_model(settings)
-    model = WhisperModel(folder, settings.threads or 1, language)
+    model = WhisperModel(folder, settings.threads or 1, language, hotwords=settings.hotwords)
     hush = find_hush(folder)
     options = FlowOptions(
         step=settings.step,

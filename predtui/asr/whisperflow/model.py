@@ -88,9 +88,12 @@ class DecodeJob:
 class WhisperModel:
     """The model of a CTranslate2 folder with a ``tokenizer.json``; ``hush``: samples that end every sound."""
 
-    def __init__(self, folder: Path, threads: int = 1, language: str = "en", device: str = "auto") -> None:
-        """``threads``: of all numeric libraries of this process, of which the last load sets the number. Raises
-        PredtuiError where the folder is no such model."""
+    def __init__(
+        self, folder: Path, threads: int = 1, language: str = "en", device: str = "auto", hotwords: str = ""
+    ) -> None:
+        """``hotwords``: words that may be said, if its context has room for them; ``threads``: of all numeric libraries
+        of this process, of which the last load sets the number. Raises PredtuiError where the folder is no such model.
+        """
         import ctranslate2
         from tokenizers import Tokenizer
 
@@ -110,6 +113,7 @@ class WhisperModel:
             ) from error
         limit(threads)
         self._tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self._hotwords = self._tokens(hotwords)
         self._shapes = ct2_weights.shapes(folder)
         self.mels = self._shapes["encoder/conv1/weight"][1]
         self._widening = band.find(folder, self.mels)
@@ -193,11 +197,17 @@ class WhisperModel:
         return float(2 * (convolutions + layers * layer) / 1e9)
 
     def _previous(self, prompt: str) -> tuple[int, ...]:
+        """The hotwords, in half of the room at most, and the newest of ``prompt``, as far as there is room."""
         room = max(0, min(PROMPT_TOKENS, self._context - LONGEST_TOKENS - len(self._sot_sequence) - 1))
-        tokens: list[int] = (
-            self._tokenizer.encode(f" {prompt}", add_special_tokens=False).ids if prompt and room else []
+        known = self._hotwords[: room // 2]
+        tokens = [*known, *_last(self._tokens(prompt), room - len(known))]
+        return (self._vocabulary["<|startofprev|>"], *tokens) if tokens else ()
+
+    def _tokens(self, text: str) -> list[int]:
+        found: list[int] = (
+            self._tokenizer.encode(f" {text.strip()}", add_special_tokens=False).ids if text.strip() else []
         )
-        return (self._vocabulary["<|startofprev|>"], *tokens[-room:]) if tokens else ()
+        return found
 
     def _make_sot_sequence(self, folder: Path, language: str) -> tuple[int, ...]:
         """Start, with the language where the model knows several, and no timestamps. Raises PredtuiError where it does
@@ -267,3 +277,7 @@ class WhisperModel:
     def _begins(self, token: int) -> bool:
         spelled = self._tokenizer.id_to_token(token)
         return spelled.startswith("Ġ") or (not spelled.isascii() and unspaced(self._tokenizer.decode([token])[:1]))
+
+
+def _last(tokens: list[int], count: int) -> list[int]:
+    return tokens[-count:] if count else []

@@ -14,7 +14,7 @@ torch = pytest.importorskip("torch")
 from predtui.asr.whisperflow import ct2_weights  # noqa: E402
 from predtui.asr.whisperflow.decoder import Cache, CrossAttention, NumpyDecoder  # noqa: E402
 from predtui.asr.whisperflow.inference import Inference  # noqa: E402
-from predtui.asr.whisperflow.model import WhisperModel  # noqa: E402
+from predtui.asr.whisperflow.model import LONGEST_TOKENS, PROMPT_TOKENS, WhisperModel  # noqa: E402
 from predtui.asr.whisperflow.search import Rules, Search  # noqa: E402
 from predtui.asr.whisperflow.timing import token_times, warp  # noqa: E402
 from predtui.errors import PredtuiError  # noqa: E402
@@ -190,6 +190,25 @@ def test_folders_that_are_no_model_are_named(tmp_path: Path, folder: Path) -> No
         ct2_weights.read(tmp_path)
     with pytest.raises(PredtuiError, match=r"no token <\|xx"):
         _multilingual(folder, "xx")
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(0, 400), st.text("abc ", max_size=300), st.text("xyz ", max_size=300))
+def test_hotwords_and_the_newest_of_the_text_before_share_the_room(
+    folder: Path, context: int, hotwords: str, prompt: str
+) -> None:
+    model = WhisperModel(folder, hotwords=hotwords)
+    model._context = context
+    model._vocabulary = {**model._vocabulary, "<|startofprev|>": -1}
+    room = max(0, min(PROMPT_TOKENS, context - LONGEST_TOKENS - len(model._sot_sequence) - 1))
+    known, before = model._tokens(hotwords), model._tokens(prompt)
+    previous = model._previous(prompt)
+    assert len(previous) <= room + 1
+    if not room:
+        assert previous == ()
+    elif known or before:
+        told = known[: room // 2]
+        assert previous == ((-1, *told, *before[max(0, len(before) - room + len(told)) :]) if told or before else ())
 
 
 def _multilingual(folder: Path, language: str) -> None:
