@@ -342,6 +342,21 @@ RECOGNISERS = Registry(
 SYNTHESISERS = Registry(
     "synthesiser",
     Entry("espeak", "predtui.tts.espeak:create", "eSpeak NG, in every install", check="predtui.tts.espeak:check"),
+    Entry("kokoro", "predtui.tts.kokoro:create", "Kokoro, a natural voice on a CPU", check="predtui.tts.kokoro:check"),
+    Entry(
+        "supertonic",
+        "predtui.tts.supertonic:create",
+        "Supertonic, very fast on a CPU; wants the extra supertonic",
+        check="predtui.tts.supertonic:check",
+        package="supertonic",
+    ),
+    Entry(
+        "piper",
+        "predtui.tts.piper:create",
+        "Piper, small voices in many languages; wants the extra piper, which is GPL",
+        check="predtui.tts.piper:check",
+        package="piper-tts",
+    ),
     Entry("zonos", "predtui.tts.zonos.engine:create", "Zonos, a neural voice", check="predtui.tts.zonos.engine:check"),
     Entry("none", "predtui.tts.mute:create", "replies are read, not heard"),
 )

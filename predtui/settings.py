@@ -185,16 +185,17 @@ class AsrSettings:
 @dataclass(frozen=True, slots=True)
 class TtsSettings:
     engine: str = option("espeak", "the synthesiser", ideas=SYNTHESISERS, flag="tts")
-    voice: str = option("en-us", "voice name of eSpeak NG")
+    voice: str = option("en-us", "the voice: of eSpeak NG, or another synthesiser's by its own name")
     rate: int = option(175, "speaking rate in words per minute (80 to 450)", least=80, most=450)
     pitch: int = option(50, "pitch of eSpeak NG, 0 to 100", least=0, most=100)
     ahead: int = option(17, "chunks of a sentence synthesised before it is committed", least=0)
     memory: int = option(512, "MB that sentences synthesised ahead may take", least=0)
-    model: str = option("Zyphra/Zonos-v0.1-transformer", "Zonos: a folder, or a name in the local cache")
+    model: str = option("", "the network of a neural voice: a folder, a file or a name; empty: the usual one")
+    threads: int = option(2, "CPU threads of Kokoro, Piper and Supertonic", least=1)
     codec: str = option("descript/dac_44khz", "Zonos: folder or name of its codec, DAC at 44.1 kHz")
     speaker: str = option("", "Zonos: a voice of predtui voices, or a .safetensors file; empty: the model's own")
     encoder: str = option("Zyphra/Zonos-v0.1-speaker-embedding", "Zonos: folder or name of its speaker encoder")
-    language: str = option("en-us", "Zonos: language, as eSpeak NG names it")
+    language: str = option("en-us", "Zonos, Supertonic: language, as eSpeak NG names it")
     emotion: str = option("", 'Zonos: weights, as "happiness=0.6 neutral=0.4"; empty: calm')
     pitch_std: float = option(
         20.0, "Zonos: variation of the pitch in Hz (20 to 45 is normal speech)", least=0, most=400

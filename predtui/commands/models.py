@@ -43,7 +43,7 @@ def list_() -> None:
         print(f"\n  {KINDS[kind]}")
         for one in entries:
             mark, memory = "●" if pulled(one.name) else " ", f"{one.memory / 1000:.1f} GB of memory"
-            print(f"  {mark} {one.name:<14} {one.megabytes:>6,} MB  {memory}, {one.licence}; {one.languages}")
+            print(f"  {mark} {one.name:<15} {one.megabytes:>6,} MB  {memory}, {one.licence}; {one.languages}")
             print(f"    {one.good}")
 
 
@@ -209,6 +209,8 @@ def _option(offer: Offer) -> str:
     if proposal := proposals().get(offer.model):
         return proposal.option
     names = (*offer.here, *(file.path.name for file in offer.files))
+    if any(name.endswith(".onnx") for name in names):
+        return f"--tts-model {offer.model}"
     engine = "" if any(name.lower().endswith(".gguf") for name in names) else "--engine torch "
     return f"{engine}--model {offer.model}"
 

@@ -15,7 +15,7 @@ KINDS = {"llm": "language models", "asr": "recognisers", "tts": "voices"}
 @dataclass(frozen=True, slots=True)
 class Proposal:
     """``source``: as ``predtui models pull`` takes it; ``megabytes``: of its files, about, in 10^6 bytes; ``memory``:
-    that it takes at work, about, likewise."""
+    that it takes at work, about, likewise; ``engine``: what speaks with it, of a voice."""
 
     name: str
     kind: str
@@ -25,11 +25,12 @@ class Proposal:
     licence: str
     languages: str
     good: str
+    engine: str = ""
 
     @property
     def option(self) -> str:
         """What names it on the command line."""
-        flags = {"llm": "--model", "asr": "--asr-model", "tts": "--tts-model"}
+        flags = {"llm": "--model", "asr": "--asr-model", "tts": f"--tts {self.engine} --tts-model"}
         return f"{flags[self.kind]} {self.name}"
 
 

@@ -22,6 +22,7 @@ from predtui.models.download import Download, Report, Token, Wanted, no_token
 from predtui.models.hub import Hub, HubFile, Repository
 from predtui.models.names import Name, chosen, first_parts, parse, parts_of, quantisation, safe
 from predtui.models.places import INCOMING, kept_at
+from predtui.models.voices import ONNX, VOICES, files_of
 from predtui.settings import models_folder
 
 _BESIDE = frozenset({
@@ -94,7 +95,8 @@ def offer_of(text: str, hub: Callable[[], Hub], client: Client, sha256: str = ""
         Wanted(asked.address(repository, file.name), staged / file.name, file.size, file.digest) for file in coming
     )
     quant = quantisation(files[0].name) if files[0].name.lower().endswith(".gguf") else ""
-    model = text if text in curated.proposals() else f"{name.repository}:{quant}" if quant else name.repository
+    itself = text in curated.proposals() or name.file.endswith(ONNX)
+    model = text if itself else f"{name.repository}:{quant}" if quant else name.repository
     page = f"{host_of(asked.address(repository, ''))}/{name.repository}"
     here = tuple(file.name for file in files if file not in coming)
     return Offer(model, repository.licence, page, repository.gated, folder, wanted, here)
@@ -109,7 +111,9 @@ def selected(repository: Repository, name: Name) -> tuple[HubFile, ...]:
     """The files of a repository that make the model that is named. Raises PredtuiError."""
     files = {file.name: file for file in repository.files}
     gguf = [file for file in files if file.lower().endswith(".gguf")]
-    taken = _gguf(repository, name, gguf) if gguf or name.file else _folder(repository, name, files)
+    taken = files_of(files, name)
+    if not taken:
+        taken = _gguf(repository, name, gguf) if gguf or name.file else _folder(repository, name, files)
     if missing := [file for file in taken if file not in files]:
         raise PredtuiError(f"{name.repository} lacks {missing[0]}.", "Choose another: predtui models search WORDS")
     if bare := [file for file in taken if not files[file].digest]:
@@ -265,7 +269,8 @@ def _look_at(path: Path) -> None:
     begins = {
         ".gguf": head[:4] == b"GGUF",
         ".safetensors": head[8:9] == b"{" and first <= path.stat().st_size - 8,
-        ".bin": int.from_bytes(head[:4], "little") in range(1, 100),
+        ".bin": path.parent.name == VOICES or int.from_bytes(head[:4], "little") in range(1, 100),
+        ONNX: head[:1] == b"\x08",
     }
     if not begins.get(path.suffix.lower(), True):
         raise PredtuiError(f"{path.name} is not what its name says, and is not kept.", "Choose another model.")

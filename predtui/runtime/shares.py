@@ -17,6 +17,8 @@ def share(options: Any) -> int:
             return threads or 1
         case LlmSettings(threads=threads):
             return threads
-        case TtsSettings(engine=engine):
-            return 0 if engine == "zonos" else 1
+        case TtsSettings(engine="espeak" | "none"):
+            return 1
+        case TtsSettings(engine=engine, threads=threads):
+            return 0 if engine == "zonos" else threads
     return 0

@@ -222,9 +222,22 @@ def synthesizer(options: TtsSettings) -> Synthesizer:
     return made
 
 
+def spare_of(options: TtsSettings) -> TtsSettings:
+    """The same with eSpeak NG, which knows no other engine's voices: one of the language, where it has one."""
+    if options.engine == SPARE:
+        return options
+    named = options.voice if options.engine == "zonos" else options.language
+    spare = replace(options, engine=SPARE, voice=named)
+    try:
+        synthesizer(spare).close()
+    except PredtuiError:
+        return replace(spare, voice=TtsSettings().voice)
+    return spare
+
+
 def create(options: TtsSettings) -> TtsStage:
     """The stage of the settings; eSpeak NG stands in for any other engine."""
-    spare = None if options.engine == SPARE else lambda: synthesizer(replace(options, engine=SPARE))
+    spare = None if options.engine == SPARE else lambda: synthesizer(spare_of(options))
     return TtsStage(
         lambda: synthesizer(options), spare, options.ahead, options.memory, Script(user_file(), options.language)
     )

@@ -7,6 +7,7 @@ import pytest
 from predtui.models.curated import KINDS, Proposal, proposals, source
 from predtui.models.names import parse
 from predtui.models.shipped import MODELS
+from predtui.registry import SYNTHESISERS
 
 
 @pytest.mark.parametrize("proposal", proposals().values(), ids=proposals().keys())
@@ -16,6 +17,7 @@ def test_every_proposal_is_whole(proposal: Proposal) -> None:
     assert 0 < proposal.megabytes < proposal.memory
     assert all((proposal.licence, proposal.languages, proposal.good))
     assert proposal.option.endswith(proposal.name)
+    assert (proposal.engine in SYNTHESISERS) == (proposal.kind == "tts")
     assert proposal.name not in MODELS
     assert parse(proposal.name).kind == "path"
     assert source(proposal.name) == proposal.source

@@ -12,14 +12,14 @@ from predtui.settings import AsrSettings, Settings, TtsSettings
 
 def synthesiser(settings: Settings) -> Iterator[Finding]:
     """The one that the settings name, and the spare one."""
-    from predtui.tts.stage import SPARE
+    from predtui.tts.stage import SPARE, spare_of
 
     if settings.tts.engine == "none":
         yield Finding("synthesiser", "missing", "switched off", f"Set tts.engine to {SPARE} to hear replies.")
         return
     if settings.tts.engine != SPARE:
         yield from _checked(SYNTHESISERS, settings.tts.engine, settings.tts, settings.tts.engine)
-    yield from _checked(SYNTHESISERS, SPARE, settings.tts, "synthesiser", "broken")
+    yield from _checked(SYNTHESISERS, SPARE, spare_of(settings.tts), "synthesiser", "broken")
 
 
 def pronunciations(_: Settings) -> Iterator[Finding]:

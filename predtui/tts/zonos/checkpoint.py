@@ -20,6 +20,7 @@ from predtui.models.places import pulled
 from predtui.tts.zonos.config import FOLDER_HINT, read_config
 from predtui.tts.zonos.model import ZonosModel
 
+USUAL = "Zyphra/Zonos-v0.1-transformer"
 WEIGHTS = "model.safetensors"
 _FETCH = "Fetch or copy the file again."
 _NAMED = 3

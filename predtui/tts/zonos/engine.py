@@ -24,9 +24,9 @@ def create(options: TtsSettings) -> Synthesizer:
 def check(options: TtsSettings) -> str:
     """The folders of model and codec. Raises PredtuiError where something is missing."""
     needs_torch()
-    from predtui.tts.zonos.checkpoint import WEIGHTS, find
+    from predtui.tts.zonos.checkpoint import USUAL, WEIGHTS, find
 
-    codec, model = (find(name, "config.json", WEIGHTS) for name in (options.codec, options.model))
+    codec, model = (find(name, "config.json", WEIGHTS) for name in (options.codec, options.model or USUAL))
     return f"{model}, codec {codec}"
 
 

@@ -12,7 +12,7 @@ import torch
 from predtui.errors import PredtuiError
 from predtui.settings import TtsSettings
 from predtui.tts.zonos import speakers
-from predtui.tts.zonos.checkpoint import WEIGHTS, find, load_model
+from predtui.tts.zonos.checkpoint import USUAL, WEIGHTS, find, load_model
 from predtui.tts.zonos.codec import load_codec
 from predtui.tts.zonos.graphs import GraphedSteps
 from predtui.tts.zonos.phonemes import check_language
@@ -32,7 +32,7 @@ def load(options: TtsSettings) -> ZonosSynthesizer:
     PredtuiError, with what to do, where something is missing, does not fit or is not known."""
     manner = manner_of(options)
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    folder = find(options.model, "config.json", WEIGHTS)
+    folder = find(options.model or USUAL, "config.json", WEIGHTS)
     try:
         model = load_model(folder, device, torch.bfloat16 if device == "cuda" else torch.float32)
         if options.int8:
