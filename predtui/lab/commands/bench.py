@@ -51,6 +51,7 @@ BENCHES = Registry(
             ("noise", "wordless", "Silence, noises, music, a babble of voices: which recogniser hears words in them?"),
             ("remote", "remote", "PredGen over requests: what it brings and what it costs real servers."),
             ("hybrid", "hybrid", "A draft here for a model behind a network: streamed or drafted, by the way there."),
+            ("tts", "tts", "Every voice that is here: time to its first sound, real-time factor, memory."),
             ("zonos", "zonos", "What Zonos costs on this machine: ms per frame, time to the first chunk, memory."),
             (
                 "record",
