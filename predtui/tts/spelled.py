@@ -8,8 +8,12 @@ from __future__ import annotations
 import re
 
 _GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
+_GROUPED_BY_POINTS = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3})+(?![\d.])")
+_POINTED = frozenset(["en", "he", "hi", "ja", "ko", "th", "zh", "te", "kn", "bn"])
+"""Languages that write a point before decimals; others write a comma."""
 _ORDINAL = re.compile(r"\b(\d+)(?:st|nd|rd|th)\b")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_NUMBER_WITH_COMMA = re.compile(r"\d+(?:[.,]\d+)?")
 _YEARS = range(1001, 3000)
 _LONGEST = 18
 """Digits of the longest number said as one; longer ones are said digit by digit."""
@@ -21,6 +25,9 @@ def spelled(text: str, language: str = "en") -> str:
     words = NumberWords(language)
     if not words.known:
         return text
+    if words.language not in _POINTED:
+        text = _GROUPED_BY_POINTS.sub(lambda match: match[0].replace(".", ""), text)
+        return _NUMBER_WITH_COMMA.sub(lambda match: words.number(match[0].replace(",", ".")), text)
     text = _GROUPED.sub(lambda match: match[0].replace(",", ""), text)
     if words.language == "en":
         text = _ORDINAL.sub(lambda match: words.ordinal(match[1]), text)

@@ -35,6 +35,8 @@ def test_other_languages() -> None:
     assert spelled("70", "fr-fr") == "soixante-dix"
     assert spelled("70", "fr-ch") == "septante"
     assert spelled("42", "jbo") == "42"
+    assert spelled("1.000", "de") == "eintausend"
+    assert spelled("3,5", "de") == spelled("3.5", "de") == "drei Komma fünf"
 
 
 @given(st.text(alphabet="0123456789.,$£€ stndrh-", max_size=40))

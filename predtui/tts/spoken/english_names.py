@@ -51,6 +51,8 @@ def _road(match: re.Match[str]) -> str:
 
 
 RULES: tuple[Rule, ...] = (
+    (re.compile(r"(?<=slash )etc\b"), "E T C"),
+    (re.compile(r"\bCO(?=2\b)"), "C.O. "),
     (re.compile(r"(?<!\w)Dr\.?(?=\s[A-Z])"), "Doctor"),
     (re.compile(r"(?<=[a-z]\s)(?:Dr|St)\.(?!\s[A-Z]|\w)"), _road),
     (re.compile(r"(?<!\w)St\.?(?=\s[A-Z])"), "Saint"),
