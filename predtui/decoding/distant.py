@@ -13,7 +13,7 @@ from predtui.decoding.base import DecodingStatistics
 from predtui.decoding.draft import Verification
 from predtui.decoding.parts import Parts
 from predtui.decoding.sampler import Greedy
-from predtui.llm.base import LanguageModel, Stale, Tokenizer, generates
+from predtui.llm.base import LanguageModel, Stale, Tokenizer, generates, untold
 
 
 class Distant:
@@ -58,7 +58,7 @@ class Distant:
 
     def _known(self, token: int, is_end: Callable[[int], bool]) -> bool:
         if token not in self._inner and not is_end(token):
-            if not self._tokenizer.decode([token]):
+            if untold(self._tokenizer, token):
                 return False
             self._inner.add(token)
         return True

@@ -221,6 +221,12 @@ class AskingTokenizer(Tokenizer, Protocol):
         ...
 
 
+def untold(tokenizer: Tokenizer, token: int) -> bool:
+    """Whether ``token`` may end a reply although ``tokenizer`` does not say so: it has no text, and of a model behind a
+    network an end is known once it was generated as one."""
+    return not tokenizer.is_end(token) and not tokenizer.decode([token])
+
+
 class ChatTemplate(Protocol):
     """Messages to the text that the model was trained on."""
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from predtui.decoding.base import Decoder
-from predtui.llm.base import LoadedModel, Stale, common_prefix, never
+from predtui.llm.base import LoadedModel, Stale, common_prefix, never, untold
 from predtui.predgen.candidates import CandidatePool
 from predtui.predgen.reply_text import ReplyText
 from predtui.predgen.verifiers import CandidateVerifier
@@ -76,7 +76,7 @@ class Speculator:
         """``decoder``: what regenerates the rest of a reply. ``reply_limit``: the most tokens of one, without thoughts.
         ``memory``: how many candidates are kept for prompts that have come, the present one included;
         ``continuations``: and for prompts that have not. ``watch``: told each prompt before its first forward."""
-        self._model, self._is_end = loaded.model, loaded.tokenizer.is_end
+        self._model, self._tokenizer, self._is_end = loaded.model, loaded.tokenizer, loaded.tokenizer.is_end
         self._exact, self._distant = loaded.abilities.verifies == "exact", loaded.abilities.generates
         self._reply = ReplyText(loaded.tokenizer, loaded.stops, loaded.thinking)
         self._decoder, self.verifier, self._watch = decoder, verifier, watch
@@ -137,8 +137,9 @@ class Speculator:
             if verification.more:
                 yield Progress(accepted, (), source[len(accepted) :], False, lossless, True, self._generated)
         self._candidates.replace(prompt.tokens, accepted, lossless, prompt.ahead)
-        if verification.next_token is not None and not self._ended(accepted, limit):
-            self._choose(verification.next_token)
+        following = verification.next_token
+        if following is not None and not self._ended(accepted, limit) and not self._untold(following):
+            self._choose(following)
         return len(accepted), source[len(accepted) :]
 
     def _regenerate(self, prompt: Prompt, limit: int) -> Iterator[Progress]:
@@ -184,6 +185,10 @@ class Speculator:
     def read(self, prompt: Sequence[int]) -> int:
         """How many tokens of ``prompt`` are those of the one that was worked on last."""
         return common_prefix(self._prompt, prompt)
+
+    def _untold(self, token: int) -> bool:
+        """Whether the server alone knows if the reply ends with ``token``: the request that goes on with it tells."""
+        return self._distant and untold(self._tokenizer, token)
 
     def _choose(self, token: int) -> None:
         self._candidates.present.append(token)

@@ -19,8 +19,9 @@ from predtui.llm.rows import RowList, Unanswered
 class RemoteModel:
     """A ``GeneratingModel``. The server remembers prompts, if it does; nothing of a prompt is remembered here."""
 
-    def __init__(self, server: TokenServer, link: Link, context: int, learn: Callable[[Told], None]) -> None:
-        """``context``: the most tokens of a request. ``learn``: told each generated token."""
+    def __init__(self, server: TokenServer, link: Link, context: int, learn: Callable[[Told], bool]) -> None:
+        """``context``: the most tokens of a request. ``learn``: told each generated token, and says whether it is known
+        now if that ends a reply."""
         self.counters = Counters()
         self.vocab_size, self.context_size = server.about.vocabulary, context
         self.abilities = abilities_of(server)
@@ -45,6 +46,8 @@ class RemoteModel:
             try:
                 with closing(self._request(context, left)) as arriving:
                     for told in arriving:
+                        if not self._learn(told) and left == 1:
+                            self._ask_of_last(context)
                         context.append(told.token)
                         left, since, attempt = left - 1, self._link.clock.now(), 0
                         yield told.token
@@ -59,6 +62,14 @@ class RemoteModel:
     def close(self) -> None:
         self._server.close()
 
+    def _ask_of_last(self, context: Sequence[int]) -> None:
+        """Learn whether the token after ``context``, which has no text, ends the reply: a server that was asked for no
+        more than that may say only that the reply is as long as it may be."""
+        if len(context) + 2 <= self.context_size:
+            with closing(self._request(context, 2)) as arriving:
+                for told in arriving:
+                    self._learn(told)
+
     def _request(self, tokens: Sequence[int], limit: int) -> Generator[Told, None, None]:
         """One, counted with all that it brought. It is cancelled where it is closed before its last token."""
         counters, unread, over = self.counters, self._server.unread, False
@@ -67,7 +78,6 @@ class RemoteModel:
             with closing(self._server.generate(tokens, limit)) as arriving:
                 for number, told in enumerate(arriving, 1):
                     self._count(1)
-                    self._learn(told)
                     over = told.end or number == limit
                     yield told
             over = True

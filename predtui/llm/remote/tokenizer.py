@@ -59,13 +59,14 @@ class RemoteTokenizer:
         """As ``AskingTokenizer`` says."""
         self._near, self._known = other, size
 
-    def learn(self, told: Told) -> None:
-        """From a token that was generated."""
+    def learn(self, told: Told) -> bool:
+        """From a token that was generated. Whether it is known if it ends a reply: one without text may."""
         if told.piece is not None:
             self._pieces[told.token] = told.piece
         if told.end:
             self._ends.add(told.token)
             self._pieces[told.token] = b""
+        return bool(told.piece) or told.token in self._ends
 
     def _spell(self, tokens: Sequence[int]) -> bytes:
         return b"".join([self._piece(token) for token in tokens])

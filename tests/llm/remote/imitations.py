@@ -16,6 +16,8 @@ TEMPLATE = (
     "{% endfor %}\x04"
 )
 _TOKENIZER = CharacterTokenizer()
+_MARKS = {1: "</s>", 2: "<|system|>", 3: "<|user|>", 4: "<|assistant|>"}
+"""Special tokens of the tokenizer, by what they are spelt with."""
 
 
 def _likeliest(row: Row, count: int) -> list[tuple[int, float]]:
@@ -26,6 +28,18 @@ def _spelt(tokens: list[int]) -> str:
     """With special tokens."""
     symbols = [next(c for c in map(chr, range(256)) if _TOKENIZER.encode(c, True) == [t]) for t in tokens]
     return "".join(symbols)
+
+
+def _written(tokens: list[int]) -> str:
+    """With special tokens, as Hugging Face's tokenizers write them."""
+    return _spelt(tokens).translate(_MARKS)
+
+
+def read(text: str) -> list[int]:
+    """What ``_written`` writes."""
+    for symbol, mark in _MARKS.items():
+        text = text.replace(mark, chr(symbol))
+    return _TOKENIZER.encode(text, special=True)
 
 
 def _greedy(seed: int, prompt: list[int], limit: int) -> Iterator[int]:
@@ -92,7 +106,7 @@ def vllm(seed: int) -> Routes:
     def tokenize(body: dict[str, Any]) -> Any:
         if "messages" in body:
             return {"tokens": _rendered(body["messages"])}
-        return {"tokens": _TOKENIZER.encode(body["prompt"], special=True)}
+        return {"tokens": read(body["prompt"])}
 
     def completions(body: dict[str, Any]) -> Any:
         prompt, limit = body["prompt"], body["max_tokens"]
@@ -110,7 +124,7 @@ def vllm(seed: int) -> Routes:
         "/version": {"version": "0.28.0"},
         "/v1/models": {"data": [{"id": "org/babble-7B", "owned_by": "vllm", "max_model_len": CONTEXT}]},
         "/tokenize": tokenize,
-        "/detokenize": lambda body: {"prompt": _spelt(body["tokens"])},
+        "/detokenize": lambda body: {"prompt": _written(body["tokens"])},
         "/v1/completions": completions,
     }
 
@@ -122,8 +136,7 @@ def _vllm_position(row: Row, own: int, count: int) -> dict[str, Any]:
 
 def _vllm_events(tokens: list[int], limit: int) -> Iterator[dict[str, Any]]:
     for number, token in enumerate(tokens, 1):
-        ended = _TOKENIZER.is_end(token)
-        reason = "stop" if ended else "length" if number == limit else None
+        reason = "length" if number == limit else "stop" if _TOKENIZER.is_end(token) else None
         told = {"tokens": [f"token_id:{token}"], "token_logprobs": [-0.1]}
         text = _TOKENIZER.decode([token])
         yield {"choices": [{"text": text, "token_ids": [token], "logprobs": told, "finish_reason": reason}]}
@@ -153,8 +166,8 @@ def sglang(seed: int) -> Routes:
         "/get_model_info": {"model_path": "org/babble-7B", "is_generation": True},
         "/get_server_info": {"version": "0.6.1", "disable_radix_cache": False},
         "/v1/models": {"data": [{"id": "org/babble-7B", "owned_by": "sglang", "max_model_len": CONTEXT}]},
-        "/tokenize": lambda body: {"tokens": _TOKENIZER.encode(body["prompt"], special=True)},
-        "/detokenize": lambda body: {"text": _spelt(body["tokens"])},
+        "/tokenize": lambda body: {"tokens": read(body["prompt"])},
+        "/detokenize": lambda body: {"text": _written(body["tokens"])},
         "/v1/chat/completions": lambda body: {"prompt_token_ids": _rendered(body["messages"])},
         "/generate": generate,
     }
@@ -162,8 +175,8 @@ def sglang(seed: int) -> Routes:
 
 def _sglang_events(tokens: list[int], limit: int) -> Iterator[dict[str, Any]]:
     for number, token in enumerate(tokens, 1):
-        finish = {"type": "stop", "matched": token} if _TOKENIZER.is_end(token) else None
-        if finish is None and number == limit:
+        finish: dict[str, Any] | None = {"type": "stop", "matched": token} if _TOKENIZER.is_end(token) else None
+        if number == limit:  # whatever its last token is
             finish = {"type": "length", "length": limit}
         about = {"completion_tokens": number, "finish_reason": finish}
         yield {"text": _TOKENIZER.decode(tokens[:number]), "output_ids": tokens[:number], "meta_info": about}

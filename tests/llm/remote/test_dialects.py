@@ -8,7 +8,7 @@ from contextlib import closing, suppress
 
 import pytest
 
-from predtui.decoding.autoregressive import generate
+from predtui.decoding.autoregressive import Autoregressive, generate
 from predtui.decoding.sampler import Greedy
 from predtui.errors import PredtuiError
 from predtui.llm.base import ContextOverflow, LoadedModel
@@ -17,6 +17,8 @@ from predtui.llm.remote import client
 from predtui.llm.remote.address import reference
 from predtui.llm.remote.dialects.models import parameters_in
 from predtui.llm.rows import Unanswered
+from predtui.predgen.algorithm import Prompt, Speculator
+from predtui.predgen.verifiers import make_verifier
 from predtui.state.events import Message
 from tests.llm.remote.fake import Events, Fake, Status, in_turn, serving
 from tests.llm.remote.imitations import CONTEXT, TELL_TOKENS, openai
@@ -53,6 +55,28 @@ def test_what_it_generates_is_what_the_model_says_to_its_end(far: LoadedModel) -
     assert far.tokenizer.decode(said) == NEAR.tokenizer.decode(wanted)
     assert far.model.counters.forwards == 1
     assert (far.model.counters.generated, far.model.counters.cancelled) == (len(wanted), 0)
+
+
+def test_an_end_is_known_though_no_more_was_asked_for(far: LoadedModel) -> None:
+    """SGLang, and older vLLMs, then say that the reply is as long as it may be."""
+    wanted = list(generate(NEAR.model, PROMPT, Greedy(), 80, NEAR.tokenizer.is_end))
+    said = list(generate(far.model, PROMPT, Greedy(), len(wanted), far.tokenizer.is_end))
+    assert said == wanted
+    assert far.tokenizer.is_end(said[-1])
+
+
+def test_a_verified_reply_ends_where_the_model_ends_it(far: LoadedModel) -> None:
+    """Also where the end is told as what follows a candidate, before any reply has ended."""
+    wanted = list(generate(NEAR.model, PROMPT, Greedy(), 80, NEAR.tokenizer.is_end))
+    verifier = make_verifier("greedy", far, Greedy())
+    speculator = Speculator(far, Autoregressive(far.model, Greedy()), verifier, reply_limit=200)
+    for _ in speculator.advance(Prompt(PROMPT, enough=lambda made: len(made.tokens) == len(wanted) - 1)):
+        pass
+    assert list(speculator.candidate) == wanted[:-1]
+    assert not far.tokenizer.is_end(wanted[-1]), "or the end is known"
+    speculator.verify_by(verifier)
+    *_, last = speculator.advance(Prompt(PROMPT))
+    assert (list(last.tokens), last.ended) == (wanted, True)
 
 
 @pytest.mark.parametrize("limit", [0, 1, 7])

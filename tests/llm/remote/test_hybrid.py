@@ -21,7 +21,7 @@ from predtui.llm.remote import client
 from predtui.llm.remote.address import reference
 from predtui.llm.scripted import CharacterTokenizer
 from tests.llm.remote.fake import Fake, Route, Status, serving
-from tests.llm.remote.imitations import TELL_TOKENS, llama_server
+from tests.llm.remote.imitations import TELL_TOKENS, llama_server, read
 
 SEED = 5
 NEAR = load(str(SEED), "scripted")
@@ -31,6 +31,9 @@ VERIFIED = {"sglang": "/generate", "vllm": "/v1/completions"}
 
 class Spelling(CharacterTokenizer):
     """As a model's own vocabulary tells it."""
+
+    def encode(self, text: str, special: bool = False) -> list[int]:
+        return read(text) if special else super().encode(text)
 
     def piece(self, token: int) -> bytes:
         return self.decode([token]).encode()
