@@ -4,9 +4,11 @@ machine; a key goes to the host it is meant for, and to no other. Must not know 
 
 from __future__ import annotations
 
+import errno
 import http.client
 import ipaddress
 import re
+import socket
 import ssl
 import threading
 import urllib.error
@@ -25,6 +27,7 @@ _DIGITS = 19
 """Of no length of a file: that many."""
 _AGAIN = (408, 425, 429, 500, 502, 503, 504, 507, 520, 521, 522, 523, 524)
 """Statuses that may pass."""
+NO_NETWORK = "Is there a network? Try again later; what is here: predtui models list"
 
 
 class PassingError(Exception):
@@ -181,7 +184,41 @@ def _unreached(error: Exception, host: str) -> Exception:
         return PredtuiError(
             f"{host} does not prove who it is: {reason.verify_message}.", "Check the clock and the network."
         )
-    return PassingError(f"{host} cannot be reached ({_said(reason)})")
+    return PassingError(f"{host} cannot be reached: {why(reason)}")
+
+
+_WHY: tuple[tuple[type[OSError], str], ...] = (
+    (socket.gaierror, "its name cannot be looked up, as without a network"),
+    (ConnectionRefusedError, "nobody answers there"),
+    (TimeoutError, "it does not answer in time"),
+    (ConnectionError, "the connection broke"),
+)
+_NO_WAY = (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN)
+
+
+def why(error: BaseException | str | None) -> str:
+    """Why somebody could not be reached, in plain words where it is one of the usual reasons: of ``error``, or of what
+    brought it about."""
+    cause: object = error
+    while cause is not None and not isinstance(cause, str):
+        if getattr(cause, "errno", None) in _NO_WAY:
+            return "there is no network, or no way to it"
+        for kind, words in _WHY:
+            if isinstance(cause, kind):
+                return words
+        cause = getattr(cause, "__cause__", None) or getattr(cause, "__context__", None)
+    return _said(error)
+
+
+def look_up(address: str) -> None:
+    """Raises PredtuiError at once where the host's name leads nowhere, which libraries try again and again. A proxy may
+    know more names: with one, nothing is looked up."""
+    if {"http", "https", "all"} & urllib.request.getproxies().keys() and not _near(address):
+        return
+    try:
+        socket.getaddrinfo(urlsplit(address).hostname, None)
+    except (OSError, UnicodeError) as error:
+        raise PredtuiError(f"{host_of(address)} cannot be reached: {why(error)}.", NO_NETWORK) from error
 
 
 def _said(error: Any) -> str:

@@ -5,6 +5,7 @@ Must not be asked unless a person has said so. Receives no weights, and takes no
 
 from __future__ import annotations
 
+import logging
 import re
 import time
 from collections.abc import Callable
@@ -14,7 +15,7 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from predtui.errors import PredtuiError, described
-from predtui.models.connection import check, host_of
+from predtui.models.connection import NO_NETWORK, check, host_of, look_up, why
 from predtui.models.names import safe
 from predtui.system.quiet import OFFLINE, allow_download
 
@@ -78,24 +79,27 @@ class Hub:
         allow_download()
         from huggingface_hub import HfApi, constants, get_token
 
+        logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # what it tries again is told once it is given up
         self._endpoint = (endpoint or constants.ENDPOINT).rstrip("/")
         check(self._endpoint, near=True)
         self._api, self._get_token, self._wait = HfApi(endpoint=self._endpoint), get_token, wait
 
     def repository(self, name: str) -> Repository:
         """What ``name`` holds now. Raises PredtuiError."""
+        look_up(self._endpoint)
         return self._asked(
             lambda: _read(name, self._api.model_info(name, files_metadata=True, timeout=TIMEOUT_S)), name
         )
 
     def search(self, words: str, most: int = 20) -> list[Hit]:
         """Repositories of GGUF files, those that most people fetch first. Raises PredtuiError."""
+        look_up(self._endpoint)
 
         def ask() -> list[Hit]:
             found = self._api.list_models(search=words, filter="gguf", sort="downloads", limit=most)
             return [_hit(info) for info in islice(found, most)]
 
-        return self._asked(ask, "what was asked")
+        return self._asked(ask, "what was asked", tries=1)  # the library itself tries a search again
 
     def address(self, repository: Repository, file: str) -> str:
         return f"{self._endpoint}/{repository.name}/resolve/{repository.commit}/{quote(file)}"
@@ -106,14 +110,14 @@ class Hub:
             return ""
         return self._asked(self._get_token, "a token") or ""
 
-    def _asked(self, ask: Callable[[], Answer], name: str) -> Answer:
+    def _asked(self, ask: Callable[[], Answer], name: str, tries: int = TRIES) -> Answer:
         tried = 0
         while True:
             try:
                 return ask()
             except Exception as error:  # which ones, depends on the HTTP library that huggingface_hub uses
                 tried += 1
-                if tried == TRIES or not _may_pass(error):
+                if tried == tries or not _may_pass(error):
                     raise _told(error, name, host_of(self._endpoint)) from error
             self._wait(2.0 ** (tried - 1))
 
@@ -185,4 +189,4 @@ def _told(error: Exception, name: str, host: str) -> PredtuiError:
         return PredtuiError(f"{host} answered {status} when asked for {name}.", "Try again later.")
     if isinstance(error, _SENSELESS):
         return PredtuiError(f"What {host} says of {name} makes no sense ({described(error)}).", "Is HF_ENDPOINT right?")
-    return PredtuiError(f"{host} cannot be reached ({described(error)}).", "Is there a network? Try again later.")
+    return PredtuiError(f"{host} cannot be reached: {why(error)}.", NO_NETWORK)

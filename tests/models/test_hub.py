@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import errno
+import socket
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from predtui.errors import PredtuiError
 from predtui.models import hub as asking
+from predtui.models.connection import why
 from predtui.models.hub import Hub, must_be_online
 from tests.models.hub import ANSWERS, COMMIT, HubServer, serving
 
@@ -121,3 +125,43 @@ def test_another_hub_is_asked_over_https_alone(monkeypatch: pytest.MonkeyPatch) 
     online(monkeypatch)
     with pytest.raises(PredtuiError, match="only https is"):
         Hub("http://hub.example.org")
+
+
+@pytest.mark.parametrize("ask", ["search", "repository"])
+def test_without_a_network_it_says_so_at_once(ask: str, monkeypatch: pytest.MonkeyPatch, caplog: Any) -> None:
+    """The library would try for more than a minute."""
+    online(monkeypatch)
+    waits = list[float]()
+
+    def nowhere(*_: object, **__: object) -> object:
+        raise socket.gaierror(-2, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", nowhere)
+    for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(PredtuiError) as told:
+        getattr(Hub("https://hub.invalid", waits.append), ask)("a/m")
+    assert str(told.value).startswith(
+        "hub.invalid cannot be reached: its name cannot be looked up, as without a network."
+    )
+    assert "predtui models list" in told.value.remedy
+    assert not waits
+    assert not caplog.records
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (socket.gaierror(-2, "Name or service not known"), "its name cannot be looked up, as without a network"),
+        (ConnectionRefusedError(111, "Connection refused"), "nobody answers there"),
+        (TimeoutError("timed out"), "it does not answer in time"),
+        (OSError(errno.ENETUNREACH, "Network is unreachable"), "there is no network, or no way to it"),
+        (OSError(5, "Input/output error"), "Input/output error"),
+    ],
+)
+def test_why_nobody_was_reached_is_told_in_words_however_deep_it_lies(error: OSError, words: str) -> None:
+    assert why(error) == words
+    outer = RuntimeError("ConnectError: [Errno -2]")
+    outer.__cause__ = error
+    if words != "Input/output error":
+        assert why(outer) == words
