@@ -13,14 +13,20 @@ import numpy as np
 import onnxruntime
 import pytest
 
+from predtui.clock import RealClock
 from predtui.errors import PredtuiError
 from predtui.registry import SYNTHESISERS
+from predtui.runtime.hosts.process import ProcessHost
+from predtui.runtime.needs import needs
 from predtui.runtime.shares import share
 from predtui.settings import TtsSettings
+from predtui.state import events as ev
+from predtui.state.stage import StageSpec
 from predtui.tts.base import NeuralSynthesizer, Speaker
 from predtui.tts.kokoro import KokoroVoice
 from predtui.tts.stage import spare_of, synthesizer
 from tests.models.homes import alone
+from tests.runtime.hosts.collector import Collector
 from tests.tts import onnx_voices
 
 LAYOUTS = {
@@ -55,6 +61,20 @@ def test_a_voice_in_the_published_layout_speaks(engine: str, tmp_path: Path) -> 
     assert max(map(len, chunks)) <= 2 * round(voice.rate * 0.06)
     assert not list(voice.synthesize("  "))
     list(voice.synthesize("… 😀 日本 ⟦a⟧"))
+
+
+@pytest.mark.parametrize("engine", LAYOUTS)
+def test_it_speaks_in_a_process_that_is_confined(engine: str, tmp_path: Path) -> None:
+    out = Collector()
+    spec = StageSpec("tts", "predtui.tts.stage:create", made(engine, tmp_path), needs=needs()["tts"], threads=1)
+    host = ProcessHost(spec, out.append, RealClock())
+    host.start()
+    host.send(ev.SentenceAhead(turn=1, revision=1, text=SENTENCE))
+    ready = out.wait(lambda event: isinstance(event, ev.SpeechReady))
+    host.stop()
+    assert isinstance(ready, ev.SpeechReady)
+    assert ready.seconds > 0.2
+    assert not [event for event in out if isinstance(event, ev.Notice)], "another speaks in its place"
 
 
 @pytest.mark.parametrize("engine", LAYOUTS)

@@ -9,6 +9,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
@@ -98,6 +99,8 @@ def apart(options: TtsSettings, repeats: int) -> Cost:
     try:
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
             return pool.submit(measured, options, repeats).result()
+    except BrokenProcessPool:
+        raise PredtuiError(f"The process of --tts {options.engine} has died.", "Is there memory enough?") from None
     finally:
         os.environ.clear()
         os.environ.update(kept)
