@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from predtui.commands.checks import language_model, machine, speech
+from predtui.commands.checks import language_model, machine, speech, talk_key
 from predtui.commands.checks.finding import Finding
 from predtui.commands.checks.ideas import ideas
 from predtui.runtime.build import resolved
@@ -40,7 +40,7 @@ def checks(testing: bool) -> tuple[Check, ...]:
         return language_model.repacking(settings, testing)
 
     return (
-        machine.python, machine.terminal, machine.settings, machine.confinement,
+        machine.python, machine.terminal, talk_key.talk_key, machine.settings, machine.confinement,
         language_model.language_model, language_model.server, language_model.threads, weight_repacking,
         *([language_model.abilities] if testing else []),
         ideas, language_model.real_models, speech.synthesiser, speech.pronunciations,

@@ -26,18 +26,21 @@ from predtui.tui.choices import ModelChoice, ThemeChoice, VerifierChoice
 from predtui.tui.driver import READ_ONLY, Driver, Requests, one_line
 from predtui.tui.frames import Frames, call_after
 from predtui.tui.gate import Gate
+from predtui.tui.keys import RELEASE, TALK
 from predtui.tui.messages import (
     DriverStarted,
     ExplainAsked,
     KeysTyped,
     LineTyped,
     NoticeRaised,
+    ReleasesTold,
     TalkHeld,
     TurnChanged,
 )
 from predtui.tui.pages import Pages
 from predtui.tui.panes import style_sheet
 from predtui.tui.screens.main import MainScreen
+from predtui.tui.terminal import telling_releases
 from predtui.tui.themes import MARK_DEFAULTS, ThemeRegistry
 from predtui.tui.widgets.pane import Pane
 from predtui.tui.widgets.prompt import PromptLine, TalkButton
@@ -60,7 +63,7 @@ class GuardedApp(App[None]):
         raise NotImplementedError
 
     def get_driver_class(self) -> type[TerminalDriver]:
-        return gathering(super().get_driver_class())
+        return gathering(telling_releases(super().get_driver_class()))
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Whatever is drawn, by whomever, passes the gate last."""
@@ -98,7 +101,8 @@ class PredtuiApp(GuardedApp):
     ]  # fmt: skip
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f1", "help", "help", show=False, priority=True),
-        Binding("f2", "talk", "talk", show=False, priority=True),
+        Binding(TALK, "talk", "talk", show=False, priority=True),
+        Binding(RELEASE, "talk_end", show=False, priority=True),
         Binding("f3", "verifier", "verifier", show=False),
         Binding("f4", "model", "model", show=False),
         Binding("f5", "real", "real models", show=False),
@@ -225,6 +229,22 @@ class PredtuiApp(GuardedApp):
             self.show_notice(READ_ONLY)
         elif not self.pages.open or button.talking:  # not begun under an open page, but ended
             button.press()
+
+    def action_talk_end(self) -> None:
+        """The talk key was let go."""
+        self._main.query_one(TalkButton).release()
+
+    def on_releases_told(self, message: ReleasesTold) -> None:
+        """A terminal may be faster than the screen."""
+        if self.screen_stack:
+            self._main.tell_releases()
+        else:
+            self.call_later(self.post_message, message)
+
+    def on_app_blur(self) -> None:
+        """A key that is let go in another window is not told of here."""
+        for button in self._main.query(TalkButton):
+            button.lose()
 
     def action_silence(self) -> None:
         self.show_notice("")

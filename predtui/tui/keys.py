@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+TALK, RELEASE = "f2", "release+f2"
+"""The talk key, and what it is called when it is let go, in terminals that tell."""
+
 KEY_HELP: tuple[tuple[str, str], ...] = (
     ("letters", "each finished word, and each pause, makes a partial prompt: the reply is guessed while you type"),
     ("Enter", "end the turn"),
     ("F2", "tap to start and stop talking, or hold it down while you talk"),
-    ("● TALK", "hold it with the mouse while you talk"),
+    ("● TALK", "hold it with the mouse while you talk: exact where the terminal does not tell when F2 is let go"),
     ("Esc", "silence the reply; close a page; dismiss a notice"),
     ("F3", "next verifier"),
     ("F4", "models: choose one, which is kept; letters filter; Enter on one to get asks first; Del removes"),

@@ -57,6 +57,10 @@ class TalkHeld(Message):
     on: bool
 
 
+class ReleasesTold(Message):
+    """The terminal tells from now on when a key is let go."""
+
+
 @dataclass(eq=False)
 class ExplainAsked(Message):
     """A person asks what the numbers of a pane mean; ``topic`` names the pane."""

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from textual.app import App
-from textual.events import Key, Paste
+from textual.events import AppBlur, Key, Paste
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList
 
@@ -25,7 +25,8 @@ from predtui.config import load_or_default, user_file
 from predtui.errors import PredtuiError
 from predtui.registry import VERIFIERS
 from predtui.state import events as ev
-from predtui.tui.messages import NoticeRaised
+from predtui.tui.keys import RELEASE
+from predtui.tui.messages import NoticeRaised, ReleasesTold
 from predtui.tui.screens.main import MainScreen
 from predtui.tui.screens.models import ModelScreen
 from predtui.tui.screens.reading import ReadingScreen
@@ -218,6 +219,53 @@ class TestTalking:
             clock.advance(0.6)
             await pilot.pause(0.12)
         assert requests(driver) == [("talk", True), ("talk", False)]
+
+    async def test_where_the_terminal_tells_of_it_a_release_ends_talking(
+        self, make_app: MakeApp, clock: VirtualClock
+    ) -> None:
+        driver = ScriptedDriver()
+        app = make_app(driver)
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            assert "F2 press to talk" in plain(app, KeyBar)
+            app.post_message(ReleasesTold())
+            await settle(pilot)
+            assert "F2 hold to talk" in plain(app, KeyBar)
+            driver.emit(ev.TurnStarted(turn=1, source="voice", time=1.0))
+            await settle(pilot)
+            for held, asked in ((5.0, 2), (0.01, 3)):  # held, and tapped
+                await pilot.press("f2")
+                clock.advance(held)
+                await pilot.press(RELEASE)
+                await pilot.pause()
+                assert len(requests(driver)) == asked
+            assert app.query_one(TalkButton).talking
+            await pilot.press("f2", RELEASE)
+        assert requests(driver) == [("talk", on) for on in (True, False, True, False)]
+
+    async def test_what_is_held_while_its_window_is_left_is_let_go(
+        self, make_app: MakeApp, clock: VirtualClock
+    ) -> None:
+        driver = ScriptedDriver()
+        app = make_app(driver)
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            app.post_message(ReleasesTold())
+            await pilot.press("f2")
+            clock.advance(0.5)
+            app.post_message(AppBlur())
+            await pilot.pause()
+        assert requests(driver) == [("talk", True), ("talk", False)]
+
+    async def test_a_key_that_repeats_is_one_to_hold(self, make_app: MakeApp, clock: VirtualClock) -> None:
+        app = make_app()
+        async with app.run_test(size=(120, 30)) as pilot:
+            await settle(pilot)
+            assert "F2 press to talk, again to send" in plain(app, KeyBar)
+            for _ in range(4):
+                await pilot.press("f2")
+                clock.advance(0.1)
+            assert "F2 hold or tap to talk" in plain(app, KeyBar)
 
     async def test_the_mouse_holds_the_button(self, make_app: MakeApp) -> None:
         driver = ScriptedDriver()

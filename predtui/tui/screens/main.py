@@ -49,6 +49,7 @@ class MainScreen(Screen[None]):
     def on_mount(self) -> None:
         self._drawn = tuple(widget for widget in self.query("*") if isinstance(widget, Drawn))
         self.watch(self, "focused", self.query_one(KeyBar).follow)
+        self.watch(self.query_one(TalkButton), "way", self.query_one(KeyBar).follow_talk_key)
         self.show(self._turn)
 
     def compose(self) -> ComposeResult:
@@ -90,6 +91,13 @@ class MainScreen(Screen[None]):
             self.query_one(NoticeBar).show_notice(text, severity)
         else:
             self.call_after_refresh(self.show_notice, text, severity)
+
+    def tell_releases(self) -> None:
+        """The terminal tells when the talk key is let go; kept, too, until there is a button to hear it."""
+        if self._drawn:
+            self.query_one(TalkButton).tell_releases()
+        else:
+            self.call_after_refresh(self.tell_releases)
 
     def on_resize(self, event: events.Resize) -> None:
         self.set_class(event.size.width < SMALLEST[0] or event.size.height < SMALLEST[1], "-tiny")

@@ -17,6 +17,7 @@ from predtui.state.events import Notice, StageStatus
 from predtui.state.turn import Turn
 from predtui.tui import chart, figures
 from predtui.tui.gate import assemble
+from predtui.tui.push_to_talk import Way
 from predtui.tui.widgets.pane import Drawn, Pane
 from predtui.tui.widgets.stages import in_order, loaded_model, stage_marks
 
@@ -26,6 +27,13 @@ KEYS = (
     ("?", "explain", "app.explain"), ("Esc", "silence", "app.silence"), ("^T", "theme", "app.next_theme"),
 )  # fmt: skip
 """(key, word, action), the most useful first: a narrow line shows as many as fit."""
+TALK: dict[Way, tuple[str, str]] = {
+    "release": ("hold to talk", "hold to talk"),
+    "repeat": ("hold to talk", "hold or tap to talk"),
+    "tap": ("press to talk", "press to talk, again to send"),
+}
+"""What F2 does, in a line of ``SLIM`` columns, and in one of ``WIDE``."""
+SLIM, WIDE = 60, 110
 LIVE_KEYS = frozenset({"app.talk", "app.verifier", "app.model", "app.silence"})
 """Actions that need an engine, which a recording has not."""
 
@@ -187,17 +195,19 @@ def _fault(status: StageStatus) -> str:
 
 
 class Keys(NamedTuple):
-    """What decides which keys do anything: whether a pane has the focus, and whether this is a recording."""
+    """What decides which keys do anything, and what: whether a pane has the focus, whether this is a recording, and
+    how the end of talking is told."""
 
     on_pane: bool
     read_only: bool
+    talk: Way
 
 
 class KeyBar(Drawn[Keys]):
     """The keys that do something here; each can be clicked."""
 
     def __init__(self, turn: Turn, *, read_only: bool = False) -> None:
-        self._keys = Keys(False, read_only)
+        self._keys = Keys(False, read_only, "tap")
         super().__init__(turn, name="keys")
 
     def read(self, turn: Turn) -> Keys:
@@ -205,17 +215,25 @@ class KeyBar(Drawn[Keys]):
 
     def follow(self, focused: Widget | None) -> None:
         """Who has the focus from now on."""
-        self._keys = self.values = self._keys._replace(on_pane=isinstance(focused, Pane))
+        self._now(self._keys._replace(on_pane=isinstance(focused, Pane)))
+
+    def follow_talk_key(self, way: Way) -> None:
+        """How the talk key works from now on."""
+        self._now(self._keys._replace(talk=way))
+
+    def _now(self, keys: Keys) -> None:
+        self._keys = self.values = keys
         self.refresh_lines()
 
     def draw(self, values: Keys, width: int, height: int) -> list[Content]:
         gone = LIVE_KEYS if values.read_only else frozenset()
+        says = {"app.talk": TALK[values.talk][width >= WIDE]} if width >= SLIM - 2 else {}
         parts = [
-            assemble((key, ".key"), f" {word}").stylize(Style.from_meta({"action": action}))
+            assemble((key, ".key"), f" {says.get(action, word)}").stylize(Style.from_meta({"action": action}))
             for key, word, action in KEYS
             if action not in gone and (values.on_pane or action != "app.explain")
         ]
-        return [figures.row(parts, width, gap=2 if width < 110 else 3)]
+        return [figures.row(parts, width, gap=2 if width < WIDE else 3)]
 
     async def on_click(self, event: events.Click) -> None:
         if action := event.style.meta.get("action"):

@@ -21,7 +21,7 @@ from predtui.runtime.typing import Typed
 from predtui.tui.driver import READ_ONLY
 from predtui.tui.gate import assemble
 from predtui.tui.messages import LineTyped, NoticeRaised, TalkHeld
-from predtui.tui.push_to_talk import PushToTalk
+from predtui.tui.push_to_talk import PushToTalk, Way
 
 PLACEHOLDER = "type here: every word is a partial prompt; Enter ends the turn"
 POLL = 0.05
@@ -117,6 +117,8 @@ class TalkButton(Widget):
     """Talks while it is held with the mouse, or by the talk key, whose presses ``press`` takes."""
 
     talking: reactive[bool] = reactive(False)
+    way: reactive[Way] = reactive("tap")
+    """How the talk key's end is told here."""
 
     def __init__(self, clock: Clock, disabled: bool = False) -> None:
         super().__init__(id="talk", disabled=disabled)
@@ -137,6 +139,19 @@ class TalkButton(Widget):
     def press(self) -> None:
         """The talk key arrived."""
         self._turn_to(self._key.press(self._clock.now()))
+
+    def release(self) -> None:
+        """The talk key was let go, in a terminal that tells."""
+        self._turn_to(self._key.release(self._clock.now()))
+
+    def lose(self) -> None:
+        """The terminal's window is left, and with it a key that is held."""
+        self._turn_to(self._key.lose(self._clock.now()))
+
+    def tell_releases(self) -> None:
+        """``release`` will be called."""
+        self._key.releases = True
+        self.way = self._key.way
 
     def poll(self) -> None:
         """Releases once the key's repeats have stopped, or if nobody listens (any more)."""
@@ -164,6 +179,7 @@ class TalkButton(Widget):
             self._turn_to(False)
 
     def _turn_to(self, on: bool | None) -> None:
+        self.way = self._key.way
         if on is None or self.disabled:
             return
         if on and self._deaf:
