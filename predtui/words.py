@@ -48,6 +48,12 @@ def last_word(text: str) -> int:
     return next((at for at in range(len(text) - 1, -1, -1) if begins_word(text, at)), 0)
 
 
+def begun_by(text: str, share: float) -> str:
+    """``text`` up to the end of the word that stands at this share of it, 0..1."""
+    at = int(share * len(text))
+    return text[: next((end for end in range(at + 1, len(text)) if begins_word(text, end)), len(text))].rstrip()
+
+
 def count(text: str) -> int:
     """How many words there are."""
     return sum(1 if part.isascii() else sum(begins_word(part, at) for at in range(len(part))) for part in text.split())

@@ -33,6 +33,9 @@ class PlayerStage:
         self._ended = False
         self._written = 0.0
         self._sentences: list[tuple[float, int]] = []
+        self._begins: dict[int, float] = {}
+        self._lasts: dict[int, float] = {}
+        """When each sentence begins, and how long those last that are all there, in seconds of the reply."""
 
     def open(self, context: StageContext) -> Iterator[Event]:
         self._clock = context.clock
@@ -76,11 +79,15 @@ class PlayerStage:
             yield from self._stop()
             self._output.reset()
             self._turn, self._ended, self._written = event.turn, False, 0.0
-            self._sentences.clear()
+            for kept in (self._sentences, self._begins, self._lasts):
+                kept.clear()
         self._generation = max(self._generation, event.generation)
 
     def _chunk(self, event: SpeechChunk) -> Iterator[Event]:
         yield from self._begin(event)
+        begins = self._begins.setdefault(event.index, self._written)
+        if event.last:
+            self._lasts[event.index] = self._written + len(event.pcm) // 2 / event.rate - begins
         if event.pcm:
             yield from self._write(event)
             self._written += len(event.pcm) // 2 / event.rate
@@ -128,7 +135,8 @@ class PlayerStage:
     def _playback(self, state: str, seconds: float | None = None) -> Playback:
         played = self._output.played if seconds is None else seconds
         index = next((index for end, index in self._sentences if end > played), self._last_index)
-        return Playback(state=state, index=index, seconds=played)  # type: ignore[arg-type]
+        within = max(0.0, played - self._begins.get(index, 0.0))
+        return Playback(state=state, index=index, seconds=played, within=within, of=self._lasts.get(index, 0.0))  # type: ignore[arg-type]
 
     @property
     def _last_index(self) -> int:

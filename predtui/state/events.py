@@ -458,11 +458,14 @@ class SpeechEnd(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Playback(Event):
-    """What the listener hears. ``seconds`` = played so far in this turn."""
+    """What the listener hears. ``seconds`` = played so far in this turn, ``within`` of them of sentence ``index``,
+    which lasts ``of`` seconds, 0 while not all of it is there."""
 
     state: Literal["started", "playing", "finished", "stopped"] = "started"
     index: int = 0
     seconds: float = 0.0
+    within: float = 0.0
+    of: float = 0.0
 
     @property
     def replaceable(self) -> bool:

@@ -12,11 +12,16 @@ from typing import Any
 
 from predtui.state import events as ev
 from predtui.state.turn import Phase, Span, Turn
+from predtui.words import begun_by, joined
 
 MAX_VERDICTS = 50
 MAX_CONTINUATIONS = 50
 MAX_NOTICES = 50
 MAX_SPANS = 400
+TOLD_S = 0.3
+"""Seconds after which more would have been told of a playback that goes on."""
+LETTERS_A_SECOND = 15.0
+"""How fast a sentence is said whose sound is not all there yet."""
 
 
 def reduce(turn: Turn, event: ev.Event) -> Turn:
@@ -68,7 +73,26 @@ def _endpoint(turn: Turn, event: ev.Endpoint) -> Turn:
 def _interrupt(turn: Turn, event: ev.Interrupt) -> Turn:
     if not turn.busy:
         return turn
-    return replace(turn, phase="done", interrupted=turn.transcript.final, speech_active=False)
+    heard = heard_by(turn, event.time) if turn.transcript.final else None
+    return replace(turn, phase="done", interrupted=turn.transcript.final, heard=heard, speech_active=False)
+
+
+def heard_by(turn: Turn, time: float) -> str | None:
+    """The beginning of the reply that was heard by ``time``, up to the word that was being said; None for all of what
+    is there, also where it can only be read."""
+    last, index = turn.sounding, turn.sounding.index
+    if turn.shown_only or not turn.sentences or turn.playback in ("finished", "stopped"):
+        return None
+    if turn.marks.audible is None:
+        return ""
+    within = last.within + min(max(0.0, time - last.time), TOLD_S)
+    if last.of and within > last.of:
+        index, within = index + 1, within - last.of
+    if index >= len(turn.sentences):
+        return None
+    sentence = turn.sentences[index]
+    lasts = last.of if last.of and index == last.index else len(sentence) / LETTERS_A_SECOND
+    return joined((*turn.sentences[:index], begun_by(sentence, within / lasts)))
 
 
 def _verdict(turn: Turn, event: ev.Verdict) -> Turn:
@@ -95,7 +119,7 @@ def _stage_status(turn: Turn, event: ev.StageStatus) -> Turn:
 def _speech_chunk(turn: Turn, event: ev.SpeechChunk) -> Turn:
     if turn.marks.chunk is not None:
         return turn
-    return replace(turn, marks=replace(turn.marks, chunk=event.time))
+    return replace(turn, marks=replace(turn.marks, chunk=event.time), mute=not event.pcm)
 
 
 def _playback(turn: Turn, event: ev.Playback) -> Turn:
@@ -111,6 +135,7 @@ def _playback(turn: Turn, event: ev.Playback) -> Turn:
         marks=marks,
         spans=spans,
         playback=event.state,
+        sounding=event,
         spoken=max(turn.spoken, event.index),
         played_s=max(turn.played_s, event.seconds),
         phase="done" if over and turn.reply else turn.phase,

@@ -19,11 +19,18 @@ Phase = Literal["idle", "typing", "listening", "recognising", "replying", "done"
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """What the user asked and what was committed as the reply. ``interrupted``: the reply was silenced on its way."""
+    """What the user asked and what was committed as the reply. ``interrupted``: the reply was silenced on its way;
+    ``heard``: the beginning of it that was heard by then, None for all."""
 
     user: str
     assistant: str
     interrupted: bool = False
+    heard: str | None = None
+
+    @property
+    def remembered(self) -> str:
+        """What the model is told that it has said."""
+        return self.assistant if self.heard is None else self.heard
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +94,18 @@ class Turn:
     """Committed sentences of the reply."""
     reply: ev.ReplyFinished | None = None
     interrupted: bool = False
+    heard: str | None = None
+    """Of a reply that was silenced, the beginning that was heard, up to the word that was being said; None for all."""
     refused: ev.Refused | None = None
     """Why there will be no reply: the input was not heard to its end."""
     spoken: int = -1
     """Index of the sentence being played or played last; -1 before any."""
     playback: Literal["idle", "started", "playing", "finished", "stopped"] = "idle"
     played_s: float = 0.0
+    sounding: ev.Playback = field(default_factory=ev.Playback)
+    """What was last told of the playback."""
+    mute: bool = False
+    """Whether the reply has no sound: it is read."""
 
     marks: Marks = Marks()
     baseline: ev.Baseline | None = None
@@ -133,12 +146,12 @@ class Turn:
 
     @property
     def history(self) -> tuple[ev.Message, ...]:
-        """The conversation as a chat template takes it: answered exchanges only."""
+        """The conversation as a chat template takes it: answered exchanges only, and of them what was heard."""
         return tuple(
             message
             for exchange in self.conversation
-            if exchange.assistant
-            for message in (ev.Message("user", exchange.user), ev.Message("assistant", exchange.assistant))
+            if exchange.remembered
+            for message in (ev.Message("user", exchange.user), ev.Message("assistant", exchange.remembered))
         )
 
     @property
@@ -150,6 +163,12 @@ class Turn:
     def voiceless(self) -> bool:
         """Whether no reply can be heard, since synthesis or playback has failed or is not there."""
         return any(s.state in ("failed", "stopped") for s in map(self.stages.get, ("tts", "player")) if s)
+
+    @property
+    def shown_only(self) -> bool:
+        """Whether what is said of the reply can be read, and not heard."""
+        player = self.stages.get("player")
+        return self.mute or self.voiceless or (player is not None and bool(player.lacks))
 
     @property
     def audible(self) -> bool:
@@ -231,7 +250,7 @@ class Turn:
     def _exchange(self) -> Exchange | None:
         if not self.transcript.final or not self.prompt:
             return None
-        return Exchange(self.prompt, self.reply_text.strip(), self.interrupted)
+        return Exchange(self.prompt, self.reply_text.strip(), self.interrupted, self.heard)
 
 
 def summary(turn: Turn) -> dict[str, Any]:

@@ -28,13 +28,31 @@ def test_a_reply_from_start_to_end() -> None:
     assert list(stage.handle(reply(1, 0, 0.5))) == [ev.Playback(state="started", index=0, seconds=0.0)]
     assert not list(stage.handle(reply(1, 1, 0.5)))
     clock.advance(0.25)
-    assert list(stage.idle()) == [ev.Playback(state="playing", index=0, seconds=0.25)]
+    assert list(stage.idle()) == [ev.Playback(state="playing", index=0, seconds=0.25, within=0.25)]
     clock.advance(0.5)
-    assert list(stage.idle()) == [ev.Playback(state="playing", index=1, seconds=0.75)]
+    assert list(stage.idle()) == [ev.Playback(state="playing", index=1, seconds=0.75, within=0.25)]
     assert not list(stage.handle(ev.SpeechEnd(turn=1)))
     clock.advance(0.5)
-    assert list(stage.idle()) == [ev.Playback(state="finished", index=1, seconds=1.0)]
+    assert list(stage.idle()) == [ev.Playback(state="finished", index=1, seconds=1.0, within=0.5)]
     assert not list(stage.idle())
+
+
+def test_how_long_a_sentence_lasts_is_told_once_all_of_it_is_there() -> None:
+    stage = player.create(NONE)
+    clock = opened(stage)
+    list(stage.handle(reply(1, 0, 0.5)))
+    list(stage.handle(reply(1, 0, 0.3)))
+    clock.advance(0.25)
+    assert list(stage.idle()) == [ev.Playback(state="playing", index=0, seconds=0.25, within=0.25)]
+    list(stage.handle(ev.SpeechChunk(turn=1, index=0, rate=16000, last=True)))
+    list(stage.handle(reply(1, 1, 0.4, last=True)))
+    clock.advance(0.25)
+    (told,) = stage.idle()
+    assert told == ev.Playback(state="playing", index=0, seconds=0.5, within=0.5, of=0.8)
+    clock.advance(0.4)
+    (told,) = stage.idle()
+    assert isinstance(told, ev.Playback)
+    assert (told.index, told.within, told.of) == pytest.approx((1, 0.1, 0.4))
 
 
 def test_a_gap_between_sentences_is_no_end() -> None:
@@ -55,7 +73,7 @@ def test_interruption_and_late_chunks() -> None:
     clock = opened(stage)
     list(stage.handle(reply(1, 0, 1.0)))
     clock.advance(0.5)
-    assert list(stage.handle(ev.Interrupt(turn=1))) == [ev.Playback(state="stopped", index=0, seconds=0.5)]
+    assert list(stage.handle(ev.Interrupt(turn=1))) == [ev.Playback(state="stopped", index=0, seconds=0.5, within=0.5)]
     assert not list(stage.handle(ev.Interrupt(turn=1))), "claimed once"
     assert not list(stage.handle(reply(1, 1, 1.0)))
     assert not list(stage.handle(ev.SpeechEnd(turn=1)))

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import reduce as fold
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from predtui.state import events as ev
 from predtui.state.reducer import reduce
@@ -106,12 +110,70 @@ def test_lossless_is_what_was_measured(claimed: bool, identical: bool | None, lo
     assert after(*events).lossless is lossless
 
 
-def test_an_interrupted_reply_keeps_its_committed_sentences() -> None:
-    turn = after(*typed(), *replied()[:4], ev.Interrupt(turn=1, revision=3, time=11.15))
+SENTENCES = ["The sun is a star.", "It is made of hydrogen and helium."]
+
+
+def silenced(seconds: float, of: float = 2.0, after_s: float = 0.0, sentences: Sequence[str] = SENTENCES) -> Turn:
+    """A reply of which so many seconds have been played of its second sentence, and that is silenced later still."""
+    said = [
+        ev.ReplyCommitted(turn=1, revision=2, time=11.0, index=index, text=text) for index, text in enumerate(sentences)
+    ]
+    played = ev.Playback(turn=1, revision=2, time=13.0, state="playing", index=1, seconds=1.5 + seconds)
+    return after(
+        *typed(),
+        *said,
+        ev.SpeechChunk(turn=1, revision=2, time=11.0, pcm=b"\0\0"),
+        ev.Playback(turn=1, revision=2, time=11.1, state="started"),
+        replace(played, within=seconds, of=of),
+        ev.Interrupt(turn=1, revision=3, time=13.0 + after_s),
+    )
+
+
+@pytest.mark.parametrize(
+    ("seconds", "after_s", "heard"),
+    [
+        (0.0, 0.0, "The sun is a star. It"),
+        (1.0, 0.0, "The sun is a star. It is made of hydrogen"),
+        (0.9, 0.1, "The sun is a star. It is made of hydrogen"),
+        (2.0, 0.0, "The sun is a star. It is made of hydrogen and helium."),
+    ],
+)
+def test_a_reply_that_is_silenced_is_remembered_up_to_the_word_that_was_heard(
+    seconds: float, after_s: float, heard: str
+) -> None:
+    turn = silenced(seconds, after_s=after_s)
     assert turn.phase == "done"
-    assert turn.conversation == (Exchange("what is love", "Baby. No more.", interrupted=True),)
-    turn = after(*typed(), *replied()[:1], ev.Interrupt(turn=1, revision=3), ev.Interrupt(turn=1, revision=3))
-    assert turn.history[-1] == ev.Message("assistant", "Baby.")
+    assert turn.conversation == (Exchange("what is love", " ".join(SENTENCES), interrupted=True, heard=heard),)
+    assert turn.history[-1] == ev.Message("assistant", heard)
+
+
+@given(
+    st.floats(0, 4),
+    st.floats(0, 4),
+    st.sampled_from([0.0, 2.0]),
+    st.lists(st.text("ab .", min_size=1), min_size=2, max_size=3),
+)
+def test_what_was_heard_is_a_beginning_of_the_reply_and_grows(
+    one: float, other: float, of: float, sentences: list[str]
+) -> None:
+    less, more = (silenced(seconds, of, sentences=sentences) for seconds in sorted((one, other)))
+    heard = [less.conversation[-1].remembered, more.conversation[-1].remembered]
+    assert heard[1].startswith(heard[0])
+    assert less.conversation[-1].assistant.startswith(heard[0].strip())
+
+
+def test_a_reply_that_nobody_could_hear_is_remembered_as_it_was_shown() -> None:
+    without_sound = ev.StageStatus(stage="player", state="ready", lacks="loudspeaker")
+    mute = ev.SpeechChunk(turn=1, revision=2, last=True)
+    for before, silent in (([without_sound], []), ([], [mute])):
+        turn = after(*before, *typed(), *replied()[:1], *silent, ev.Interrupt(turn=1, revision=3, time=11.2))
+        assert turn.history[-1] == ev.Message("assistant", "Baby.")
+
+
+def test_what_was_silenced_before_its_first_sound_was_not_said() -> None:
+    turn = after(*typed(), *replied()[:2], ev.Interrupt(turn=1, revision=3, time=11.2))
+    assert turn.conversation == (Exchange("what is love", "Baby.", interrupted=True, heard=""),)
+    assert turn.history == ()
 
 
 def test_an_unanswered_prompt_is_shown_but_no_part_of_the_history() -> None:

@@ -28,7 +28,7 @@ class ConversationPane(TailPane[Dialogue]):
     MEANINGS = (
         ("you / bot", "your prompt, and the reply as committed: verified against the final prompt"),
         ("♪", "this reply is being spoken"),
-        ("■ silenced", "the reply was stopped; the sentences before that stay in the conversation"),
+        ("■ silenced", "the reply was stopped there: what stands before was heard, and stays in the conversation"),
         ("· queued", "a line typed ahead: answered once the reply before it has been heard; Esc silences that reply"),
         ("turns", "prompts so far"),
         ("newer lines", "how far the pane is scrolled back; ↓ and End return to the newest line"),
@@ -49,12 +49,19 @@ class ConversationPane(TailPane[Dialogue]):
         for exchange in values.exchanges:
             drawn += _side("you", ".accent", assemble(exchange.user), " ", width)
             if exchange.assistant:
-                words = assemble(exchange.assistant, (" ■ silenced", ".dim") if exchange.interrupted else "")
+                heard, unheard = _cut(exchange)
+                words = assemble(heard, (" ■ silenced" if exchange.interrupted else "", ".dim"), (unheard, ".dim"))
                 spoken = values.playing and exchange is values.exchanges[-1]
                 drawn += _side("bot", ".good", words, "♪" if spoken else " ", width)
         for line in values.waiting:
             drawn += _side("you", ".accent", assemble((line, ".dim"), (" · queued", ".dim")), " ", width)
         return drawn
+
+
+def _cut(exchange: Exchange) -> tuple[str, str]:
+    """What was heard of the reply, and the rest."""
+    said, heard = exchange.assistant, exchange.remembered
+    return (heard, said[len(heard) :]) if said.startswith(heard) else (said, "")
 
 
 def _side(who: str, style: str, words: Content, mark: str, width: int) -> list[Content]:
