@@ -27,6 +27,8 @@ PAUSE_SECONDS = 0.064
 """Quiet after speech that counts as a pause. Speech that goes on has such gaps too, about one in two seconds: the round
 that a pause brings in the recogniser is then one like others."""
 
+ECHO_SECONDS = 0.1
+"""How long a reply that was silenced may still be heard in the room."""
 LONGEST_SILENCE_MS = 2000
 """Silence that ends a hands-free turn where nothing else has ended it before."""
 
@@ -67,8 +69,8 @@ class MicrophoneStage:
             return  # its arrival has made the Listen before it stale, which is all it is for
         source = FileSource(event.path, self._context.clock) if event.path else self._live
         try:
-            source.start()
-            yield from self._listen(source, event.hands_free)
+            source.start(event.anew)
+            yield from self._listen(source, event.hands_free, ECHO_SECONDS if event.anew else 0.0)
         except PredtuiError as error:
             if source is self._live:
                 yield without("input", str(error))
@@ -93,8 +95,10 @@ class MicrophoneStage:
             return str(error)
         return self._off
 
-    def _listen(self, source: Source, hands_free: bool) -> Iterator[Event]:
+    def _listen(self, source: Source, hands_free: bool, unheard: float) -> Iterator[Event]:
+        """``unheard``: seconds at the beginning that do not count."""
         self._activity.reset()
+        left = round(unheard * RATE / FRAME)
         turn, warned = Listening(self._activity, self._silence_ms), ""
         while not self._context.stale():
             pcm = source.read()
@@ -105,7 +109,9 @@ class MicrophoneStage:
                 yield from turn.flush()
                 yield Endpoint(reason="end of file")
                 return
-            if pcm:
+            if pcm and left:
+                left -= 1
+            elif pcm:
                 yield from turn.push(pcm)
                 if turn.silent and hands_free:
                     yield Endpoint(reason="silence")

@@ -13,6 +13,8 @@ from predtui.clock import Clock
 from predtui.errors import PredtuiError
 
 FADE_SECONDS = 0.005
+LATENCY_SECONDS, LONGEST_SECONDS = 0.025, 0.2
+"""What a device keeps of the sound before it plays it: at first, since one that keeps less has gaps, and at most."""
 
 
 class Output(Protocol):
@@ -36,6 +38,10 @@ class Output(Protocol):
     @property
     def alive(self) -> bool:
         """Whether it still takes sound."""
+        ...
+
+    def look(self) -> None:
+        """For a device that had gone. Raises PredtuiError while it has."""
         ...
 
     def write(self, pcm: bytes, rate: int) -> None:
@@ -80,6 +86,9 @@ class NullLoudspeaker:
     def started(self) -> bool:
         return self.played + self.waiting > 0
 
+    def look(self) -> None:
+        """It is always there."""
+
     def write(self, pcm: bytes, rate: int) -> None:
         self._advance()
         self._waiting += len(pcm) // 2 / rate
@@ -113,7 +122,8 @@ class Loudspeaker:
     """A live output, by index, name or part of a name ("" = the default).
 
     PortAudio's thread takes samples from a ring; where the ring is empty it plays silence, which does not count as
-    played. The device is opened by the first ``write``, at that sound's rate where it takes it.
+    played. The device is opened by the first ``write``, at that sound's rate where it takes it. Where it ran dry in a
+    reply, it keeps twice as much from the next one on.
     """
 
     def __init__(self, device: str = "") -> None:
@@ -124,6 +134,10 @@ class Loudspeaker:
         self._rate = 0
         self._stream: Any = None
         self._resampler: Resampler | None = None
+        self.latency = LATENCY_SECONDS
+        """Seconds that the device is asked to keep."""
+        self.gaps = 0
+        """How often it ran dry since the last ``reset``."""
 
     @property
     def played(self) -> float:
@@ -150,13 +164,17 @@ class Loudspeaker:
                 device=device.index,
                 channels=1,
                 dtype="int16",
-                latency="low",
+                latency=self.latency,
                 callback=self._give,
             )
             self._stream.start()
         except sound.PortAudioError as error:
             self.close()
             raise PredtuiError(f"the loudspeaker {device.name} cannot be opened: {error}.", "Is it in use?") from error
+
+    def look(self) -> None:
+        devices.rescan()
+        self.open()
 
     def write(self, pcm: bytes, rate: int) -> None:
         self.open(rate)
@@ -192,6 +210,10 @@ class Loudspeaker:
 
     def reset(self) -> None:
         """A new reply: counting starts again. The fade of an interrupted one still goes out, uncounted."""
+        gaps, self.gaps = self.gaps, 0
+        if gaps and self.latency < LONGEST_SECONDS:
+            self.latency = min(2 * self.latency, LONGEST_SECONDS)
+            self.close()
         with self._lock:
             self._samples = -(len(self._ring) // 2)
 
@@ -212,5 +234,6 @@ class Loudspeaker:
             taken = bytes(self._ring[: 2 * frames])
             del self._ring[: 2 * frames]
             self._samples += len(taken) // 2
+            self.gaps += bool(taken and status and status.output_underflow)
         out[: len(taken)] = taken
         out[len(taken) :] = bytes(2 * frames - len(taken))

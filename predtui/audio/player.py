@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 
 from predtui.audio.devices import NO_DEVICE, switched_off, without
@@ -14,6 +15,8 @@ from predtui.state.stage import StageContext
 
 FIRST_SAMPLE_SECONDS = 0.1
 """How long to wait for a device to take the first sample of a reply."""
+LOOK_SECONDS = 5.0
+"""Between two looks for a loudspeaker that has gone, while nothing is played."""
 
 
 class PlayerStage:
@@ -40,6 +43,8 @@ class PlayerStage:
     def open(self, context: StageContext) -> Iterator[Event]:
         self._clock = context.clock
         self._output = self._make(self._clock)
+        self._looked = math.inf
+        """When a loudspeaker that has gone was last looked for; infinite where none has."""
         if not isinstance(self._output, Loudspeaker):
             yield without("output", switched_off("output"), "starting")
             return
@@ -61,6 +66,7 @@ class PlayerStage:
     def idle(self) -> Iterator[Event]:
         """What is heard by now: playing, or finished once the reply has ended and the last sample is out."""
         if self._state != "playing":
+            yield from self._looked_for()
             return
         if not self._output.alive:
             yield from self._without_device(PredtuiError("the loudspeaker has gone."))
@@ -73,15 +79,38 @@ class PlayerStage:
     def close(self) -> None:
         self._output.close()
 
+    def _looked_for(self) -> Iterator[Event]:
+        """A loudspeaker that has gone may be there again."""
+        if self._clock.now() - self._looked < LOOK_SECONDS:
+            return
+        self._looked = self._clock.now()
+        output = self._make(self._clock)
+        try:
+            output.look()
+        except PredtuiError:
+            return
+        self._output, self._looked = output, math.inf
+        yield without("output", "")
+        yield Notice(text="There is a loudspeaker again: replies are heard.")
+
     def _begin(self, event: Event) -> Iterator[Event]:
         """The first event of a reply; one that still plays gives way to it."""
         if event.turn != self._turn:
             yield from self._stop()
+            yield from self._gaps()
             self._output.reset()
             self._turn, self._ended, self._written = event.turn, False, 0.0
             for kept in (self._sentences, self._begins, self._lasts):
                 kept.clear()
         self._generation = max(self._generation, event.generation)
+
+    def _gaps(self) -> Iterator[Event]:
+        """The reply before ran dry on its way to the listener."""
+        if isinstance(self._output, Loudspeaker) and (gaps := self._output.gaps):
+            text = (
+                f"The loudspeaker ran dry {gaps} time{'s' * (gaps != 1)}: the machine is busy. It keeps more sound now."
+            )
+            yield Notice(text=text)
 
     def _chunk(self, event: SpeechChunk) -> Iterator[Event]:
         yield from self._begin(event)
@@ -115,6 +144,7 @@ class PlayerStage:
         played = self._output.played
         self._output.close()
         self._output = NullLoudspeaker(self._clock, played)
+        self._looked = math.inf if state == "starting" else self._clock.now()
         yield without("output", str(error), state)
         yield Notice(text=f"{error} Replies are shown, not heard.", severity="warning")
 

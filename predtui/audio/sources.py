@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import queue
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol
@@ -19,7 +20,9 @@ from predtui.files import resolve
 
 PREROLL_SECONDS = 0.3
 STARVED_SECONDS = 2.0
-"""A microphone that gives nothing for so long is gone."""
+"""A microphone that gives nothing for so long is gone, ..."""
+SILENT_SECONDS = 0.5
+"""... and one that has given nothing for so long before it is listened to is opened anew."""
 LONGEST_SECONDS = 600.0
 """The longest sound file that is taken for one utterance."""
 
@@ -34,7 +37,9 @@ class Source(Protocol):
         """Raises PredtuiError where there is nothing to hear from."""
         ...
 
-    def start(self) -> None: ...
+    def start(self, anew: bool = False) -> None:
+        """``anew``: without anything that was heard before."""
+        ...
 
     def read(self) -> bytes | None:
         """The next frame of 640 bytes, ``b""`` when none has come within 0.1 s, None at the end of the sound."""
@@ -63,6 +68,8 @@ class Microphone:
         self._live = False
         self._starved = 0.0
         self._lost = False
+        self._fed = 0.0
+        """When the device last gave something, by the system's clock."""
 
     def open(self) -> None:
         """Raises PredtuiError where there is no such device or it refuses."""
@@ -88,15 +95,23 @@ class Microphone:
                 dtype="int16",
                 callback=self._take,
             )
+            self._fed = time.monotonic()
             self._stream.start()
         except sound.PortAudioError as error:
             self._drop_stream()
             raise PredtuiError(f"the microphone {device.name} cannot be opened: {error}.", "Is it in use?") from error
 
-    def start(self) -> None:
-        """An utterance begins, ``preroll`` seconds ago. Opens the device where it is not open."""
+    def start(self, anew: bool = False) -> None:
+        """An utterance begins, ``preroll`` seconds ago, or now. Opens the device where it is not open, or has gone
+        while nobody listened."""
         self._pending.clear()
         self._starved = 0.0
+        self.warning = ""
+        if self._stream is not None and (not self._active() or time.monotonic() - self._fed > SILENT_SECONDS):
+            self._drop_stream()
+            self._lost = True
+        if anew:
+            self._blocks = queue.Queue()
         self._live = True
         self.open()
 
@@ -128,9 +143,12 @@ class Microphone:
         self._live = False
         self._drop_stream()
 
-    def _take(self, block: Any, frames: int, time: Any, status: Any) -> None:
+    def _take(self, block: Any, frames: int, _time: Any, status: Any) -> None:
         """Called by PortAudio, on its own thread, with each block of 20 ms."""
+        self._fed = time.monotonic()
         self._blocks.put_nowait(bytes(block))
+        if self._live and status and status.input_overflow:
+            self.warning = "the machine is too busy to hear all: some of the microphone's sound was lost."
         while not self._live and self._blocks.qsize() * FRAME > self._preroll * RATE:
             self._blocks.get_nowait()
 
@@ -158,7 +176,7 @@ class NullSource:
     def open(self) -> None:
         """Nothing to open."""
 
-    def start(self) -> None:
+    def start(self, anew: bool = False) -> None:
         self._due = self._clock.now()
 
     def read(self) -> bytes | None:
@@ -191,7 +209,7 @@ class FileSource(NullSource):
         if not self._pending:
             raise PredtuiError(f"{self._path} has no sound in it.", "Choose another file.")
 
-    def start(self) -> None:
+    def start(self, anew: bool = False) -> None:
         self.open()
         super().start()
 

@@ -15,6 +15,9 @@ from predtui.runtime.stages import Stages
 from predtui.runtime.typing import Rhythm, Typed, paused, read, same
 from predtui.state import events as ev
 
+PREROLL_S = 0.4
+"""What a microphone remembers of the time before it is asked to listen is not older."""
+
 
 class Backlog:
     """Typed lines that wait until the reply before them has been heard, in order of typing. Of the line that is still
@@ -90,8 +93,15 @@ class TurnGate:
             self._bus.notify(f"Cannot listen: {mic.message} Then try again, or type.", "error")
             self._bus.publish(ev.LookForDevice())
             return
+        anew = source == "voice" and self._sounds(time)
         self._open_turn(source, time)
-        self._bus.publish(ev.Listen(path=path, hands_free=hands_free or (self._hands_free and not path)), time)
+        by_silence = hands_free or (self._hands_free and not path)
+        self._bus.publish(ev.Listen(path=path, hands_free=by_silence, anew=anew), time)
+
+    def _sounds(self, time: float) -> bool:
+        """Whether a reply is being heard, or was a moment ago: what is in the microphone's memory is its sound."""
+        state = self._bus.state
+        return state.audible or (state.marks.audible is not None and time - state.sounding.time < PREROLL_S)
 
     def silence(self, time: float) -> None:
         """End listening, and the reply. Typed text stays open."""

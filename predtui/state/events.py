@@ -102,6 +102,8 @@ class Listen(Event):
     path: str = ""
     hands_free: bool = False
     """Whether silence ends the turn (voice activity), or only an ``Endpoint`` from outside does (key release)."""
+    anew: bool = False
+    """Whether what the microphone has heard before, and for a moment more, is not the user's: a reply was playing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,14 +27,18 @@ class Stream:
     def close(self, ignore_errors: bool = True) -> None:
         self.active, self.closed = False, True
 
-    def feed(self, pcm: bytes) -> None:
+    def feed(self, pcm: bytes, lacking: bool = False) -> None:
+        """``lacking``: some of the sound before was lost."""
         size = 2 * self.options["blocksize"]
+        status = SimpleNamespace(input_overflow=True) if lacking else None
         for at in range(0, len(pcm), size):
-            self.options["callback"](pcm[at : at + size], len(pcm[at : at + size]) // 2, None, None)
+            self.options["callback"](pcm[at : at + size], len(pcm[at : at + size]) // 2, None, status)
 
-    def take(self, samples: int) -> bytes:
+    def take(self, samples: int, dry: bool = False) -> bytes:
+        """``dry``: the device has run dry before."""
         out = bytearray(b"\xff" * (2 * samples))
-        self.options["callback"](memoryview(out), samples, None, None)
+        status = SimpleNamespace(output_underflow=True) if dry else None
+        self.options["callback"](memoryview(out), samples, None, status)
         assert len(out) == 2 * samples
         return bytes(out)
 

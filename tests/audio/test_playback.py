@@ -105,3 +105,27 @@ def test_null_loudspeaker_takes_its_time() -> None:
     assert (loudspeaker.played, loudspeaker.waiting) == pytest.approx((1.25, 0.0))
     loudspeaker.reset()
     assert (loudspeaker.played, loudspeaker.started) == (0.0, False)
+
+
+def test_a_device_that_ran_dry_keeps_more_from_the_next_reply_on(sound: FakeSound) -> None:
+    loudspeaker, asked = Loudspeaker(), []
+    for _ in range(5):
+        loudspeaker.write(SECOND, RATE)
+        asked.append(sound.streams[-1].options["latency"])
+        sound.streams[-1].take(100, dry=True)
+        assert loudspeaker.gaps == 1
+        loudspeaker.reset()
+    assert asked == pytest.approx([0.025, 0.05, 0.1, 0.2, 0.2])
+    loudspeaker.write(SECOND, RATE)
+    sound.streams[-1].take(100)
+    loudspeaker.reset()
+    loudspeaker.write(SECOND, RATE)
+    assert loudspeaker.gaps == 0
+    assert len(sound.streams) == 4
+
+
+def test_silence_between_replies_is_no_gap(sound: FakeSound) -> None:
+    loudspeaker = Loudspeaker()
+    loudspeaker.open()
+    sound.streams[0].take(100, dry=True)
+    assert loudspeaker.gaps == 0

@@ -9,7 +9,7 @@ import pytest
 
 from predtui.audio import mic, player
 from predtui.audio.mic import MicrophoneStage
-from predtui.audio.player import PlayerStage
+from predtui.audio.player import LOOK_SECONDS, PlayerStage
 from predtui.clock import VirtualClock
 from predtui.settings import AudioSettings
 from predtui.state import events as ev
@@ -142,3 +142,37 @@ def test_a_device_that_is_missing_or_switched_off_is_told(
     assert status.lacks == device
     assert "Plug one in" in status.message
     assert status.progress == 1.0, "the host repeats it"
+
+
+def test_a_loudspeaker_that_comes_back_is_played_on_again(sound: FakeSound) -> None:
+    stage, clock = player.create(AudioSettings()), VirtualClock()
+    assert not list(stage.open(StageContext(clock, lambda: False, logging.getLogger("test"))))
+    sound.streams[0].active, rows, sound.rows = False, sound.rows, []
+    said = list(stage.handle(reply(1, 0, 0.5)))
+    assert lacking(said) == ["loudspeaker"]
+    list(stage.handle(ev.SpeechEnd(turn=1)))
+    clock.advance(1.0)
+    list(stage.idle())
+    clock.advance(LOOK_SECONDS)
+    assert not list(stage.idle()), "still gone"
+    sound.rows = rows
+    assert not list(stage.idle()), "it is not looked for all the time"
+    clock.advance(LOOK_SECONDS)
+    back = list(stage.idle())
+    assert lacking(back) == [""]
+    assert [event.text for event in back if isinstance(event, ev.Notice)] == [
+        "There is a loudspeaker again: replies are heard."
+    ]
+    list(stage.handle(reply(2, 0, 0.5)))
+    assert sound.streams[-1].take(100) == b"\x10\x00" * 100
+    clock.advance(60)
+    assert not lacking(list(stage.idle()))
+
+
+def test_a_reply_that_ran_dry_is_told_of_with_the_next(sound: FakeSound) -> None:
+    stage = player.create(AudioSettings())
+    assert opening(stage) == []
+    list(stage.handle(reply(1, 0, 0.5)))
+    sound.streams[0].take(100, dry=True)
+    notices = [event.text for event in stage.handle(reply(2, 0, 0.5)) if isinstance(event, ev.Notice)]
+    assert notices == ["The loudspeaker ran dry 1 time: the machine is busy. It keeps more sound now."]

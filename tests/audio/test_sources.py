@@ -225,3 +225,41 @@ def test_a_busy_device(sound: FakeSound) -> None:
     sound.refuse = True
     with pytest.raises(PredtuiError, match="USB Headset cannot be opened"):
         Microphone().open()
+
+
+def test_anew_nothing_is_heard_of_what_was_before(sound: FakeSound) -> None:
+    microphone = Microphone()
+    microphone.open()
+    sound.streams[0].feed(b"\x01\x00" * 16000)
+    microphone.start(anew=True)
+    sound.streams[0].feed(b"\x02\x00" * 320)
+    assert microphone.read() == b"\x02\x00" * 320
+
+
+def test_a_device_that_went_while_nobody_listened_is_opened_anew(
+    sound: FakeSound, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    microphone, now = Microphone(), [100.0]
+    monkeypatch.setattr("predtui.audio.sources.time.monotonic", lambda: now[0])
+    microphone.open()
+    now[0] += 0.3
+    microphone.start()
+    assert len(sound.streams) == 1
+    microphone.stop()
+    now[0] += 60.0
+    microphone.start()
+    assert (len(sound.streams), sound.restarts) == (2, 1)
+    sound.streams[1].feed(b"\x02\x00" * 320)
+    assert microphone.read() == b"\x02\x00" * 320
+
+
+def test_sound_that_a_busy_machine_has_lost_is_told_of(sound: FakeSound) -> None:
+    microphone = Microphone()
+    microphone.start()
+    sound.streams[0].feed(b"\x01\x00" * 320)
+    assert not microphone.warning
+    sound.streams[0].feed(b"\x01\x00" * 320, lacking=True)
+    assert "too busy" in microphone.warning
+    microphone.stop()
+    microphone.start()
+    assert not microphone.warning

@@ -546,3 +546,21 @@ def test_a_word_edited_within_the_line_asks_for_a_reply_once_it_is_left() -> Non
     harness.settle()
     harness.wait(0.6)
     assert harness.turn.candidate.prompt == "what wa it"
+
+
+def test_what_the_microphone_heard_while_a_reply_was_playing_is_not_taken_for_the_user() -> None:
+    harness = Harness(cast(Pace()))
+    harness.pipeline.talk(True)
+    harness.pipeline.pump()
+    assert [event.anew for event in harness.of(ev.Listen)] == [False]
+    harness.pipeline.silence()
+    harness.pipeline.type_line(Typed("one two", final=True))
+    harness.until(ev.Playback)
+    harness.pipeline.talk(True)
+    harness.pipeline.pump()
+    assert [event.anew for event in harness.of(ev.Listen)] == [False, True]
+    harness.pipeline.silence()
+    harness.clock.advance(10.0)
+    harness.pipeline.talk(True)
+    harness.pipeline.pump()
+    assert [event.anew for event in harness.of(ev.Listen)] == [False, True, False]

@@ -62,7 +62,7 @@ class _Room(NullSource):
     def open(self) -> None:
         self._devices.check("microphone")
 
-    def start(self) -> None:
+    def start(self, anew: bool = False) -> None:
         self.open()
         began, sound = self._devices.said()
         self._frames = _frames(sound) if sound else []
@@ -85,6 +85,9 @@ class _Loudspeaker(NullLoudspeaker):
     def __init__(self, devices: Devices, clock: Clock) -> None:
         super().__init__(clock)
         self._devices = devices
+
+    def look(self) -> None:
+        self._devices.check("loudspeaker")
 
     def write(self, pcm: bytes, rate: int) -> None:
         self._devices.check("loudspeaker")
