@@ -120,6 +120,8 @@ class TurnGate:
             case ev.ReplyFinished(prompt=prompt, text=text) if prompt and not text.strip():
                 if not event.tokens or event.thought.tokens < event.tokens:  # else the stage has said why
                     self._bus.notify("The model has nothing to say to that. Put it in other words.", "warning")
+            case ev.Playback(state="finished") if self._hands_free and self._bus.state.source == "voice":
+                after(PREROLL_S, partial(self._listen_again, self._bus.state.number))
             case ev.StageStatus(stage="llm", state="failed") if not self._stages.returns("llm"):
                 self._end_reply()
         if self._backlog and not self._bus.state.busy:
@@ -167,6 +169,12 @@ class TurnGate:
             why = "No reply: the language model is not available. Try it again, or choose another."
             self._bus.notify(why, "error")
             self._end_reply()
+
+    def _listen_again(self, turn: int) -> None:
+        """A hands-free conversation goes on, unless something else has begun."""
+        state = self._bus.state
+        if state.number == turn and state.phase == "done" and not state.interrupted and not self._backlog:
+            self.listen("voice", "", self._bus.clock.now())
 
     def _end_reply(self) -> None:
         """No more of the reply will come."""

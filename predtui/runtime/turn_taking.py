@@ -36,6 +36,8 @@ class Patience:
         return min(max(seconds, self.least), self.most)
 
 
+NOBODY_S = 15.0
+"""Seconds without a word after which nobody is listened to any more."""
 _NEVER = 1e-9
 """Probability that is as good as none."""
 patience = Patience()
@@ -49,12 +51,17 @@ class TurnTaking:
         self._listens = False
         self._silent: float | None = None
         """Since when nobody speaks; None while somebody does, or nobody has."""
+        self._spoke = False
+        """Whether somebody has, in this turn."""
 
     def react(self, event: ev.Event) -> None:
         match event:
             case ev.Listen():
-                self._listens, self._silent = event.hands_free, None
+                self._listens, self._silent, self._spoke = event.hands_free, None, False
+                if event.hands_free:
+                    self._bus.dispatcher.after(NOBODY_S, partial(self._nobody, event.turn))
             case ev.SpeechActivity():
+                self._spoke = self._spoke or event.active
                 self._silent = None if event.active else event.time - event.quiet
                 self._look(self._silent)
             case ev.Transcript() | ev.EndOfTurn():
@@ -72,3 +79,9 @@ class TurnTaking:
             dispatcher.after(left, partial(dispatcher.post, look))  # behind speech that has come by then
         else:
             self._bus.publish(ev.Endpoint(reason="silence"), bump=1)
+
+    def _nobody(self, turn: int) -> None:
+        """Nobody has spoken since the turn began."""
+        if self._bus.state.number == turn and self._bus.state.phase == "listening" and not self._spoke:
+            self._bus.publish(ev.Interrupt(reason="nobody spoke"), bump=1)
+            self._bus.notify(f"Nobody has spoken for {NOBODY_S:.0f} s. F2 listens again.", "information")

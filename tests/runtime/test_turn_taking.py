@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predtui.runtime.turn_taking import UNKNOWN_S, patience
+from predtui.runtime.turn_taking import NOBODY_S, UNKNOWN_S, patience
 from predtui.state import events as ev
 from tests.cast import Pace, cast
 from tests.runtime.harness import Harness
@@ -81,3 +81,46 @@ def test_one_who_goes_on_speaking_is_not_cut_off() -> None:
 
 def test_silence_ends_nothing_while_a_key_is_to() -> None:
     assert silence(listening(hands_free=False), 1.0) == math.inf
+
+
+def test_nobody_is_listened_to_for_ever() -> None:
+    harness = Harness(cast(Pace()), hands_free=True)
+    harness.pipeline.talk(True)
+    harness.pipeline.pump()
+    harness.clock.advance(NOBODY_S - 0.1)
+    harness.pipeline.pump()
+    assert harness.turn.phase == "listening"
+    harness.clock.advance(0.2)
+    harness.pipeline.pump()
+    assert harness.turn.phase == "done"
+    assert harness.notices() == ["Nobody has spoken for 15 s. F2 listens again."]
+    assert not harness.turn.conversation
+
+
+@pytest.mark.parametrize("hands_free", [True, False])
+def test_a_hands_free_conversation_goes_on_after_the_reply(hands_free: bool) -> None:
+    harness = listening(hands_free)
+    turn = harness.turn.number
+    harness.pipeline.publish(ev.Transcript(turn=turn, stable="what now", unfinished=False))
+    harness.pipeline.publish(ev.Endpoint(turn=turn, reason="silence"))
+    harness.pipeline.publish(ev.Transcript(turn=turn, stable="what now", unfinished=False, final=True))
+    for event in (
+        ev.ReplyCommitted(turn=turn, revision=9, text="This."),
+        ev.ReplyFinished(turn=turn, revision=9, prompt="what now", text="This.", sentences=1),
+        ev.Playback(turn=turn, revision=9, state="finished", seconds=1.0),
+    ):
+        harness.pipeline.publish(event)
+    harness.pipeline.pump()
+    assert harness.turn.phase == "done"
+    harness.clock.advance(1.0)
+    harness.pipeline.pump()
+    assert harness.turn.number == turn + hands_free
+    assert harness.turn.phase == ("listening" if hands_free else "done")
+
+
+def test_a_silenced_reply_waits_for_the_key() -> None:
+    harness = listening()
+    harness.pipeline.silence()
+    harness.clock.advance(2.0)
+    harness.pipeline.pump()
+    assert harness.turn.phase == "done"
