@@ -155,6 +155,7 @@ class _Shown:
 
 
 def _here(found: list[Found]) -> Iterator[str]:
+    from predtui.foreign import printable
     from predtui.llm.room import too_large
 
     if not found:
@@ -163,7 +164,7 @@ def _here(found: list[Found]) -> Iterator[str]:
         yield f"{whose}:"
         for one in group:
             large = f"  ({why})" if (why := too_large(one.size)) else ""
-            yield f"  {_megabytes(one.size):>10}  {one.quantisation:<8} {one.model}{large}"
+            yield f"  {_megabytes(one.size):>10}  {one.quantisation:<8} {printable(one.model)}{large}"
 
 
 def _told(offer: Offer) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 from textual.content import Content
 
 from predtui.tui.gate import assemble
@@ -91,6 +91,15 @@ def tail(text: str, width: int) -> str:
         begin -= 1
     end = text[begin:]
     return f"…{end[end.find(' ') + 1 :] if ' ' in end.strip() else end.lstrip()}" if width > 0 else ""
+
+
+def ends(text: str, width: int) -> str:
+    """At most ``width`` cells: beginning and end of ``text``, which tell names apart, with an ellipsis between them."""
+    if cell_len(text) <= width:
+        return text
+    last = max(0, width - 1) // 2
+    first = set_cell_size(text, max(0, width - 1 - last)).rstrip()
+    return f"{first}…{set_cell_size(text[::-1], last).rstrip()[::-1]}" if width > 0 else ""
 
 
 def row(parts: Sequence[Content], width: int, gap: int = 3) -> Content:

@@ -163,3 +163,15 @@ def test_a_proposal_is_pulled_by_its_name(server: HubServer, weights: bytes) -> 
     assert f"Try it: predtui --model {name}" in done.output, done.output
     assert run("where", name).exit_code == 0
     assert any("●" in line and name in line for line in run("list").output.splitlines())
+
+
+def test_a_name_that_commands_a_terminal_is_listed_in_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "own"
+    monkeypatch.setenv("PREDTUI_LLM_FOLDER", str(folder))
+    for name in ("new\nline.gguf", "red\x1b[31m.gguf", "plain.gguf"):
+        write(folder / name)
+    done = run("list")
+    rows = [line for line in done.output.splitlines() if str(folder) in line]
+    assert len(rows) == 3
+    assert all(row.endswith(".gguf") for row in rows)
+    assert "\x1b" not in done.output

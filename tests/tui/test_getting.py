@@ -3,8 +3,10 @@ From a hub of the tests' own."""
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from textual.pilot import Pilot
@@ -98,6 +100,24 @@ async def test_a_name_is_fetched_after_a_yes_and_then_chosen(
         await pilot.press("shift+tab", *"q8_0", "enter")
         await pilot.pause()
     assert requests(driver) == [("replace", "llm", str(find("a/m")))]
+
+
+async def test_why_a_model_could_not_be_fetched_is_read_to_its_end(
+    make_app: MakeApp, server: HubServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With what to do, in a narrow window, too."""
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(total=10**9, used=10**9, free=0))
+    app = make_app(ScriptedDriver(machine()), model_options=str)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        await typed(pilot, "a/m")
+        await asked(pilot, app)
+        await pilot.press("y")
+        await until(pilot, lambda: "are free in" in text(app, "#fetched"))
+        await pilot.pause()
+        line = app.screen.query_one("#fetched", Static)
+        shown = " ".join(" ".join(strip.text for strip in line.render_lines(line.size.region)).split())
+        assert "PREDTUI_MODELS_DIR" in shown
 
 
 @pytest.mark.parametrize("key", ["n", "escape"])

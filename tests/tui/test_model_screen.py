@@ -13,6 +13,7 @@ from predtui.config import user_file
 from predtui.settings import LlmSettings
 from predtui.state import events as ev
 from predtui.tui.choices import ModelChoice
+from tests.models.homes import write
 from tests.tui import shelves
 from tests.tui.conftest import MakeApp
 from tests.tui.scenes import ScriptedDriver, machine
@@ -44,6 +45,24 @@ async def test_models_stand_by_where_they_are_with_what_fits(make_app: MakeApp) 
         listed = app.screen.query_one(OptionList)
         assert listed.highlighted is not None
         assert str(listed.get_option_at_index(listed.highlighted).prompt).startswith("● qwen3:8b")
+
+
+@pytest.mark.parametrize("size", [(40, 12), (80, 24), (120, 36)])
+async def test_a_long_name_takes_no_room_from_the_sizes_of_all(make_app: MakeApp, size: tuple[int, int]) -> None:
+    name = f"long-{'x' * 180}-Q4_K_M.gguf"
+    write(Path(os.environ["HOME"]) / "own/a/b" / name)
+    app = make_app(ScriptedDriver([*machine(), LOADED]), model_options=str)
+    async with app.run_test(size=size) as pilot:
+        await settle(pilot)
+        await pilot.press("f4")
+        await until(pilot, lambda: "qwen3:8b" in offered(app))
+        await pilot.pause()
+        (row,) = (row for row in offered(app).splitlines() if "long-" in row)
+        room = app.screen.query_one(OptionList).scrollable_content_region.width
+        assert "…" in row
+        assert row.index("MB") + 2 <= max(room, 30)
+        (small,) = (row for row in offered(app).splitlines() if "pocket-draft" in row)
+        assert small.index("MB") == row.index("MB")
 
 
 async def test_what_is_typed_in_the_list_filters_it(make_app: MakeApp) -> None:

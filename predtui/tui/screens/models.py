@@ -31,6 +31,8 @@ from predtui.tui.shelf import CHOSEN, NAMED, Choice, all_of, name_of, named, siz
 from predtui.tui.widgets.pull import PullBar, Told
 
 LOOKING = "looking for models…"
+LEAST_NAME, MOST_NAME, BESIDE_NAME = 16, 44, 22
+"""Cells of a row's name where there is little room, and where there is much; of size and quantisation beside it."""
 KEYS = "Enter chooses · letters filter · Del removes · Esc closes"
 
 
@@ -71,6 +73,10 @@ class ModelScreen(ModalScreen[str]):
         self._fill()
         self._look_again()
         self.watch(self._bar, "told", self._follow)
+
+    def on_resize(self) -> None:
+        """Names have another room."""
+        self.call_after_refresh(self._fill)
 
     def on_models_found(self, message: ModelsFound) -> None:
         message.stop()
@@ -138,7 +144,9 @@ class ModelScreen(ModalScreen[str]):
         listed = self.query_one(OptionList)
         before = self._highlighted(at_first=False)
         shown = [choice for choice in self._choices if self._passes(choice)]
-        width = max((assemble(choice.name).cell_length for choice in shown), default=0)
+        longest = max((assemble(choice.name).cell_length for choice in shown), default=0)
+        room = listed.scrollable_content_region.width - BESIDE_NAME
+        width = min(longest, MOST_NAME, max(LEAST_NAME, room))
         self._rows, options = [], list[Option]()
         for group, rows in groupby(shown, key=lambda choice: choice.group):
             own = list(rows)
@@ -162,7 +170,7 @@ class ModelScreen(ModalScreen[str]):
 
     def _line(self, choice: Choice, width: int) -> Content:
         mark = "●" if self._is_present(choice) else " "
-        name = assemble(choice.name)
+        name = assemble(figures.ends(assemble(choice.name).plain, width))
         gap = " " * (width - name.cell_length)
         size = figures.file_size(choice.size) if choice.size >= 0 else ""
         return assemble(f"{mark} ", name, f"{gap} {size:>8}  {choice.quantisation:<7} {choice.hint}".rstrip())
@@ -190,6 +198,7 @@ class ModelScreen(ModalScreen[str]):
         line = self.query_one("#fetched", Static)
         line.update(assemble(f"↓ {told.line}" + (" · F5 stops" if told.fetching else "")))
         line.set_class(bool(told.line), "-shown")
+        line.set_class(not told.fetching, "-over")  # what came of it is read to its end
         if before.fetching and not told.fetching:
             self._look_again()
 
