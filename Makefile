@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: run real test ci check portable format clean portaudio engine
+.PHONY: run real test ci check portable format clean portaudio soundserver engine
 
 run: $(VENV)/.run portaudio engine
 	@$(BIN)/predtui
@@ -17,7 +17,7 @@ test: $(VENV)/.dev portaudio check
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 # As test, on the real models too where the package index has them.
-ci: $(VENV)/.dev
+ci: $(VENV)/.dev soundserver
 	@$(BIN)/predtui real || echo "ci: no real models, so the tests that need them are skipped" >&2
 	@$(MAKE) test
 
@@ -63,6 +63,15 @@ portaudio:
 	  echo "predtui: installing PortAudio, for live sound"; \
 	  (apt-get install -qq -y libportaudio2 || (apt-get update -qq && apt-get install -qq -y libportaudio2)) >/dev/null 2>&1 && exit 0; fi; \
 	if [ "$$(uname)" = Linux ]; then echo "note: no PortAudio, so no live sound; everything else works. Debian, Ubuntu: sudo apt install libportaudio2"; fi
+
+# Tests of live sound play on a sound server without hardware; where it cannot be installed, they say so and are skipped.
+soundserver:
+	@command -v pulseaudio >/dev/null && exit 0; \
+	if [ "$$(uname)" = Linux ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "predtui: installing PulseAudio, for the tests of live sound"; \
+	  set -- pulseaudio pulseaudio-utils libasound2-plugins libportaudio2; \
+	  (apt-get install -qq -y "$$@" || (apt-get update -qq && apt-get install -qq -y "$$@")) >/dev/null 2>&1 && exit 0; fi; \
+	echo "note: no PulseAudio, so the tests of live sound are skipped"
 
 clean:
 	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,158 @@
+"""From a live microphone to a live loudspeaker, through a real sound server whose devices are null sinks."""
+
+from __future__ import annotations
+
+import queue
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from predtui.audio import devices
+from predtui.commands.turn import until_ready
+from predtui.config import load
+from predtui.errors import PredtuiError
+from predtui.lab.bench.recording import speak
+from predtui.runtime.build import make_pipeline, resolved
+from predtui.runtime.pipeline import Pipeline
+from predtui.runtime.stages import STAGES
+from predtui.state import events as ev
+
+PROGRAMS = ("pulseaudio", "pactl", "paplay")
+PLUGIN = "libasound_module_pcm_pulse.so"
+QUESTION, REPLY = "what is the capital of france", "The capital of France is Paris."
+PATIENCE_S = 30.0
+
+
+def missing() -> str:
+    """What a sound server lacks here."""
+    if absent := [program for program in PROGRAMS if not shutil.which(program)]:
+        return f"{', '.join(absent)} not installed (make soundserver)"
+    if not any(Path("/usr/lib").glob(f"*/alsa-lib/{PLUGIN}")):
+        return "ALSA's plugin for PulseAudio is not installed (make soundserver)"
+    try:
+        devices.portaudio()
+    except PredtuiError as error:
+        return str(error)
+    return ""
+
+
+pytestmark = pytest.mark.skipif(bool(missing()), reason=missing())
+
+
+class Room:
+    """A loudspeaker, a microphone, and what is said into it."""
+
+    def __init__(self, folder: Path, rate: int) -> None:
+        self._file = folder / "said.wav"
+        sink = f"module-null-sink rate={rate} sink_name="
+        modules = [
+            f"module-native-protocol-unix socket={folder / 'native'}",
+            f"{sink}room",
+            f"{sink}speaker",
+            "module-remap-source master=room.monitor source_name=mic",
+        ]
+        options = ["-n", "--daemonize=no", "--exit-idle-time=-1", "--disallow-exit", "--use-pid-file=no"]
+        loaded = [argument for module in modules for argument in ("-L", module)]
+        self._server = subprocess.Popen(["pulseaudio", *options, *loaded], stderr=subprocess.DEVNULL)
+        end = time.monotonic() + PATIENCE_S
+        while subprocess.run(["pactl", "set-default-sink", "speaker"], capture_output=True, check=False).returncode:
+            assert time.monotonic() < end, "no sound server"
+            time.sleep(0.1)
+        self.ask("set-default-source", "mic")
+
+    def ask(self, *arguments: str) -> None:
+        subprocess.run(["pactl", *arguments], check=True, capture_output=True)
+
+    def say(self, text: str) -> None:
+        """As somebody speaks: until it is said."""
+        speak(text, self._file, "en-us", 150, 0.05)
+        subprocess.run(["paplay", "--device=room", str(self._file)], check=True)
+
+    def close(self) -> None:
+        self._server.kill()
+        self._server.wait()
+
+
+@pytest.fixture
+def room(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Room]:
+    alsa = tmp_path / "asoundrc"
+    alsa.write_text("</usr/share/alsa/alsa.conf>\npcm.!default { type pulse }\nctl.!default { type pulse }\n")
+    monkeypatch.setenv("ALSA_CONFIG_PATH", str(alsa))
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    monkeypatch.setenv("PULSE_SERVER", f"unix:{tmp_path / 'native'}")
+    monkeypatch.setenv("PULSE_COOKIE", str(tmp_path / "cookie"))
+    made = Room(tmp_path, getattr(request, "param", 48000))
+    yield made
+    made.close()
+
+
+class Assistant:
+    """The app but for its screen."""
+
+    def __init__(self, hands_free: bool) -> None:
+        self.events: list[ev.Event] = []
+        inbox: queue.SimpleQueue[ev.Event] = queue.SimpleQueue()
+        settings = resolved(load({"audio.hands_free": hands_free}), embedded=True)
+        self.pipeline: Pipeline = make_pipeline(settings)
+        self.pipeline.subscribe(inbox.put)
+        self.pipeline.subscribe(self.events.append)
+        self.pipeline.start()
+        until_ready(inbox, lambda event: None, set(STAGES))
+
+    def until(self, met: Callable[[], bool]) -> None:
+        end = time.monotonic() + PATIENCE_S
+        while not met():
+            assert time.monotonic() < end, [type(event).__name__ for event in self.events[-20:]]
+            time.sleep(0.01)
+
+    def of(self, kind: type[ev.Event]) -> list[ev.Event]:
+        return [event for event in self.events if type(event) is kind]
+
+
+@pytest.fixture
+def assistant(room: Room, request: pytest.FixtureRequest) -> Iterator[Assistant]:
+    made = Assistant(request.param)
+    yield made
+    made.pipeline.stop()
+
+
+@pytest.mark.parametrize("room", [16000, 44100, 48000], indirect=True)
+@pytest.mark.parametrize("assistant", [False], indirect=True, ids=["key"])
+def test_a_reply_that_is_talked_over_hears_no_words_of_its_own(room: Room, assistant: Assistant) -> None:
+    """The loudspeaker stands before the microphone."""
+    room.ask("load-module", "module-loopback", "source=speaker.monitor", "sink=room", "latency_msec=20")
+    pipeline = assistant.pipeline
+    pipeline.talk(True)
+    assistant.until(lambda: bool(assistant.of(ev.Listen)))
+    room.say(QUESTION)
+    pipeline.talk(False)
+    assistant.until(lambda: pipeline.state.audible)
+    assert pipeline.state.prompt == QUESTION
+    time.sleep(0.7)
+    pipeline.talk(True)
+    assistant.until(lambda: len(assistant.of(ev.Listen)) == 2)
+    time.sleep(1.0)
+    pipeline.talk(False)
+    assistant.until(lambda: pipeline.state.phase == "done")
+    assert pipeline.state.prompt == ""
+    first = pipeline.state.conversation[0]
+    assert first.assistant == REPLY
+    assert first.interrupted
+    assert REPLY.startswith(first.remembered)
+    assert 0 < len(first.remembered) < len(REPLY)
+
+
+@pytest.mark.parametrize("assistant", [True], indirect=True, ids=["hands-free"])
+def test_a_hands_free_conversation_ends_its_turns_and_goes_on(room: Room, assistant: Assistant) -> None:
+    pipeline = assistant.pipeline
+    pipeline.talk(True)
+    assistant.until(lambda: bool(assistant.of(ev.Listen)))
+    for turn, (said, reply) in enumerate([(QUESTION, REPLY), ("what is ten plus twenty", "10 plus 20 is 30.")], 1):
+        room.say(said)
+        assistant.until(lambda turn=turn: len(assistant.of(ev.Listen)) == turn + 1)  # type: ignore[misc]
+        assert [message.content for message in pipeline.state.history[-2:]] == [said, reply]
+    assert {event.reason for event in assistant.of(ev.Endpoint)} == {"silence"}  # type: ignore[attr-defined]
