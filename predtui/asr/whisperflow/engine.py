@@ -15,7 +15,6 @@ import numpy as np
 from predtui.asr.base import Hypothesis
 from predtui.asr.whisperflow.final_round import FinalRound
 from predtui.asr.whisperflow.guards import believed
-from predtui.asr.whisperflow.pacing import Pacing
 from predtui.asr.whisperflow.pipeline import Pipeline
 from predtui.asr.whisperflow.rounds import FlowOptions, Model, Outcome, Round, RoundRunner, Tally, make_stream
 from predtui.asr.whisperflow.stream import RATE, Snapshot
@@ -31,7 +30,7 @@ class FlowRecognizer:
         self._model, self._options = model, options
         self._runner = RoundRunner(model, options, now)
         self._pipeline = Pipeline(self._runner, now) if options.pipelined else None
-        self._pacing = Pacing(options.step, options.beam, options.rounds, options.pipelined, options.measured)
+        self._pacing = options.pacing()
         self.overtaken: Callable[[], bool] = lambda: False
         """As ``Overtaken`` says."""
         self.start()
@@ -114,11 +113,12 @@ class FlowRecognizer:
     def _due(self, voiced: bool) -> bool:
         """Whether a round over all that was heard is to be made now."""
         stream = self._stream
-        if not self.keeps_up:
-            return stream.full and stream.unseen >= self._pacing.step
+        if stream.pressing or not self.keeps_up:
+            return stream.pressing
+        enough = stream.unseen >= self._pacing.step
         if not voiced:
-            return not self._final.covers(stream.heard)
-        return stream.unseen >= self._pacing.step and not self.overtaken()
+            return not self._final.covers(stream.heard) and (enough or self._pacing.quick(stream.length))
+        return enough and not self.overtaken()
 
     def _begin(self, ended: bool) -> None:
         """A round over all that was heard: into the pipeline, unless it is busy, or at once, also where nothing may be
@@ -142,8 +142,8 @@ class FlowRecognizer:
         return one
 
     def _run(self, one: Round) -> Outcome | None:
-        """None where it was overtaken."""
-        outcome = self._runner.run(one, self.overtaken)
+        """None where it was overtaken; one over a full buffer never is, for its sound makes room for what follows."""
+        outcome = self._runner.run(one, (lambda: False) if self._stream.full else self.overtaken)
         if outcome is None:
             self._final.given_up()
             return None

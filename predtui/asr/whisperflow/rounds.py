@@ -13,8 +13,9 @@ from typing import Protocol
 
 import numpy as np
 
-from predtui.asr.whisperflow.mel import Samples
+from predtui.asr.whisperflow.mel import FRAMES_A_SECOND, Samples
 from predtui.asr.whisperflow.model import Encoded
+from predtui.asr.whisperflow.pacing import Pacing
 from predtui.asr.whisperflow.pruning import Pruning
 from predtui.asr.whisperflow.search import Effort
 from predtui.asr.whisperflow.stream import RATE, Snapshot, Stream
@@ -51,6 +52,11 @@ class FlowOptions:
     def padding(self, ended: bool) -> int:
         """Frames to pad to, where the sound has ``ended`` and where it has not."""
         return max(self.pad_to, self.pad_last_to) if ended else self.pad_to
+
+    def pacing(self) -> Pacing:
+        """What paces the rounds."""
+        padded = self.pad_to / FRAMES_A_SECOND
+        return Pacing(self.step, self.beam, self.rounds, self.pipelined, self.measured, padded)
 
     def believable(self, seconds: float) -> float:
         """The mean log-probability that a round over so much sound has at least, where it has understood anything."""

@@ -94,6 +94,12 @@ class Stream:
         """Whether the buffer is to be cut after the next round."""
         return self.length > self._limit
 
+    @property
+    def pressing(self) -> bool:
+        """Whether a round is to be made now, lest sound be lost that none has heard: the buffer is full, and a good
+        part of it is new."""
+        return self.full and self.unseen >= self._limit / 4
+
     def hear(self, samples: Samples) -> None:
         """More sound, mono at 16 kHz. The buffer is cut now, not after a round: the sound that it was over may be all
         there is."""

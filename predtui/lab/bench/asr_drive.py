@@ -18,7 +18,6 @@ from predtui.asr.base import Recognizer
 from predtui.asr.whisperflow.engine import FlowRecognizer
 from predtui.asr.whisperflow.guards import believed
 from predtui.asr.whisperflow.model import WhisperModel
-from predtui.asr.whisperflow.pacing import Pacing
 from predtui.asr.whisperflow.rounds import FlowOptions, Tally, make_stream
 from predtui.asr.whisperflow.stream import RATE, Snapshot, Stream
 from predtui.asr.whisperflow.transcription import Transcription
@@ -66,7 +65,7 @@ class _Virtual:
         self._stream: Stream = make_stream(model, options)
         self._outcome = Outcome()
         self._heard = 0
-        self._pacing = Pacing(options.step, options.beam, options.rounds, options.pipelined)
+        self._pacing = options.pacing()
         self._encoder_free = self._writer_free = 0.0
         self._waiting: deque[tuple[float, Snapshot, Transcription]] = deque()
 

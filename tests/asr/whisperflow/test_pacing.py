@@ -132,7 +132,7 @@ def test_delays_are_bounded_however_long_one_speaks_where_rounds_keep_up(speed: 
     assert max(found.words) <= bound
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(speed=st.floats(-1, -0.5).map(lambda power: 10.0**power), minutes=st.floats(0.2, 1.0))
 def test_delays_are_bounded_by_the_buffer_where_they_do_not(speed: float, minutes: float) -> None:
     """It is full at the latest after its length, and then takes one round."""
@@ -177,3 +177,11 @@ def test_rounds_far_apart_agree_sooner() -> None:
     assert pacing.agreeing(2.0, full=False) == 2
     assert Pacing(FAR_SECONDS, 5, 3).agreeing(1.0, full=True) == 2
     assert np.isclose(pacing.step, FAR_SECONDS / SHARE)
+
+
+@given(st.floats(0.1, 30.0), st.floats(0.01, 10.0))
+def test_a_round_over_a_padded_sound_takes_as_long_whatever_its_length(sound: float, seconds: float) -> None:
+    pacing = Pacing(0.16, 5, 3, measured=seconds, padded=30.0)
+    assert pacing.pays(sound) == (seconds <= LONGEST_SECONDS)
+    pacing.took(0.2, seconds)
+    assert pacing.pays(sound) == (seconds <= LONGEST_SECONDS)
