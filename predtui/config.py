@@ -81,7 +81,7 @@ def remember(key: str, value: Any) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_text(path, tomlkit.dumps(document))
     except (OSError, ValueError, TypeError, RecursionError, tomlkit.exceptions.TOMLKitError) as error:
-        raise PredtuiError(f"{path}: cannot keep {key}: {error}.", "Check the file and its folder.") from error
+        raise PredtuiError(f"{path}: cannot keep {key}: {reason(error)}.", "Check the file and its folder.") from error
 
 
 def _build(values: Mapping[str, Any]) -> Settings:

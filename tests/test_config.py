@@ -124,7 +124,7 @@ def test_what_cannot_be_remembered_leaves_nothing_behind(
     write(home, "[llm]\nseed = 1\n")
     monkeypatch.setattr(files.os, step, full)
     for _ in range(3):
-        with pytest.raises(PredtuiError, match="No space left"):
+        with pytest.raises(PredtuiError, match=r"cannot keep ui\.theme: No space left on device\. Check"):
             config.remember("ui.theme", "paper")
     assert [path.name for path in home.iterdir()] == ["settings.toml"]
     assert config.load().llm.seed == 1

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from predtui.errors import reason
 from predtui.files import read_json, replace_text
 from predtui.settings import cache_folder
 
@@ -48,7 +49,7 @@ class Findings:
             path.parent.mkdir(parents=True, exist_ok=True)
             replace_text(path, json.dumps(dict([*others[1 - _MOST :], (key, entry)]), indent=1))
         except OSError as error:
-            _log.warning("%s cannot be written, so what was tested is not remembered: %s", path, error)
+            _log.warning("%s cannot be written, so what was tested is not remembered: %s", path, reason(error))
 
 
 def llama_build() -> str:

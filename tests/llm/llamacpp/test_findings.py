@@ -58,6 +58,7 @@ def test_a_folder_that_cannot_be_written_is_logged_and_no_more(folder: Path, cap
     with caplog.at_level(logging.WARNING):
         FINDINGS.write({"model": "one", "verdict": 1})
     assert "not remembered" in caplog.text
+    assert "[Errno" not in caplog.text
     assert FINDINGS.read() == {}
 
 
