@@ -32,8 +32,8 @@ def requirements(extra: str = "") -> list[str]:
     optional = project["optional-dependencies"]
     wanted = [*project["dependencies"], *optional.get(extra, ()), *_BUILDS]
     for line in wanted:  # grows: an extra may name another
-        if own := re.match(r"predtui\[(\w+)\]", line):
-            wanted += optional[own[1]]
+        if own := re.match(r"predtui\[([\w, ]+)\]", line):
+            wanted += [each for name in own[1].split(",") for each in optional[name.strip()]]
     return sorted({line for line in wanted if _named(line) not in ("predtui", _COMPILED)})
 
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from textual._xterm_parser import XTermParser
 from textual.events import Key
@@ -99,6 +99,7 @@ def test_a_key_reported_with_its_kind_is_the_key_without(code: str, modifiers: s
         return [(m.key, m.character) for m in Parser([].append).feed(sequence) if isinstance(m, Key)]
 
     shown = modifiers if modifiers not in ("", "1") else ""
+    assume(end != "R" or not shown)  # without a kind, that is where the cursor is
     plain = f"\x1b[{code}{f';{shown}' if shown or text else ''}{text}{end}"
     before = [(m.key, m.character) for m in XTermParser().feed(plain) if isinstance(m, Key)]
     talk = [key for key, _ in before if key.rpartition("+")[2] == TALK]
