@@ -85,6 +85,19 @@ def test_a_decoder_that_drafts(snap_compare: Compare, make_app: MakeApp, monkeyp
     assert frozen(snap_compare, make_app, (80, 24), "drafting")
 
 
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)], ids=lambda size: f"{size[0]}x{size[1]}")
+def test_a_turn_that_may_be_over_behind_a_reply_that_was_silenced(
+    snap_compare: Compare, make_app: MakeApp, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
+) -> None:
+    exchange = [event for event in first_exchange() if not isinstance(event, ev.Playback)]
+    sound = ev.SpeechChunk(turn=1, revision=1, time=2.6, pcm=b"\0\0")
+    played = ev.Playback(turn=1, revision=1, time=2.8, state="started", of=1.5)
+    silenced = ev.Interrupt(turn=1, revision=2, time=3.1)
+    over = ev.EndOfTurn(turn=2, revision=5, prompt="what is the capital", probability=0.02)
+    monkeypatch.setitem(SCENES, "silenced", [*machine(), *exchange, sound, played, silenced, *speculating(), over])
+    assert frozen(snap_compare, make_app, size, "silenced")
+
+
 @pytest.mark.parametrize("more", ["thinking", "thought"])
 @pytest.mark.parametrize("size", [(80, 24), (120, 36)], ids=lambda size: f"{size[0]}x{size[1]}")
 def test_a_model_that_thinks(
