@@ -10,7 +10,7 @@ from predtui.tts.spoken.lexicon import Lexicon
 _RAISED = {ord(mark): digit for mark, digit in zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻ⁿ", "0123456789-n", strict=True)}
 _LOWERED = {ord(mark): digit for mark, digit in zip("₀₁₂₃₄₅₆₇₈₉", "0123456789", strict=True)}
 _RAISED_RUN = re.compile(rf"(?<=[\w)])[{''.join(map(chr, _RAISED))}]+")
-_VULGAR = re.compile(r"(\d?)\s?([¼-¾⅐-⅞])")
+_VULGAR = re.compile(r"(?:(\d)\s?)?([¼-¾⅐-⅞])")
 _PRODUCT = re.compile(r"(?<=\d)(\s?)\*\1(?=\d)|(?<![\w*])(?:\d+|[A-Za-z])(?:\*(?:\d+|[A-Za-z]))+(?![\w*])")
 _POWER_OF_PYTHON = re.compile(r"(?<=\d)(\s?)\*\*\1(?=\d)")
 _BY = re.compile(r"(?<=\d{3})(\s?)[x×]\1(?=\d{3})")

@@ -140,6 +140,7 @@ RULES: tuple[Rule, ...] = (
     (re.compile(rf"\b{_MONTH}\s{_DAY}\s?[-–]\s?(?P<last>[12]\d|3[01]|0?[1-9])(?![\w:%°-])"), _days),
     # 2024-05-12T14:30, 1984-05-12
     (re.compile(r"(?<=\d{4}-\d\d-\d\d)T(?=\d\d:\d\d)"), ", "),
+    (re.compile(r"(?<=\d\d:\d\d)Z\b"), " UTC"),
     (re.compile(rf"(?<![\w-]){_YEAR}-(?P<month>0[1-9]|1[0-2])-{_DAY}(?![\w-])"), _date),
     (re.compile(r"(?<![\w-])(?P<year>[12]\d{3})/(?P<month>0[1-9]|1[0-2])/(?P<day>[0-3]\d)(?![\w/])"), _date),
     # 25/12/1984, 12/25/1984, 25.12.1984; then what may be either
