@@ -20,9 +20,7 @@ from predtui.files import resolve
 
 PREROLL_SECONDS = 0.3
 STARVED_SECONDS = 2.0
-"""A microphone that gives nothing for so long is gone, ..."""
-SILENT_SECONDS = 0.5
-"""... and one that has given nothing for so long before it is listened to is opened anew."""
+"""A microphone that gives nothing for so long is gone; on a busy machine its first sound may come a second late."""
 LONGEST_SECONDS = 600.0
 """The longest sound file that is taken for one utterance."""
 
@@ -107,7 +105,7 @@ class Microphone:
         self._pending.clear()
         self._starved = 0.0
         self.warning = ""
-        if self._stream is not None and (not self._active() or time.monotonic() - self._fed > SILENT_SECONDS):
+        if self._stream is not None and (not self._active() or time.monotonic() - self._fed > STARVED_SECONDS):
             self._drop_stream()
             self._lost = True
         if anew:

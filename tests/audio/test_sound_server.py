@@ -106,8 +106,15 @@ class Assistant:
     def until(self, met: Callable[[], bool]) -> None:
         end = time.monotonic() + PATIENCE_S
         while not met():
-            assert time.monotonic() < end, [type(event).__name__ for event in self.events[-20:]]
+            if time.monotonic() > end:
+                pytest.fail(self.told)
             time.sleep(0.01)
+
+    @property
+    def told(self) -> str:
+        """What has happened, for one who wonders why."""
+        quiet = (ev.AudioFrame, ev.Work, ev.Usage, ev.SpeechChunk, ev.Candidate, ev.Continuation)
+        return "\n".join(f"{event.time:.2f} {event}" for event in self.events if not isinstance(event, quiet))
 
     def of(self, kind: type[ev.Event]) -> list[ev.Event]:
         return [event for event in self.events if type(event) is kind]
