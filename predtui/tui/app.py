@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
 from typing import Any, ClassVar, cast
 
 from textual.app import App, SystemCommand
@@ -21,15 +22,15 @@ from predtui.settings import Settings
 from predtui.state.events import Event
 from predtui.state.turn import Turn
 from predtui.tui import job_control, palette
+from predtui.tui.actions import action_named, bindings
 from predtui.tui.bursts import gathering
 from predtui.tui.choices import ModelChoice, ThemeChoice, VerifierChoice
 from predtui.tui.driver import READ_ONLY, Driver, Requests, one_line
 from predtui.tui.frames import Frames, call_after
 from predtui.tui.gate import Gate
-from predtui.tui.keys import RELEASE, TALK
+from predtui.tui.keys import RELEASE
 from predtui.tui.messages import (
     DriverStarted,
-    ExplainAsked,
     KeysTyped,
     LineTyped,
     NoticeRaised,
@@ -100,16 +101,8 @@ class PredtuiApp(GuardedApp):
         (0, "-flat"), (16, "-low"), (20, "-middling"), (24, "-short"), (30, "-tall"), (40, "-towering"),
     ]  # fmt: skip
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("f1", "help", "help", show=False, priority=True),
-        Binding(TALK, "talk", "talk", show=False, priority=True),
+        *bindings(on_pane=False),
         Binding(RELEASE, "talk_end", show=False, priority=True),
-        Binding("f3", "verifier", "verifier", show=False),
-        Binding("f4", "model", "model", show=False),
-        Binding("f5", "real", "real models", show=False),
-        Binding("f6", "again", "try again", show=False),
-        Binding("ctrl+t", "next_theme", "theme", show=False, priority=True),
-        Binding("ctrl+z", "suspend_process", "suspend", show=False, priority=True),
-        Binding("escape", "silence", "silence", show=False),
     ]
 
     def __init__(
@@ -210,12 +203,19 @@ class PredtuiApp(GuardedApp):
 
     async def on_keys_typed(self, message: KeysTyped) -> None:
         """The input line takes all characters that are left in one edit, anything else one after the other."""
+        if isinstance(self.screen, MainScreen):
+            self.screen.direct(*message.keys)
         for at, key in enumerate(message.keys):
             if isinstance(self.focused, PromptLine):
                 text = "".join(str(left.character) for left in message.keys[at:])
                 await self.on_event(Key(key.key, text))
                 return
             await self.on_event(key)
+
+    def action_perform(self, name: str) -> None:
+        """An action that stands in a file of its own."""
+        module, _, function = action_named(name).run.partition(":")
+        getattr(import_module(f"predtui.tui.{module}"), function)(self)
 
     def on_line_typed(self, message: LineTyped) -> None:
         self.requests.ask(lambda driver: driver.type_line(message.typed))
@@ -281,9 +281,6 @@ class PredtuiApp(GuardedApp):
         focused = self._main.focused
         self.pages.explain(focused.TOPIC if isinstance(focused, Pane) else "timeline")
 
-    def on_explain_asked(self, message: ExplainAsked) -> None:
-        self.pages.explain(message.topic)
-
     def action_suspend_process(self) -> None:
         """Stops the whole job. Nobody is listened to meanwhile. Without a shell to come back from, it goes on."""
         if not job_control.has_shell():
@@ -294,6 +291,7 @@ class PredtuiApp(GuardedApp):
         call_after(self, LAST_WORDS, lambda: job_control.stop_job(self))
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+        yield from palette.actions(self, self.read_only, self.offer)
+        yield from palette.choices(self.themes, self.pages)
         if not self.read_only:
-            yield from palette.live_commands(self, self.verifiers, self.offer, self.requests.restart)
-        yield from palette.commands(self, self.themes, self.pages)
+            yield from palette.live_choices(self.verifiers, self.requests.restart)

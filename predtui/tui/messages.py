@@ -62,13 +62,6 @@ class ReleasesTold(Message):
 
 
 @dataclass(eq=False)
-class ExplainAsked(Message):
-    """A person asks what the numbers of a pane mean; ``topic`` names the pane."""
-
-    topic: str
-
-
-@dataclass(eq=False)
 class NoticeRaised(Message):
     """A line for the notice strip: what happened, and what to do."""
 

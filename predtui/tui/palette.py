@@ -10,6 +10,7 @@ from textual.app import App, SystemCommand
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 
 from predtui.models.offer import Offer
+from predtui.tui.actions import ACTIONS
 from predtui.tui.choices import ThemeChoice, VerifierChoice
 from predtui.tui.gate import assemble
 from predtui.tui.pages import Pages
@@ -40,31 +41,26 @@ class Commands(Provider):
         return self.app.get_system_commands(self.screen)
 
 
-def commands(app: App[None], themes: ThemeChoice, pages: Pages) -> Iterator[SystemCommand]:
-    """Those that always do something."""
-    yield _action(app, "Help", "every key and every number (F1)", "help")
+def actions(app: App[None], read_only: bool, offer: Offer | None) -> Iterator[SystemCommand]:
+    """Those of the table that do something here; the real models say how large they are."""
+    for action in ACTIONS:
+        size = offer.megabytes if offer and action.name == "real" else 0
+        if action.title and not (read_only and action.live) and (size or action.name != "real"):
+            keys = f" ({action.spelled()})" if action.keys else ""
+            sizes = f" ({size} MB)" if size else ""
+            yield SystemCommand(action.title, f"{action.meaning}{sizes}{keys}", partial(app.run_action, action.action))
+
+
+def choices(themes: ThemeChoice, pages: Pages) -> Iterator[SystemCommand]:
+    """One of several, which a recording has, too."""
     yield from _one_each("Theme", "use and keep this theme", themes.names, themes.choose)
     yield from _one_each("Explain", "what the numbers of this pane mean", topics(), pages.explain, discover=False)
-    yield _action(app, "Quit", "leave predtui (Ctrl+Q)", "quit")
 
 
-def live_commands(
-    app: App[None], verifiers: VerifierChoice, offer: Offer | None, restart: Callable[[str], None]
-) -> Iterator[SystemCommand]:
-    """Those that ask something of an engine, which a recording does not have."""
-    yield _action(app, "Talk", "start or stop talking (F2)", "talk")
-    yield _action(app, "Silence", "stop the reply (Esc)", "silence")
-    yield _action(app, "Model", "choose another language model (F4)", "model")
-    if offer and (size := offer.megabytes):
-        meaning = f"get them, {size} MB: they hear people and talk about anything (F5)"
-        yield _action(app, "Real models", meaning, "real")
-    yield _action(app, "Try again", "stages that have failed (F6)", "again")
+def live_choices(verifiers: VerifierChoice, restart: Callable[[str], None]) -> Iterator[SystemCommand]:
+    """One of several, asked of an engine."""
     yield from _one_each("Restart stage", "end it and start it anew", ORDER, restart, discover=False)
     yield from _one_each("Verifier", "verify candidates with this", verifiers.names, verifiers.choose)
-
-
-def _action(app: App[None], title: str, meaning: str, action: str) -> SystemCommand:
-    return SystemCommand(title, meaning, partial(app.run_action, f"app.{action}"))
 
 
 def _one_each(

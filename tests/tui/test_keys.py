@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import random
 
 import pytest
 from textual.events import Key, Paste
 from textual.pilot import Pilot
 
+from predtui.tui.actions import ACTIONS, Action, bindings, spelled
 from predtui.tui.app import PredtuiApp
 from predtui.tui.screens.models import ModelScreen
 from predtui.tui.widgets.bars import NoticeBar
@@ -73,7 +75,7 @@ class TestBursts:
             assert len(app.screen_stack) == 1
             app.query_one(VerifierPane).focus()
             await pilot.pause()
-            burst(app, "question_mark", "?")
+            app.post_message(Key("question_mark", "?"))
             await quiet(pilot)
             assert len(app.screen_stack) == 2
 
@@ -183,3 +185,29 @@ class TestTalking:
             await pilot.press("f2")
             await pilot.pause()
         assert requests(driver) == [("talk", True), ("talk", False)]
+
+
+class TestActions:
+    """The one table of what a person can do."""
+
+    def test_no_key_means_two_things(self) -> None:
+        for on_pane in (False, True):
+            keys = [binding.key for binding in bindings(on_pane)]
+            assert len(keys) == len(set(keys))
+        assert not {key.key for key in bindings(True)} & {key.key for key in bindings(False)}
+
+    @pytest.mark.parametrize("action", ACTIONS, ids=lambda action: action.name)
+    async def test_each_does_something(self, make_app: MakeApp, action: Action) -> None:
+        app = make_app()
+        module, _, function = action.run.partition(":")
+        assert callable(
+            getattr(importlib.import_module(f"predtui.tui.{module}"), function)
+            if action.run
+            else getattr(app, f"action_{action.name}")
+        )
+
+    def test_keys_are_spelled_as_they_are_written(self) -> None:
+        assert [spelled(key) for key in ("f2", "ctrl+t", "shift+tab", "escape", "y", "Y", "question_mark")] == [
+            "F2", "Ctrl+T", "Shift+Tab", "Esc", "y", "Y", "?",
+        ]  # fmt: skip
+        assert spelled("ctrl+p", short=True) == "^P"

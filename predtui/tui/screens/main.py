@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from textual import events
@@ -102,15 +104,22 @@ class MainScreen(Screen[None]):
     def on_resize(self, event: events.Resize) -> None:
         self.set_class(event.size.width < SMALLEST[0] or event.size.height < SMALLEST[1], "-tiny")
 
-    def direct(self, event: events.Key | events.Paste) -> None:
-        """Gives the focus to the input line where ``event``, not yet sent anywhere, belongs there.
+    def direct(self, *typed: events.Key | events.Paste) -> None:
+        """Gives the focus to the input line where ``typed``, which came together and are not yet sent anywhere, belong
+        there.
 
-        That is what is typed or pasted while a pane has the focus, but for ``?``, which asks the pane; and any key
-        while nothing has it, as after a click beside the panes, or in a window that was too small.
+        That is what is typed or pasted while a pane has the focus, but for the pane's own keys where nothing else came
+        with them; and any key while nothing has it, as after a click beside the panes, or in a window that was too
+        small.
         """
         prompt = next(iter(self.query(PromptLine)), None)
         if prompt is None or prompt.disabled or self.focused is prompt:
             return
-        typed = isinstance(event, events.Paste) or (event.is_printable and event.character != "?")
-        if typed or not isinstance(self.focused, Pane):
+        bound = self.focused._bindings.key_to_bindings if self.focused else {}
+        if not isinstance(self.focused, Pane) or any(map(partial(_is_text, bound), typed)):
             self.set_focus(prompt)
+
+
+def _is_text(bound: Mapping[str, Any], event: events.Key | events.Paste) -> bool:
+    """``bound``: the keys that mean something to who has the focus."""
+    return isinstance(event, events.Paste) or (event.is_printable and event.key not in bound)

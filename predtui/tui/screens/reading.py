@@ -14,8 +14,9 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Static
 
+from predtui.tui.actions import ACTIONS
 from predtui.tui.gate import assemble
-from predtui.tui.keys import KEY_HELP
+from predtui.tui.keys import INPUT_HELP
 from predtui.tui.panes import topics
 
 
@@ -73,7 +74,8 @@ class _Line(Widget):
 def help_screen() -> ReadingScreen:
     """Every key, and every number on the screen."""
     panes = [(name.upper(), lines) for name, lines in topics().items()]
-    return ReadingScreen("HELP", [("KEYS", KEY_HELP), *panes])
+    keys = [(action.spelled(), action.meaning) for action in ACTIONS if action.keys]
+    return ReadingScreen("HELP", [("KEYS", [*INPUT_HELP, *keys]), *panes])
 
 
 def topic_screen(topic: str) -> ReadingScreen:

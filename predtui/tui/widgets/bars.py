@@ -16,17 +16,12 @@ from textual.widget import Widget
 from predtui.state.events import Notice, StageStatus
 from predtui.state.turn import Turn
 from predtui.tui import chart, figures
+from predtui.tui.actions import ACTIONS
 from predtui.tui.gate import assemble
 from predtui.tui.push_to_talk import Way
 from predtui.tui.widgets.pane import Drawn, Pane
 from predtui.tui.widgets.stages import in_order, loaded_model, stage_marks
 
-KEYS = (
-    ("F1", "help", "app.help"), ("F2", "talk", "app.talk"), ("^Q", "quit", "app.quit"),
-    ("F3", "verifier", "app.verifier"), ("F4", "model", "app.model"), ("^P", "palette", "app.command_palette"),
-    ("?", "explain", "app.explain"), ("Esc", "silence", "app.silence"), ("^T", "theme", "app.next_theme"),
-)  # fmt: skip
-"""(key, word, action), the most useful first: a narrow line shows as many as fit."""
 TALK: dict[Way, tuple[str, str]] = {
     "release": ("hold to talk", "hold to talk"),
     "repeat": ("hold to talk", "hold or tap to talk"),
@@ -34,8 +29,6 @@ TALK: dict[Way, tuple[str, str]] = {
 }
 """What F2 does, in a line of ``SLIM`` columns, and in one of ``WIDE``."""
 SLIM, WIDE = 60, 110
-LIVE_KEYS = frozenset({"app.talk", "app.verifier", "app.model", "app.silence"})
-"""Actions that need an engine, which a recording has not."""
 
 
 class Heads(NamedTuple):
@@ -226,12 +219,13 @@ class KeyBar(Drawn[Keys]):
         self.refresh_lines()
 
     def draw(self, values: Keys, width: int, height: int) -> list[Content]:
-        gone = LIVE_KEYS if values.read_only else frozenset()
-        says = {"app.talk": TALK[values.talk][width >= WIDE]} if width >= SLIM - 2 else {}
+        says = {"talk": TALK[values.talk][width >= WIDE]} if width >= SLIM - 2 else {}
         parts = [
-            assemble((key, ".key"), f" {says.get(action, word)}").stylize(Style.from_meta({"action": action}))
-            for key, word, action in KEYS
-            if action not in gone and (values.on_pane or action != "app.explain")
+            assemble((action.spelled(short=True), ".key"), f" {says.get(action.name, action.word)}").stylize(
+                Style.from_meta({"action": action.action})
+            )
+            for action in ACTIONS
+            if action.word and not (values.read_only and action.live) and (values.on_pane or not action.on_pane)
         ]
         return [figures.row(parts, width, gap=2 if width < WIDE else 3)]
 

@@ -18,8 +18,8 @@ from textual.visual import Visual
 from textual.widget import Widget
 
 from predtui.state.turn import Turn
+from predtui.tui.actions import bindings
 from predtui.tui.gate import assemble
-from predtui.tui.messages import ExplainAsked
 
 Values = TypeVar("Values", bound=Hashable)
 
@@ -93,7 +93,7 @@ class Pane(Drawn[Values]):
     """Style sheet: how high it is at which size of window. The app has one class for the width (-narrow, -slim, -broad,
     -vast) and one for the height (-flat, -low, -middling, -short, -tall, -towering)."""
     _title = assemble()
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("question_mark", "explain", "what the numbers mean", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings(on_pane=True)]
 
     def changed(self, values: Values) -> None:
         title = assemble(self.TOPIC.upper(), *self.heading(values), *self.place())
@@ -108,9 +108,6 @@ class Pane(Drawn[Values]):
     def place(self) -> tuple[str | tuple[str, str], ...]:
         """Which part of it is in view, at the end of the title, where not all is."""
         return ()
-
-    def action_explain(self) -> None:
-        self.post_message(ExplainAsked(self.TOPIC))
 
 
 class TailPane(Pane[Values]):

@@ -1,0 +1,101 @@
+"""Everything a person can do on the main screen: one line each. Key bindings, palette, help and footer read this table.
+
+A new action is a function that takes the app, in a file of its own feature, and one line here. Must not know what an
+action does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from textual.binding import Binding
+
+from predtui.tui.keys import TALK
+
+SPELLED = {"escape": "Esc", "question_mark": "?", "slash": "/", "space": "Space", "pageup": "PgUp", "pagedown": "PgDn"}
+"""What Textual calls a key → what is written on it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """``name``: what a binding calls it. ``keys``: as Textual names them, with commas; empty: none. ``title``: in the
+    palette; empty: not there. ``word``: in the footer; empty: not there. ``run``: "module:function" in
+    ``predtui.tui``, which takes the app; empty: the app's own ``action_NAME``."""
+
+    name: str
+    keys: str
+    title: str
+    meaning: str
+    word: str = ""
+    run: str = ""
+    live: bool = False
+    """Whether it asks something of an engine, which a recording does not have."""
+    priority: bool = False
+    """Whether its keys act wherever the focus is, on open pages too."""
+    on_pane: bool = False
+    """Whether its keys act only while a pane has the focus: elsewhere, they are letters."""
+
+    @property
+    def action(self) -> str:
+        """As Textual calls it."""
+        return f"app.perform('{self.name}')" if self.run else f"app.{self.name}"
+
+    @property
+    def bindings(self) -> Iterator[Binding]:
+        for key in filter(None, self.keys.split(",")):
+            yield Binding(key, self.action, self.word or self.title, show=False, priority=self.priority)
+
+    def spelled(self, short: bool = False) -> str:
+        """Its first key, as written on it: Ctrl+T, or ^T in ``short``."""
+        return spelled(self.keys.split(",")[0], short)
+
+
+ACTIONS = (
+    Action(
+        "help", "f1", "Help", "every key and every number", "help", priority=True
+    ),
+    Action(
+        "talk", TALK, "Talk", "tap to start and stop talking, or hold it down while you talk", "talk", live=True,
+        priority=True,
+    ),
+    Action("quit", "ctrl+q", "Quit", "leave predtui", "quit", priority=True),
+    Action("verifier", "f3", "", "next verifier", "verifier", live=True),
+    Action(
+        "model", "f4", "Model",
+        "models: choose one, which is kept; letters filter; Enter on one to get asks first; Del removes", "model",
+        live=True,
+    ),
+    Action(
+        "real", "f5", "Real models", "get the real models, which hear people and talk about anything; again to cancel",
+        live=True,
+    ),
+    Action(
+        "again", "f6", "Try again", "try stages again that have failed; the palette restarts any of them", live=True
+    ),
+    Action("command_palette", "ctrl+p", "", "command palette: every action by name", "palette", priority=True),
+    Action("explain", "question_mark", "", "in a pane: what its numbers mean", "explain", on_pane=True),
+    Action("silence", "escape", "Silence", "silence the reply; close a page; dismiss a notice", "silence", live=True),
+    Action("next_theme", "ctrl+t", "", "next theme; the choice is kept", "theme", priority=True),
+    Action("suspend_process", "ctrl+z", "", "back to the shell; fg brings the app back as it was", priority=True),
+)  # fmt: skip
+"""In the order of the footer, which shows as many as fit, and of the help."""
+
+
+def action_named(name: str) -> Action:
+    """Raises KeyError where there is none."""
+    return {action.name: action for action in ACTIONS}[name]
+
+
+def bindings(on_pane: bool) -> list[Binding]:
+    """Those of the app, or those of each pane."""
+    return [binding for action in ACTIONS if action.on_pane == on_pane for binding in action.bindings]
+
+
+def spelled(key: str, short: bool = False) -> str:
+    """A key as written on it: Ctrl+T, or ^T in ``short``; F2; Esc; y."""
+    *held, last = key.split("+")
+    last = SPELLED.get(last, last if len(last) == 1 and not held else last[:1].upper() + last[1:])
+    if short and held == ["ctrl"]:
+        return f"^{last}"
+    return "+".join([*(part.capitalize() for part in held), last])
