@@ -1,17 +1,20 @@
 """The recogniser in every install: CMU Sphinx with the US-English sounds of its wheel. Must not know of turns.
 
 With the shipped language model of the pocket domain it searches those words only, which halves its errors there;
-without it, the general model of the wheel. Hears only what voice activity detection calls speech.
+without it, the general model of the wheel. Hears only what voice activity detection calls speech, and believes nothing
+of what rises and falls too little to be one person's.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from typing import Any
 
 from predtui.asr.agreement import LocalAgreement, Word, joined
 from predtui.asr.base import Hypothesis
+from predtui.asr.contrast import Contrast
 from predtui.errors import PredtuiError
 from predtui.models.shipped import asset
 from predtui.settings import AsrSettings
@@ -67,6 +70,7 @@ class PocketsphinxRecognizer:
             self._decoder.end_utt()
         self._open = False
         self._words = LocalAgreement()
+        self._contrast = Contrast(RATE)
         self._last = Hypothesis()
         self._heard = self._unseen = 0.0
 
@@ -78,14 +82,15 @@ class PocketsphinxRecognizer:
             return None
         if self._unseen > 0:
             self._unseen = 0.0
-            self._words.update(self._segments(), until=self._heard - SETTLED_SECONDS)
+            held = -math.inf if self._contrast.doubtful else math.inf
+            self._words.update(self._believed(), until=self._heard - SETTLED_SECONDS, held=held)
         return self._changed(Hypothesis(joined(self._words.stable), joined(self._words.tentative), unfinished=voiced))
 
     def finish(self) -> Hypothesis:
         if self._open:
             self._decoder.end_utt()
             self._open = False
-            self._words.finish(self._segments())
+            self._words.finish(self._believed())
         return Hypothesis(joined(self._words.stable), unfinished=False)
 
     def _search_domain(self, model: str, dictionary: Path | None) -> None:
@@ -101,12 +106,17 @@ class PocketsphinxRecognizer:
             self._decoder.start_utt()
             self._open = True
         self._decoder.process_raw(pcm)
+        self._contrast.push(pcm)
         self._heard += len(pcm) / 2 / RATE
         self._unseen += len(pcm) / 2 / RATE
 
     def _changed(self, hypothesis: Hypothesis) -> Hypothesis | None:
         changed, self._last = hypothesis != self._last, hypothesis
         return hypothesis if changed else None
+
+    def _believed(self) -> list[Word]:
+        """Of far voices nothing; but what was stable before stays."""
+        return [] if self._contrast.flat else self._segments()
 
     def _segments(self) -> list[Word]:
         """The words of the best path so far; silences and noises are none."""

@@ -13,14 +13,14 @@ from predtui.asr.base import Hypothesis
 from predtui.asr.pocketsphinx import PocketsphinxRecognizer
 from predtui.asr.stage import create
 from predtui.audio import mic
-from predtui.audio.resample import to_pcm
+from predtui.audio.resample import to_float, to_pcm
 from predtui.audio.vad import Padding, Silero, VoiceActivity
 from predtui.clock import VirtualClock
 from predtui.models.shipped import asset
 from predtui.settings import AsrSettings, AudioSettings
 from predtui.state import events as ev
 from predtui.state.stage import StageContext
-from tests.audio.sounds import frames, noise, speech, tone, write_wav
+from tests.audio.sounds import Samples, frames, noise, speech, tone, write_wav
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +71,24 @@ def test_the_second_utterance_knows_nothing_of_the_first(recognizer: Pocketsphin
     assert (partial, second) == ([], Hypothesis(unfinished=False))
 
 
-@pytest.mark.parametrize("name", ["silence", "noise", "loud noise", "hum", "clicks", "chords"])
+def far_voices(seconds: float) -> Samples:
+    """Eight that talk at once, none of them near."""
+    rng, total = np.random.default_rng(0), np.zeros(round(16000 * seconds))
+    for voice in ("en-us", "en-gb", "en-us+f2", "en-gb+m3", "en-us+m7", "en-gb+f4", "en-us+f3", "en-gb+m1"):
+        said = to_float(speech("the train was late again and we met at the market on saturday", voice, 0.0, 0.2))
+        total += np.resize(np.roll(said, rng.integers(len(said))), len(total))
+    return 0.01 * total / float(np.std(total))
+
+
+def test_a_voice_over_others_is_heard(recognizer: PocketsphinxRecognizer) -> None:
+    """15 dB louder than they are."""
+    said = to_float(speech("would you suggest a good garden flower"))
+    others = far_voices(len(said) / 16000)[: len(said)]
+    level = 10 ** (15 / 20) * np.std(others) / np.std(said)
+    assert listen(recognizer, to_pcm(level * said + others))[1].stable
+
+
+@pytest.mark.parametrize("name", ["silence", "noise", "loud noise", "hum", "clicks", "chords", "babble"])
 def test_a_minute_without_speech_has_no_words(recognizer: PocketsphinxRecognizer, name: str) -> None:
     seconds = 60
     clicks = np.zeros(16000 * seconds)
@@ -83,6 +100,7 @@ def test_a_minute_without_speech_has_no_words(recognizer: PocketsphinxRecognizer
         "loud noise": noise(seconds, 0.3),
         "hum": tone(50, seconds) + tone(150, seconds, level=0.1),
         "clicks": clicks + noise(seconds, 0.002),
+        "babble": far_voices(seconds),
         "chords": melody + 0.5 * np.roll(melody, 8000),
     }
     assert listen(recognizer, to_pcm(sounds[name])) == ([], Hypothesis(unfinished=False))

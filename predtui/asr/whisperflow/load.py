@@ -28,6 +28,9 @@ WHISPER_SECONDS, UNDERSTOOD = 30.0, -0.6
 """A model that hears less at once than a published Whisper knows few voices and no noise: what it writes of others,
 less likely than this in the mean over its tokens, is nothing. Of 60 held-out utterances by voices that it knows none
 was below -0.45, of a babble of voices none above -0.7."""
+ENDING = RATE // 10
+"""Samples of silence after a sound that has ended. Of 120 sounds cut off at their last word's end the pocket Whisper
+misheard that word in 18 without, in 9 with this, and of whole ones as many as before."""
 LAST_SHARE = 4
 """A large model hears a sound that has ended in a window of so small a part of the one it was trained on, or longer:
 nearly as right as in the whole of it, and much sooner."""
@@ -72,6 +75,7 @@ def agreeing(options: FlowOptions, model: WhisperModel) -> FlowOptions:
         settled=SETTLED_SECONDS,
         hold=HOLD_SECONDS if model.large else 0.0,
         pad_last_to=model.window // LAST_SHARE if model.large else 0,
+        ending=0 if model.large else ENDING,
         least=UNDERSTOOD if model.seconds < WHISPER_SECONDS else -math.inf,
     )
 

@@ -29,9 +29,10 @@ class FlowOptions:
     """``step``: seconds of sound between rounds, at least. ``buffer``: seconds after which it is cut; some of the
     window is kept free. ``settled``: how long before the end of the sound the newest stable word ends; ``hold``: every
     one. ``tail``: samples after every sound, the hush word; ``pad_to``: frames to pad to, 0 for none; ``pad_last_to``:
-    those of a round over a sound that has ended, which may be the last word on it. ``pipelined``: encoding and decoding
-    are two executors, the first of which decodes ``exchange`` tokens before it hands over (section 4.3.2);
-    ``measured``: seconds that a round over half a second took, 0 if that is not known. ``least``: mean log-probability
+    those of a round over a sound that has ended, which may be the last word on it; ``ending``: samples of silence that
+    such a round hears before the tail, lest a word at the very end be lost. ``pipelined``: encoding and decoding are
+    two executors, the first of which decodes ``exchange`` tokens before it hands over (section 4.3.2); ``measured``:
+    seconds that a round over half a second took, 0 if that is not known. ``least``: mean log-probability
     below which a round over half a second or more has understood nothing."""
 
     step: float = AsrSettings().step
@@ -44,6 +45,7 @@ class FlowOptions:
     tail: Samples = field(default_factory=lambda: np.zeros(0, dtype=np.float32))
     pad_to: int = 0
     pad_last_to: int = 0
+    ending: int = 0
     pipelined: bool = False
     exchange: int = 0
     measured: float = 0.0
@@ -64,7 +66,11 @@ class FlowOptions:
 
     def final(self, ended: bool) -> bool:
         """Whether a round hears a sound, that has ``ended`` or not, as the last round would."""
-        return self.padding(ended) == self.padding(ended=True)
+        return ended or (not self.ending and self.padding(ended) == self.padding(ended=True))
+
+    def sound(self, samples: Samples, ended: bool) -> Samples:
+        """What a round over ``samples`` hears of them, without the tail."""
+        return np.pad(samples, (0, self.ending)) if ended else samples
 
 
 class Job(Protocol):
@@ -92,7 +98,7 @@ class Model(Protocol):
 
 def make_stream(model: Model, options: FlowOptions) -> Stream:
     """An empty stream whose sounds, with the tail, fit into the model's window."""
-    room = model.seconds - len(options.tail) / RATE
+    room = model.seconds - (options.ending + len(options.tail)) / RATE
     return Stream(min(options.buffer, 0.7 * room), 0.95 * room, options.rounds, options.settled, options.hold)
 
 
@@ -152,7 +158,8 @@ class RoundRunner:
     def begin(self, one: Round) -> tuple[Encoded, Job]:
         """The round, encoded and to be decoded; not timed."""
         options, snapshot = self._options, one.snapshot
-        encoded = self._model.encode(snapshot.samples, options.tail, options.padding(one.ended))
+        sound = options.sound(snapshot.samples, one.ended)
+        encoded = self._model.encode(sound, options.tail, options.padding(one.ended))
         return encoded, self._model.decode_job(encoded, snapshot.prompt, one.reference, one.beam, options.pruning)
 
     def _decoded(self, job: Job, overtaken: Callable[[], bool]) -> bool:

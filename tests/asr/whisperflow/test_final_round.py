@@ -19,13 +19,15 @@ def outcome(one: Round) -> Outcome:
     return Outcome(one, Transcription((), 0.0, 0.0, 0.0, Effort()), 0.1, 1.0)
 
 
-@given(st.booleans(), st.booleans(), st.integers(1, 9))
-def test_only_a_round_in_the_last_ones_window_is_it(wider: bool, ended: bool, seconds: int) -> None:
-    final = FinalRound(FlowOptions(pad_last_to=100 if wider else 0))
+@given(st.booleans(), st.sampled_from([0, 1600]), st.booleans(), st.integers(1, 9))
+def test_only_a_round_in_the_last_ones_window_is_it(wider: bool, ending: int, ended: bool, seconds: int) -> None:
+    options = FlowOptions(pad_last_to=100 if wider else 0, ending=ending)
+    final = FinalRound(options)
     one = over(seconds, ended)
     final.begun(one)
     final.done(outcome(one))
-    same = ended or not wider
+    same = ended or not (wider or ending)
+    assert len(options.sound(one.snapshot.samples, ended)) == seconds * RATE + ending * ended
     assert final.covers(seconds) == same
     assert final.knows(one.snapshot) == same
     assert not final.covers(seconds + 1)
