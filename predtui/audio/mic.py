@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 
 from predtui.audio.devices import NO_DEVICE, switched_off, without
@@ -20,6 +21,7 @@ from predtui.state.events import (
     LookForDevice,
     Notice,
     SpeechActivity,
+    StageStatus,
 )
 from predtui.state.stage import StageContext
 
@@ -27,6 +29,8 @@ PAUSE_SECONDS = 0.064
 """Quiet after speech that counts as a pause. Speech that goes on has such gaps too, about one in two seconds: the round
 that a pause brings in the recogniser is then one like others."""
 
+LOOK_SECONDS = 5.0
+"""Between two looks for a microphone that has gone, while nobody is to be heard."""
 ECHO_SECONDS = 0.1
 """How long a reply that was silenced may still be heard in the room."""
 LONGEST_SILENCE_MS = 2000
@@ -40,7 +44,7 @@ class MicrophoneStage:
     """
 
     accepts: tuple[type[Event], ...] = (Listen, Endpoint, Interrupt, LookForDevice)
-    tick: float | None = None
+    tick: float | None = 0.5
 
     def __init__(self, silence_ms: int, make_live: Callable[[Clock], Source], off: str = "") -> None:
         """``off``: says so where it was chosen to hear nothing live."""
@@ -52,6 +56,8 @@ class MicrophoneStage:
         """A missing microphone is a notice, not a failure: files and typing work without one."""
         self._context = context
         self._live = self._make_live(context.clock)
+        self._looked = math.inf
+        """When a microphone that has gone was last looked for; infinite where none has."""
         try:
             self._activity = VoiceActivity(Silero())
         except PredtuiError as error:
@@ -60,11 +66,12 @@ class MicrophoneStage:
         if missing := self._missing():
             yield without("input", missing, "starting")
             if not self._off:
+                self._looked = context.clock.now()
                 yield Notice(text=f"{missing} Typing and sound files work.", severity="warning")
 
     def handle(self, event: Event) -> Iterator[Event]:
         if isinstance(event, LookForDevice):
-            yield without("input", self._missing())
+            yield self._look()
         if not isinstance(event, Listen):
             return  # its arrival has made the Listen before it stale, which is all it is for
         source = FileSource(event.path, self._context.clock) if event.path else self._live
@@ -73,6 +80,7 @@ class MicrophoneStage:
             yield from self._listen(source, event.hands_free, ECHO_SECONDS if event.anew else 0.0)
         except PredtuiError as error:
             if source is self._live:
+                self._looked = self._context.clock.now()
                 yield without("input", str(error))
             yield Notice(text=str(error), severity="error")
             yield Endpoint(reason="lost")
@@ -82,10 +90,21 @@ class MicrophoneStage:
                 source.close()
 
     def idle(self) -> Iterator[Event]:
-        return iter(())
+        """A microphone that has gone may be there again."""
+        if self._context.clock.now() - self._looked >= LOOK_SECONDS:
+            status = self._look()
+            if not status.lacks:
+                yield status
+                yield Notice(text="There is a microphone again: you are heard.")
 
     def close(self) -> None:
         self._live.close()
+
+    def _look(self) -> StageStatus:
+        """Whether there is a microphone now."""
+        missing = self._missing()
+        self._looked = self._context.clock.now() if missing and not self._off else math.inf
+        return without("input", missing)
 
     def _missing(self) -> str:
         """Why there is no microphone; "" where there is, and it is open now."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from predtui.audio import mic
+from predtui.clock import VirtualClock
 from predtui.settings import AudioSettings
 from predtui.state import events as ev
+from predtui.state.stage import StageContext
 from tests.audio.fake_sounddevice import FakeSound
 from tests.audio.opened import NONE, lacking, of, opened, opening
 from tests.audio.sounds import speech, write_wav
@@ -92,3 +95,19 @@ def test_a_microphone_that_goes_is_told(sound: FakeSound) -> None:
     events = stage.handle(ev.Listen())
     sound.streams[0].active = False
     assert lacking(list(events)) == ["microphone"]
+
+
+def test_a_microphone_is_found_again_while_nobody_asks(sound: FakeSound) -> None:
+    """And looked for no more often than it has to be."""
+    rows, sound.rows = sound.rows, []
+    stage, clock = mic.create(AudioSettings()), VirtualClock()
+    list(stage.open(StageContext(clock, lambda: False, logging.getLogger("test"))))
+    sound.rows = rows
+    clock.sleep(mic.LOOK_SECONDS - 0.1)
+    assert not list(stage.idle())
+    clock.sleep(0.1)
+    status, notice = stage.idle()
+    assert lacking([status]) == [""]
+    assert isinstance(notice, ev.Notice)
+    clock.sleep(10 * mic.LOOK_SECONDS)
+    assert not list(stage.idle())

@@ -49,7 +49,14 @@ class Room:
 
     def __init__(self, folder: Path, rate: int) -> None:
         self._file = folder / "said.wav"
-        sink = f"module-null-sink rate={rate} sink_name="
+        self._folder, self._rate = folder, rate
+        self.open()
+
+    def open(self) -> None:
+        """The sound server, with its devices."""
+        folder = self._folder
+        (folder / "native").unlink(missing_ok=True)
+        sink = f"module-null-sink rate={self._rate} sink_name="
         modules = [
             f"module-native-protocol-unix socket={folder / 'native'}",
             f"{sink}room",
@@ -173,3 +180,47 @@ def test_a_hands_free_conversation_ends_its_turns_and_goes_on(room: Room, assist
         assistant.until(lambda turn=turn: len(assistant.of(ev.Listen)) == turn + 1)  # type: ignore[misc]
         assert [message.content for message in pipeline.state.history[-2:]] == [said, reply]
     assert {event.reason for event in assistant.of(ev.Endpoint)} == {"silence"}  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("assistant", [False], indirect=True, ids=["key"])
+def test_devices_that_go_are_told_of_and_taken_again(room: Room, assistant: Assistant) -> None:
+    """The sound server ends while a reply plays, and later while somebody speaks."""
+    pipeline = assistant.pipeline
+
+    def say(words: str) -> None:
+        before = len(assistant.of(ev.AudioFrame))
+        pipeline.talk(True)
+        assistant.until(lambda: len(assistant.of(ev.AudioFrame)) > before)  # a null sink's first sound is late
+        room.say(words)
+        time.sleep(0.5)
+
+    def lacking() -> set[str]:
+        return {status.lacks for status in pipeline.state.stages.values() if status.lacks}
+
+    say(QUESTION)
+    pipeline.talk(False)
+    assistant.until(lambda: pipeline.state.audible)
+    room.close()
+    assistant.until(lambda: pipeline.state.phase == "done")
+    assert pipeline.state.reply_text == REPLY
+    assistant.until(lambda: "loudspeaker" in lacking())
+    room.open()
+    assistant.until(lambda: not lacking())
+
+    say("what is ten plus twenty")
+    pipeline.talk(False)
+    assistant.until(lambda: pipeline.state.phase == "done" and pipeline.state.number == 2)
+    assert pipeline.state.history[-1].content == "10 plus 20 is 30.", assistant.told
+    assert lacking() == set()
+
+    say(QUESTION)
+    room.close()
+    assistant.until(lambda: pipeline.state.phase != "listening")
+    assert lacking() >= {"microphone"}
+    assert [end.reason for end in assistant.of(ev.Endpoint)][-1] == "lost"  # type: ignore[attr-defined]
+    room.open()
+    assistant.until(lambda: not lacking())
+    say(QUESTION)
+    pipeline.talk(False)
+    assistant.until(lambda: pipeline.state.phase == "done" and bool(pipeline.state.reply_text))
+    assert pipeline.state.reply_text == REPLY
