@@ -118,7 +118,7 @@ def _from_file(path: Path, must_exist: bool) -> dict[str, Any]:
 
 def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
     by_variable = {item.variable: key for key, item in options().items()}
-    folders = {"PREDTUI_CONFIG_DIR", "PREDTUI_STATE_DIR", "PREDTUI_CACHE_DIR", "PREDTUI_MODELS_DIR"}
+    folders = {f"PREDTUI_{kind}_DIR" for kind in ("CONFIG", "STATE", "DATA", "CACHE", "MODELS")}
     outside = {*folders, "PREDTUI_EMBEDDED", "PREDTUI_API_KEY"}
     values: dict[str, Any] = {}
     for variable, text in environment.items():

@@ -237,6 +237,11 @@ class SafetySettings:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionsSettings:
+    private: bool = option(False, "keep nothing of what is said: no conversation, no prompt", flag="private")
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     llm: LlmSettings = LlmSettings()
     asr: AsrSettings = AsrSettings()
@@ -244,6 +249,7 @@ class Settings:
     audio: AudioSettings = AudioSettings()
     ui: UiSettings = UiSettings()
     safety: SafetySettings = SafetySettings()
+    sessions: SessionsSettings = SessionsSettings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,11 +307,17 @@ def state_folder() -> Path:
 
 def models_folder() -> Path:
     """Where models that were pulled are kept; ``PREDTUI_MODELS_DIR`` moves it."""
-    if chosen := os.environ.get("PREDTUI_MODELS_DIR"):
+    chosen = os.environ.get("PREDTUI_MODELS_DIR")
+    return Path(chosen) if chosen else data_folder() / "models"
+
+
+def data_folder() -> Path:
+    """Where conversations are kept; ``PREDTUI_DATA_DIR`` moves it."""
+    if chosen := os.environ.get("PREDTUI_DATA_DIR"):
         return Path(chosen)
     import platformdirs
 
-    return Path(platformdirs.user_data_dir("predtui")) / "models"
+    return Path(platformdirs.user_data_dir("predtui"))
 
 
 def cache_folder() -> Path:

@@ -1,5 +1,6 @@
-"""Before any test module: predtui, whose import keeps the libraries that the tests import from phoning home; a cache
-folder of the run's own; and the models that ship, whatever else is installed. Tests of the real ones are marked so."""
+"""Before any test module: predtui, whose import keeps the libraries that the tests import from phoning home; folders of
+the run's own for caches and conversations; and the models that ship, whatever else is installed. Tests of the real ones
+are marked so."""
 
 import atexit
 import gc
@@ -14,9 +15,10 @@ from hypothesis import settings
 from predtui.models.published import missing
 
 os.environ["PREDTUI_EMBEDDED"] = "1"
-if "PREDTUI_CACHE_DIR" not in os.environ:  # the workers of a run inherit it
-    os.environ["PREDTUI_CACHE_DIR"] = tempfile.mkdtemp(prefix="predtui-tests-")
-    atexit.register(shutil.rmtree, os.environ["PREDTUI_CACHE_DIR"], ignore_errors=True)
+for _folder in ("PREDTUI_CACHE_DIR", "PREDTUI_DATA_DIR"):
+    if _folder not in os.environ:  # the workers of a run inherit it
+        os.environ[_folder] = tempfile.mkdtemp(prefix="predtui-tests-")
+        atexit.register(shutil.rmtree, os.environ[_folder], ignore_errors=True)
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a script: what tests start inherits it
     signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.register_profile("any machine", deadline=None, max_examples=50)  # busy or slow, it says nothing of the law

@@ -14,6 +14,7 @@ from predtui.runtime.bus import Bus
 from predtui.runtime.stages import Stages
 from predtui.runtime.typing import Rhythm, Typed, paused, read, same
 from predtui.state import events as ev
+from predtui.state.exchange import Exchange
 
 PREROLL_S = 0.4
 """What a microphone remembers of the time before it is asked to listen is not older."""
@@ -107,6 +108,20 @@ class TurnGate:
         """End listening, and the reply. Typed text stays open."""
         if self._bus.state.phase in ("listening", "recognising", "replying"):
             self._bus.publish(ev.Interrupt(reason="silenced"), time, bump=1)
+
+    def resume(self, session: int, exchanges: tuple[Exchange, ...], time: float) -> None:
+        """Another conversation, in which nobody is asked anything yet: what was under way is over, and what waited was
+        meant for the one before."""
+        state = self._bus.state
+        if state.busy:
+            self._bus.publish(ev.Interrupt(reason="another conversation"), time, bump=1)
+        self._backlog = Backlog()
+        self._publish_waiting()
+        self._bus.enter(ev.Resumed(turn=state.number + 1, time=time, session=session, exchanges=exchanges))
+        turns = f"{len(exchanges)} turn{'s' * (len(exchanges) != 1)}"
+        self._bus.notify(
+            f"Session {session} goes on after {turns}." if session else "A new conversation.", "information"
+        )
 
     def react(self, event: ev.Event) -> None:
         after = self._bus.dispatcher.after

@@ -38,9 +38,9 @@ class Journal:
         fitted = self._positions.fit(event) if isinstance(event, COUNTED) else event
         if fitted is None:
             return None
-        if isinstance(fitted, ev.TurnStarted | ev.Interrupt):
+        if isinstance(fitted, ev.TurnStarted | ev.Interrupt | ev.Resumed):
             self._begin(kept for kept in list(self._log.values()) if isinstance(kept, ev.Configure))
-        if not isinstance(fitted, (ev.Interrupt, *_PASSING)):
+        if not isinstance(fitted, (ev.Interrupt, ev.Resumed, *_PASSING)):
             for stage, kinds in _answered(fitted):
                 self._settle(stage, kinds, self._count)
             if isinstance(fitted, ev.SpeechChunk) and fitted.last:

@@ -24,6 +24,7 @@ from predtui.runtime.stages import Stages
 from predtui.runtime.turn_taking import TurnTaking
 from predtui.runtime.typing import Typed
 from predtui.state import events as ev
+from predtui.state.exchange import Exchange
 from predtui.state.stage import StageSpec
 from predtui.state.turn import Turn
 
@@ -115,6 +116,10 @@ class Pipeline:
     def silence(self) -> None:
         """Stop listening, and whatever is being said or prepared as a reply. Typed text stays open."""
         self._bus.dispatcher.post(partial(self._gate.silence, self._clock.now()))
+
+    def resume(self, session: int = 0, exchanges: tuple[Exchange, ...] = ()) -> None:
+        """Go on from ``exchanges``, kept as ``session``, as if they had just been; without any, begin anew."""
+        self._bus.dispatcher.post(partial(self._gate.resume, session, exchanges, self._clock.now()))
 
     def configure(self, verifier: str = "") -> None:
         """Treat the next prompts otherwise."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from predtui.state.exchange import Exchange
 from predtui.state.sound import Sound
 from predtui.words import joined, last_word
 
@@ -58,6 +59,15 @@ class TurnStarted(Event):
 
     source: Literal["typed", "voice", "file"] = "typed"
     history: tuple[Message, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resumed(Event):
+    """The conversation goes on from these exchanges, kept as ``session``, as if they had just been; 0: it begins anew.
+    What a stage takes of it comes with the next turn's history."""
+
+    session: int = 0
+    exchanges: tuple[Exchange, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

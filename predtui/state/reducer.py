@@ -38,13 +38,20 @@ def reduce(turn: Turn, event: ev.Event) -> Turn:
 
 
 def _turn_started(turn: Turn, event: ev.TurnStarted) -> Turn:
+    phase: Phase = "typing" if event.source == "typed" else "listening"
+    return replace(_next(turn, event), phase=phase, source=event.source, request=event.history)
+
+
+def _resumed(turn: Turn, event: ev.Resumed) -> Turn:
+    return replace(_next(turn, event), past=event.exchanges)
+
+
+def _next(turn: Turn, event: ev.Event) -> Turn:
+    """A turn in which nothing has happened yet."""
     return Turn(
         number=event.turn,
-        phase="typing" if event.source == "typed" else "listening",
-        source=event.source,
         started=event.time,
         past=turn.conversation,
-        request=event.history,
         verifier=turn.verifier,
         decoding=turn.decoding,
         synthesis=turn.synthesis and replace(turn.synthesis, ready=0, released=0),
@@ -159,6 +166,7 @@ def _with_span(spans: Mapping[str, tuple[Span, ...]], worker: str, span: Span) -
 
 _FOLDS: dict[type[ev.Event], Callable[[Turn, Any], Turn]] = {
     ev.TurnStarted: _turn_started,
+    ev.Resumed: _resumed,
     ev.Transcript: _transcript,
     ev.Endpoint: _endpoint,
     ev.Interrupt: _interrupt,

@@ -11,26 +11,11 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from predtui.state import events as ev
+from predtui.state.exchange import Exchange
 from predtui.words import joined
 
 Phase = Literal["idle", "typing", "listening", "recognising", "replying", "done"]
 """idle: nothing yet; recognising: the user has finished, the final words are awaited; done: nothing more will come."""
-
-
-@dataclass(frozen=True, slots=True)
-class Exchange:
-    """What the user asked and what was committed as the reply. ``interrupted``: the reply was silenced on its way;
-    ``heard``: the beginning of it that was heard by then, None for all."""
-
-    user: str
-    assistant: str
-    interrupted: bool = False
-    heard: str | None = None
-
-    @property
-    def remembered(self) -> str:
-        """What the model is told that it has said."""
-        return self.assistant if self.heard is None else self.heard
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +124,17 @@ class Turn:
         return self.reply.text if self.reply and not self.interrupted else joined(self.sentences)
 
     @property
+    def exchange(self) -> Exchange | None:
+        """The current one, once its input has ended."""
+        if not self.transcript.final or not self.prompt:
+            return None
+        heard = None if self.heard is None else self.heard.strip()
+        return Exchange(self.prompt, self.reply_text.strip(), self.interrupted, heard)
+
+    @property
     def conversation(self) -> tuple[Exchange, ...]:
         """All exchanges, the current one included once its input has ended."""
-        current = self._exchange()
+        current = self.exchange
         return (*self.past, current) if current else self.past
 
     @property
@@ -246,11 +239,6 @@ class Turn:
 
     def _final_verdict(self) -> ev.Verdict | None:
         return next((verdict for verdict in reversed(self.verdicts) if verdict.final), None)
-
-    def _exchange(self) -> Exchange | None:
-        if not self.transcript.final or not self.prompt:
-            return None
-        return Exchange(self.prompt, self.reply_text.strip(), self.interrupted, self.heard)
 
 
 def summary(turn: Turn) -> dict[str, Any]:

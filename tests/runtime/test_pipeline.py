@@ -15,8 +15,8 @@ import pytest
 from predtui.runtime.pipeline import Pipeline
 from predtui.runtime.typing import Typed
 from predtui.state import events as ev
+from predtui.state.exchange import Exchange
 from predtui.state.stage import StageSpec
-from predtui.state.turn import Exchange
 from tests.cast import FRAME, Pace, cast
 from tests.runtime.harness import Harness
 

@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from predtui.state import events as ev
+from predtui.state.exchange import Exchange
 from predtui.state.reducer import reduce
-from predtui.state.turn import Exchange, Span, Turn, summary
+from predtui.state.turn import Span, Turn, summary
 
 
 def typed(turn: int = 1, at: float = 10.0) -> list[ev.Event]:

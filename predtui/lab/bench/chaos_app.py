@@ -133,7 +133,7 @@ class Disturbed(Terminal):
         pid, pipe = pty.fork()
         if pid == 0:
             os.environ.update(self._environment, TERM="xterm-256color", COLORTERM="truecolor", HOME=self._home.name)
-            for kind in ("CONFIG", "STATE"):
+            for kind in ("CONFIG", "STATE", "DATA"):
                 os.environ[f"PREDTUI_{kind}_DIR"] = str(Path(self._home.name) / kind.lower())
             module = "predtui.lab.bench.chaos_app"
             os.execv(sys.executable, [sys.executable, "-m", module, str(recipe), str(self._session), str(theirs)])

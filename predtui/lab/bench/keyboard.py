@@ -20,7 +20,7 @@ import termios
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TextIO
@@ -28,7 +28,7 @@ from typing import Self, TextIO
 from predtui.errors import PredtuiError
 from predtui.runtime.build import make_pipeline
 from predtui.runtime.stages import STAGES
-from predtui.settings import Settings
+from predtui.settings import SessionsSettings, Settings
 from predtui.state.codec import from_json
 from predtui.state.events import Event, StageStatus, Usage
 from predtui.state.recorder import EVENTS_FILE
@@ -213,7 +213,8 @@ def show(recipe: Path, record: Path) -> int:
 
     scene: Scene = pickle.loads(recipe.read_bytes())
     names = [name for name in STAGES if name not in scene.without]
-    return open_screen(scene.settings, record, make_pipeline(scene.settings, names, scene.stages))
+    settings = replace(scene.settings, sessions=SessionsSettings(private=True))
+    return open_screen(settings, record, make_pipeline(settings, names, scene.stages))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from predtui.settings import state_folder
+from predtui.settings import data_folder, state_folder
 from predtui.state.stage import Needs
 from predtui.system import landlock, seccomp
 
@@ -48,7 +48,7 @@ def confine(needs: Needs) -> None:
 
 
 def secrets() -> list[str]:
-    """Where the user's lie, and what was recorded."""
+    """Where the user's lie, and what was recorded or kept of conversations."""
     homes = {os.path.expanduser("~")}
     if sys.platform != "win32":
         import pwd
@@ -56,7 +56,8 @@ def secrets() -> list[str]:
         with contextlib.suppress(KeyError):
             homes.add(pwd.getpwuid(os.getuid()).pw_dir)
     named = [os.path.join(home, name) for home in homes for name in SECRETS]
-    return [os.path.realpath(path) for path in (*named, str(state_folder() / "sessions"))]
+    said = (str(state_folder() / "sessions"), str(data_folder() / "conversations"))
+    return [os.path.realpath(path) for path in (*named, *said)]
 
 
 def _rules(needs: Needs) -> Iterator[tuple[str | Path, int]]:

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from textual.content import Content
 
-from predtui.state.turn import Exchange, Turn
+from predtui.state.exchange import Exchange
+from predtui.state.turn import Turn
 from predtui.tui.gate import assemble
 from predtui.tui.widgets.pane import TailPane
 
@@ -49,19 +50,14 @@ class ConversationPane(TailPane[Dialogue]):
         for exchange in values.exchanges:
             drawn += _side("you", ".accent", assemble(exchange.user), " ", width)
             if exchange.assistant:
-                heard, unheard = _cut(exchange)
+                unheard = exchange.unheard
+                heard = exchange.assistant.removesuffix(unheard)
                 words = assemble(heard, (" ■ silenced" if exchange.interrupted else "", ".dim"), (unheard, ".dim"))
                 spoken = values.playing and exchange is values.exchanges[-1]
                 drawn += _side("bot", ".good", words, "♪" if spoken else " ", width)
         for line in values.waiting:
             drawn += _side("you", ".accent", assemble((line, ".dim"), (" · queued", ".dim")), " ", width)
         return drawn
-
-
-def _cut(exchange: Exchange) -> tuple[str, str]:
-    """What was heard of the reply, and the rest."""
-    said, heard = exchange.assistant, exchange.remembered
-    return (heard, said[len(heard) :]) if said.startswith(heard) else (said, "")
 
 
 def _side(who: str, style: str, words: Content, mark: str, width: int) -> list[Content]:

@@ -14,7 +14,7 @@ from predtui.lab.bench.streams import typed
 from predtui.predgen.options import SpeculationOptions
 from predtui.settings import Settings
 from predtui.state.events import Event, Transcript
-from predtui.state.turn import Exchange
+from predtui.state.exchange import Exchange
 from tests.cast import Pace, cast
 
 UNHEARD = ("mic", "asr")

@@ -103,6 +103,10 @@ def _recording(places: Places) -> object:
     return (Path(os.environ["PREDTUI_STATE_DIR"]) / "sessions" / "events.jsonl").read_text()
 
 
+def _conversations(places: Places) -> object:
+    return (Path(os.environ["PREDTUI_DATA_DIR"]) / "conversations" / "conversations.db").read_text()
+
+
 def _key_by_link(places: Places) -> object:
     return (places.models / "link").read_text()
 
@@ -167,8 +171,8 @@ def _share(places: Places) -> object:
 
 NETWORK: tuple[Callable[[Places], object], ...] = (_connect, _connect_elsewhere, _datagram, _listen)
 NEVER = (
-    _home, _own_code, _temporary, _remove_model, _key, _key_by_link, _hub_key, _ollama_key, _recording, _trace, _signal,
-    _in_a_thread, _every_thread,
+    _home, _own_code, _temporary, _remove_model, _key, _key_by_link, _hub_key, _ollama_key, _recording, _conversations,
+    _trace, _signal, _in_a_thread, _every_thread,
 )  # fmt: skip
 ALWAYS = (_read, _named, _share)
 ACTS = {act.__name__: act for act in (*NETWORK, *NEVER, *ALWAYS, _local, _shell, _python, _write)}
@@ -192,10 +196,11 @@ def trying(places: Places) -> Toy:
 @pytest.fixture
 def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Places]:
     home, state = tmp_path / "home", tmp_path / "state"
-    for folder in (home / ".ssh", state / "sessions", tmp_path / "models"):
+    for folder in (home / ".ssh", state / "sessions", tmp_path / "data" / "conversations", tmp_path / "models"):
         folder.mkdir(parents=True)
     (home / ".ssh" / "id").write_text("secret")
     (state / "sessions" / "events.jsonl").write_text("{}")
+    (tmp_path / "data" / "conversations" / "conversations.db").write_text("said")
     for name in ("model.gguf", "spare.gguf"):
         (tmp_path / "models" / name).write_text("weights")
     (tmp_path / "models" / "link").symlink_to(home / ".ssh" / "id")
@@ -207,6 +212,7 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Places]:
     for path in (".cache/huggingface/token", ".ollama/id_ed25519"):
         write(home / path, b"secret")
     monkeypatch.setenv("PREDTUI_STATE_DIR", str(state))
+    monkeypatch.setenv("PREDTUI_DATA_DIR", str(tmp_path / "data"))
     with socket.create_server(("127.0.0.1", 0)) as listener, socket.create_server(("127.0.0.1", 0)) as another:
         yield Places(tmp_path / "models", tmp_path / "writes", listener.getsockname()[1], another.getsockname()[1])
 
