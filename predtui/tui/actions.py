@@ -76,6 +76,16 @@ ACTIONS = (
     Action("command_palette", "ctrl+p", "", "command palette: every action by name", "palette", priority=True),
     Action("explain", "question_mark", "", "in a pane: what its numbers mean", "explain", on_pane=True),
     Action("silence", "escape", "Silence", "silence the reply; close a page; dismiss a notice", "silence", live=True),
+    Action(
+        "sessions", "f7", "Sessions", "earlier conversations: letters search; Enter goes on with one; Del deletes",
+        "sessions", run="sessions:show", live=True,
+    ),
+    Action("begin", "", "New conversation", "begin anew; this one stays kept", run="sessions:begin", live=True),
+    Action("search", "ctrl+r", "Earlier prompts", "search what you asked before", run="sessions:search", live=True),
+    Action(
+        "save", "ctrl+s", "Save as Markdown", "the conversation, in the folder you are in", run="saving:markdown"
+    ),
+    Action("save_json", "", "Save as JSON", "the conversation, in the folder you are in", run="saving:as_json"),
     Action("next_theme", "ctrl+t", "", "next theme; the choice is kept", "theme", priority=True),
     Action("suspend_process", "ctrl+z", "", "back to the shell; fg brings the app back as it was", priority=True),
 )  # fmt: skip

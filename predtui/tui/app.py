@@ -20,6 +20,7 @@ from predtui.llm.default import language_model
 from predtui.models.offer import Offer
 from predtui.settings import Settings
 from predtui.state.events import Event
+from predtui.state.kept.keeper import Keeper
 from predtui.state.turn import Turn
 from predtui.tui import job_control, palette
 from predtui.tui.actions import action_named, bindings
@@ -40,6 +41,7 @@ from predtui.tui.messages import (
 )
 from predtui.tui.pages import Pages
 from predtui.tui.panes import style_sheet
+from predtui.tui.recall import Recall
 from predtui.tui.screens.main import MainScreen
 from predtui.tui.terminal import telling_releases
 from predtui.tui.themes import MARK_DEFAULTS, ThemeRegistry
@@ -89,7 +91,7 @@ class PredtuiApp(GuardedApp):
 
     ``model_options``: a model's path to the options of the stage "llm"; without it F4 says that models cannot be
     changed. ``read_only``: the driver is a recording and takes no requests. ``offer``: of the real models, if F5 may
-    get them.
+    get them. ``keeper``: of the conversation, who knows what was asked before.
     """
 
     TITLE = "predtui"
@@ -115,9 +117,11 @@ class PredtuiApp(GuardedApp):
         read_only: bool = False,
         clock: Clock | None = None,
         offer: Offer | None = None,
+        keeper: Keeper | None = None,
     ) -> None:
         super().__init__()
         self.driver = driver
+        self.keeper = keeper
         self.settings = settings
         self.turn = driver.state
         self.read_only = read_only
@@ -137,7 +141,8 @@ class PredtuiApp(GuardedApp):
     def get_default_screen(self) -> Screen[None]:
         llm = self.settings.llm
         model = language_model(self.model.chosen, llm.engine, url=llm.url)
-        return MainScreen(self.turn, model, self._clock, self.read_only, self.offer)
+        recall = Recall(lambda: self.keeper.prompts if self.keeper else ())
+        return MainScreen(self.turn, model, self._clock, self.read_only, self.offer, recall)
 
     # --- beginning -------------------------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from typing import Any, Protocol, cast
 from predtui.errors import PredtuiError, described
 from predtui.runtime.typing import Typed
 from predtui.state.events import Event
+from predtui.state.exchange import Exchange
 from predtui.state.turn import Turn
 
 
@@ -34,6 +35,8 @@ class LiveDriver(Driver, Protocol):
     def talk(self, on: bool) -> None: ...
 
     def silence(self) -> None: ...
+
+    def resume(self, session: int = 0, exchanges: tuple[Exchange, ...] = ()) -> None: ...
 
     def configure(self, verifier: str = "") -> None: ...
 

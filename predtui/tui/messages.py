@@ -19,6 +19,8 @@ from predtui.state.turn import Turn
 if TYPE_CHECKING:
     from predtui.models.download import Progress as Arrived
     from predtui.models.pull import Offer, Pull
+    from predtui.state.exchange import Exchange
+    from predtui.state.kept.store import Session
     from predtui.tui.shelf import Choice
 
 
@@ -119,6 +121,29 @@ class PullEnded(Message):
 
     whole: bool
     problem: str = ""
+
+
+@dataclass(eq=False)
+class SessionsFound(Message):
+    """The conversations that are kept in which ``wanted`` was said, the one used last first."""
+
+    wanted: str
+    sessions: Sequence[Session]
+
+
+@dataclass(eq=False)
+class SessionLoaded(Message):
+    """A conversation that is kept, to be gone on with."""
+
+    number: int
+    exchanges: tuple[Exchange, ...]
+
+
+@dataclass(eq=False)
+class SessionsTold(Message):
+    """A line on what was done with a conversation that is kept, or could not be done."""
+
+    text: str
 
 
 class RealModelsInstalled(Message):

@@ -7,6 +7,7 @@ from typing import Any
 
 from predtui.runtime.typing import Typed
 from predtui.state import events as ev
+from predtui.state.exchange import Exchange
 from predtui.state.reducer import reduce
 from predtui.state.turn import Turn
 
@@ -141,6 +142,9 @@ class ScriptedDriver:
 
     def silence(self) -> None:
         self.asked.append(("silence",))
+
+    def resume(self, session: int = 0, exchanges: tuple[Exchange, ...] = ()) -> None:
+        self.asked.append(("resume", session, exchanges))
 
     def configure(self, verifier: str = "") -> None:
         self.asked.append(("configure", verifier))

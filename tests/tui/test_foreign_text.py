@@ -43,7 +43,7 @@ def frame(app: App[Any]) -> str:
 def words(app: App[Any]) -> str:
     """All lines, one after the other."""
     lines = foreign.OWN.sub("", frame(app)).split("\n")
-    assert len(lines) == SIZE[1]
+    assert len(lines) == app.size.height
     return "".join(lines)
 
 
@@ -164,7 +164,7 @@ async def test_a_theme_is_chosen_under_any_name(make_app: MakeApp, tmp_path: Pat
     registry = load_themes([tmp_path])
     assert registry.names == NAMES
     app = make_app(theme="[other]", themes=registry)
-    async with app.run_test(size=SIZE) as pilot:
+    async with app.run_test(size=(SIZE[0], 90)) as pilot:  # the whole palette is in view
         await settle(pilot)
         assert_harmless(app)
         assert "no theme '[other]'" in words(app)

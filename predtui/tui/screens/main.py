@@ -17,6 +17,7 @@ from predtui.models.offer import Offer
 from predtui.state.turn import Turn
 from predtui.tui.gate import assemble
 from predtui.tui.panes import panes_in
+from predtui.tui.recall import Recall
 from predtui.tui.widgets.bars import KeyBar, NoticeBar, TopBar
 from predtui.tui.widgets.pane import Drawn, Pane
 from predtui.tui.widgets.prompt import PromptLine, TalkButton
@@ -38,9 +39,16 @@ class MainScreen(Screen[None]):
     AUTO_FOCUS = "#prompt"
 
     def __init__(
-        self, turn: Turn, model: str, clock: Clock, read_only: bool = False, offer: Offer | None = None
+        self,
+        turn: Turn,
+        model: str,
+        clock: Clock,
+        read_only: bool = False,
+        offer: Offer | None = None,
+        recall: Recall | None = None,
     ) -> None:
         super().__init__()
+        self._recall = recall
         self._clock = clock
         self._turn = turn
         self._model = model
@@ -72,7 +80,7 @@ class MainScreen(Screen[None]):
         yield NoticeBar(turn)
         with Horizontal(id="entry"):
             yield Static("›", id="arrow")
-            yield PromptLine(self._clock, self._read_only)
+            yield PromptLine(self._clock, self._read_only, self._recall)
             yield TalkButton(self._clock, disabled=self._read_only)
         yield KeyBar(turn, read_only=self._read_only)
 

@@ -6,8 +6,10 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import ClassVar
 
 from textual import events
+from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.geometry import Size
 from textual.reactive import Reactive, reactive
@@ -22,6 +24,7 @@ from predtui.tui.driver import READ_ONLY
 from predtui.tui.gate import assemble
 from predtui.tui.messages import LineTyped, NoticeRaised, TalkHeld
 from predtui.tui.push_to_talk import PushToTalk, Way
+from predtui.tui.recall import Recall
 
 PLACEHOLDER = "type here: every word is a partial prompt; Enter ends the turn"
 POLL = 0.05
@@ -37,7 +40,12 @@ class PromptLine(Input):
     virtual_size = Reactive(Size(0, 0))
     """Of all that is typed. Textual's asks for a new layout of the screen at each letter; this line stays one line."""
 
-    def __init__(self, clock: Clock, read_only: bool = False) -> None:
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "older", "the prompt before", show=False),
+        Binding("down", "newer", "the prompt after", show=False),
+    ]
+
+    def __init__(self, clock: Clock, read_only: bool = False, recall: Recall | None = None) -> None:
         super().__init__(
             placeholder=READ_ONLY if read_only else PLACEHOLDER,
             id="prompt",
@@ -45,6 +53,7 @@ class PromptLine(Input):
             select_on_focus=False,
             disabled=read_only,
         )
+        self.recall = recall or Recall()
         self._clock = clock
         self._quiet = False
         self._posted = ("", 0)
@@ -81,7 +90,23 @@ class PromptLine(Input):
             self.value = ""
         self._posted = ("", 0)
         if text.strip():
+            self.recall.add(text)
             self._post(Typed(text, final=True))
+
+    def action_older(self) -> None:
+        """As in a shell; nothing is sent before Enter."""
+        self._put(self.recall.older(self.value))
+
+    def action_newer(self) -> None:
+        self._put(self.recall.newer(self.value))
+
+    def take(self, words: str | None) -> None:
+        """Puts ``words``, where there are any, in the place of the line."""
+        self._put(words or None)
+
+    def _put(self, text: str | None) -> None:
+        if text is not None:
+            self.replace(text, 0, len(self.value))
 
     def offer(self, words: str) -> None:
         """Puts ``words`` here to be gone on with, unless something is typed already. Nothing is posted before a key."""

@@ -1,0 +1,45 @@
+"""Saves the conversation on the screen as a file in the folder that predtui was started in. Must not know what the text
+of such a file is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from predtui.errors import PredtuiError
+from predtui.state.exchange import Exchange
+
+if TYPE_CHECKING:
+    from predtui.tui.app import PredtuiApp
+
+
+def markdown(app: PredtuiApp) -> None:
+    _save(app, ".md")
+
+
+def as_json(app: PredtuiApp) -> None:
+    _save(app, ".json")
+
+
+def save_in(folder: Path, exchanges: Sequence[Exchange], suffix: str) -> Path:
+    """Under a new name that says when; returns where. Raises PredtuiError."""
+    from predtui.state.kept.export import new_file, save
+
+    return save(exchanges, new_file(folder, suffix, datetime.now()))
+
+
+def day(seconds: float) -> str:
+    """A time of the epoch, as 2026-11-23 07:45."""
+    return datetime.fromtimestamp(seconds).strftime("%Y-%m-%d %H:%M")
+
+
+def _save(app: PredtuiApp, suffix: str) -> None:
+    def job() -> None:
+        try:
+            app.raise_notice(f"saved as {save_in(Path.cwd(), app.turn.conversation, suffix)}", "information")
+        except (PredtuiError, OSError) as error:
+            app.raise_notice(str(error), "warning")
+
+    app.run_worker(job, group="saving", thread=True, exit_on_error=False)
