@@ -15,6 +15,7 @@ import typer
 from predtui.commands.inputs import existing
 from predtui.commands.models import models
 from predtui.commands.outputs import creatable, writable
+from predtui.commands.sessions import resumable, sessions
 from predtui.commands.voices import voices
 from predtui.commands.with_settings import Commands, with_settings
 from predtui.errors import PredtuiError
@@ -33,6 +34,7 @@ app = Commands(
 )
 app.add_typer(models, name="models")
 app.add_typer(voices, name="voices")
+app.add_typer(sessions, name="sessions")
 for _plugin in entry_points(group="predtui.commands"):
     _plugin.load()(app)
 
@@ -48,6 +50,9 @@ def open_app(
     settings: Settings,
     problem: str,
     version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False,
+    resume: Annotated[
+        str, typer.Option(help="Go on with the session of this number (predtui sessions list); alone: with the last.")
+    ] = "",
 ) -> None:
     if version:
         from predtui import __version__
@@ -59,10 +64,12 @@ def open_app(
 
             if problem:
                 raise PredtuiError(problem)
+            if resume:
+                raise PredtuiError("only the screen can go on with a session.", "Read it: predtui sessions show")
             raise typer.Exit(converse(settings, why))
         from predtui.tui.launch import open_screen
 
-        raise typer.Exit(open_screen(settings, problem=problem))
+        raise typer.Exit(open_screen(settings, problem=problem, resume=resume))
 
 
 def _no_screen() -> str:
@@ -185,7 +192,7 @@ def main() -> None:
             stream.reconfigure(errors=ASCII)
             setattr(sys, name, gated(stream))
     try:
-        status = app(standalone_mode=False)
+        status = app(resumable(sys.argv[1:]), standalone_mode=False)
     except typer.TyperException as error:
         print(_misused(error), file=sys.stderr)
         sys.exit(error.exit_code)

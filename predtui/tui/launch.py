@@ -19,6 +19,9 @@ from predtui.runtime.build import make_pipeline
 from predtui.runtime.pipeline import Pipeline
 from predtui.runtime.standin import StandIn
 from predtui.settings import Settings, user_folder
+from predtui.state.exchange import Exchange
+from predtui.state.kept import kept_file
+from predtui.state.kept.keeper import Keeper
 from predtui.state.recorder import Recorder
 from predtui.state.session import Replay
 from predtui.tui.app import PredtuiApp
@@ -29,13 +32,19 @@ SIZES = range(10, 1001)
 
 
 def open_screen(
-    settings: Settings, record: Path | None = None, pipeline: Pipeline | None = None, problem: str = ""
+    settings: Settings,
+    record: Path | None = None,
+    pipeline: Pipeline | None = None,
+    problem: str = "",
+    resume: str = "",
 ) -> int:
     """The app on the live pipeline, that of the settings where none is given, every event kept in ``record`` where that
-    is. ``problem`` with the settings becomes a notice. Returns the exit status.
+    is. ``problem`` with the settings becomes a notice; ``resume`` names the session that goes on. Returns the exit
+    status.
 
-    Raises PredtuiError where the recording cannot be opened.
+    Raises PredtuiError where the recording cannot be opened, or there is no such session.
     """
+    resumed = kept_session(resume) if resume else None
     pipeline = pipeline or make_pipeline(settings)
     recorder = Recorder(record, pipeline.publish) if record else None
     if recorder:
@@ -50,18 +59,33 @@ def open_screen(
     if problem:
         themes = replace(themes, problems=(problem, *themes.problems))
     offer = None if os.environ.get(EMBEDDED) else Offer(settings)
-    app = PredtuiApp(pipeline, settings, themes, model_options=with_model, offer=offer)
+    keeper = Keeper(kept_file(), lambda: pipeline.state, pipeline.publish, settings.sessions.private)
+    pipeline.subscribe(keeper)
+    if resumed:
+        pipeline.resume(*resumed)
+    app = PredtuiApp(pipeline, settings, themes, model_options=with_model, offer=offer, keeper=keeper)
     StandIn(pipeline).watch()
     try:
         app.run()
     finally:
         pipeline.stop()
-        whole = recorder is None or recorder.close()
+        kept, whole = keeper.close(), recorder is None or recorder.close()
     if recorder:
         print(f"Recorded in {recorder.folder}; see it again with: predtui replay {recorder.folder}")
     if not whole:
         print("The disk is slow: the end of the recording is missing.")
+    if not kept:
+        print("The disk is slow: the end of the conversation is not kept.")
     return app.return_code or 0
+
+
+def kept_session(named: str) -> tuple[int, tuple[Exchange, ...]]:
+    """The number and the exchanges of the session of that number, or "last". Raises PredtuiError."""
+    from predtui.state.kept.store import kept
+
+    with kept() as store:
+        session = store.find(named).number
+        return session, store.exchanges(session)
 
 
 def engine_of(model: str, engine: str) -> str:
