@@ -86,6 +86,10 @@ ACTIONS = (
         "save", "ctrl+s", "Save as Markdown", "the conversation, in the folder you are in", run="saving:markdown"
     ),
     Action("save_json", "", "Save as JSON", "the conversation, in the folder you are in", run="saving:as_json"),
+    Action(
+        "editor", "ctrl+g", "Edit in your editor", "edit what is typed in $VISUAL or $EDITOR, and come back with it",
+        run="editor:act", live=True,
+    ),
     Action("next_theme", "ctrl+t", "", "next theme; the choice is kept", "theme", priority=True),
     Action("suspend_process", "ctrl+z", "", "back to the shell; fg brings the app back as it was", priority=True),
 )  # fmt: skip

@@ -43,6 +43,8 @@ class Parser(XTermParser):
         if flags is not None:
             self._told(flags)
             return [events.Key(Keys.Ignore, sequence)]
+        if alt and sequence == "\r":  # Textual's forgets that Alt was held
+            return [events.Key("alt+enter", None)]
         plain, kind = kitty.stroke(sequence)
         keys = list(super()._sequence_to_key_events(plain, alt))
         if kind == "pressed" or not keys:

@@ -35,14 +35,12 @@ def press(send: Send, keyboard: Keyboard, chance: random.Random) -> str:
     elif kind < 0.78:
         stroke = Stroke(chance.choice(PASTES), 0.0, pasted=True)
     elif kind < 0.9:
-        stroke = Stroke(chance.choice(("enter", "backspace", "left", "home", "end", "delete")), 0.0)
+        stroke = Stroke(chance.choice(("enter", "ctrl+j", "backspace", "left", "home", "end", "delete")), 0.0)
     else:
         send(Key(chance.choice(OTHERS), None))
         return ""
     if stroke.pasted:
-        lines = [line.strip() for line in stroke.key.splitlines() if line.strip()]
         send(Paste(stroke.key))
-        stroke = Stroke(" ".join(lines) if len(lines) > 1 else stroke.key, 0.0, pasted=True)
     else:
         name = "space" if stroke.key == " " else stroke.key
         send(Key(name, stroke.key if len(stroke.key) == 1 else None))

@@ -12,12 +12,11 @@ from textual.pilot import Pilot
 from predtui.tui.actions import ACTIONS, Action, bindings, spelled
 from predtui.tui.app import PredtuiApp
 from predtui.tui.screens.models import ModelScreen
-from predtui.tui.widgets.bars import NoticeBar
 from predtui.tui.widgets.prompt import PromptLine, TalkButton
 from predtui.tui.widgets.verifier import VerifierPane
 from tests.tui.conftest import MakeApp
 from tests.tui.scenes import ScriptedDriver, machine
-from tests.tui.test_app import plain, requests, settle
+from tests.tui.test_app import requests, settle
 
 QUESTION = "how many legs has a spider"
 
@@ -118,14 +117,21 @@ class TestPastes:
             await quiet(pilot)
             assert line(app) == "what is it"
 
-    async def test_several_lines_become_one_prompt_and_a_notice_says_so(self, make_app: MakeApp) -> None:
-        app = make_app()
+    async def test_several_lines_arrive_as_they_are(self, make_app: MakeApp) -> None:
+        driver = ScriptedDriver()
+        app = make_app(driver)
         async with app.run_test() as pilot:
+            await settle(pilot)
             burst(app, *"so ")
             app.post_message(Paste("what is\r\n\r\n  the capital\n\tof\x1b[31m france\n"))
             await quiet(pilot)
-            assert line(app) == "so what is the capital of [31m france"
-            assert "3 lines" in plain(app, NoticeBar)
+            assert line(app) == "so what is\n\n  the capital\n of [31m france"
+            burst(app, "enter", "x")
+            await quiet(pilot)
+            assert [typed.text for typed in driver.lines if typed.final] == [
+                "so what is\n\n  the capital\n of [31m france"
+            ]
+            assert line(app) == "x"
 
     async def test_one_line_is_taken_as_it_is(self, make_app: MakeApp) -> None:
         app = make_app()
@@ -133,7 +139,6 @@ class TestPastes:
             app.post_message(Paste("what\tis \n"))
             await quiet(pilot)
             assert line(app) == "what is "
-            assert not app.query_one(NoticeBar).display
 
     async def test_a_paste_takes_the_place_of_what_is_selected(self, make_app: MakeApp) -> None:
         app = make_app()

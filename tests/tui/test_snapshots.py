@@ -118,6 +118,15 @@ def test_over_it(snap_compare: Compare, make_app: MakeApp, name: str, keys: list
     assert frozen(snap_compare, make_app, (80, 24), "answered", keys, model_options=str)
 
 
+LINES = ["what does this do?", "def f(x):", "  return x + 1", "", "please", "explain it in one sentence"]
+
+
+@pytest.mark.parametrize("size", [(40, 12), (80, 24), (120, 36)], ids=lambda size: f"{size[0]}x{size[1]}")
+def test_several_lines(snap_compare: Compare, make_app: MakeApp, size: tuple[int, int]) -> None:
+    keys = [key for line in LINES for key in (*line, "ctrl+j")]
+    assert frozen(snap_compare, make_app, size, "answered", keys[:-1])
+
+
 @pytest.mark.parametrize("theme", ["midnight", "daylight"])
 @pytest.mark.parametrize("size", SIZES[:4], ids=lambda size: f"{size[0]}x{size[1]}")
 def test_offer(

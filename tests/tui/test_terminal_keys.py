@@ -124,3 +124,10 @@ def test_what_is_pasted_is_no_answer_and_no_key(text: str) -> None:
 def test_all_else_passes_as_it_is(other: str) -> None:
     assert kitty.stroke(other) == (other, "pressed")
     assert kitty.flags(other) is None
+
+
+@pytest.mark.parametrize("sent", ["\x1b\r", "\x1b[13;3u"])
+def test_alt_and_enter_are_not_enter_alone(sent: str) -> None:
+    parser = Parser([].append)
+    came = [*parser.feed(sent), *parser.feed("")]
+    assert [key.key for key in came if isinstance(key, Key)] == ["alt+enter"]

@@ -39,7 +39,7 @@ HISTORIES = 200
 LONGEST = 16
 """Keys of a history."""
 _LETTERS = "abcdé3'-?.,"
-_EDITS = ("left", "right", "home", "end", "backspace", "delete", "ctrl+w", "ctrl+u", "ctrl+k")
+_EDITS = ("ctrl+j", "left", "right", "home", "end", "backspace", "delete", "ctrl+w", "ctrl+u", "ctrl+k")
 _PASTES = ("what is", " the capital", "three\nlines\nof it", "\ttab", "")
 _DELAYS = (0.0, 0.01, 0.05, 0.1, 1.0)
 
@@ -54,7 +54,7 @@ class Stroke:
 
 
 class Keyboard:
-    """A line of text as these keys edit it. Written apart from Textual's, to be compared with it."""
+    """Lines of text as these keys edit them. Written apart from Textual's, to be compared with it."""
 
     def __init__(self) -> None:
         self.text, self.cursor = "", 0
@@ -62,7 +62,9 @@ class Keyboard:
     def press(self, stroke: Stroke) -> Typed | None:
         """The line after the key; None where Enter found nothing to end."""
         if stroke.pasted:
-            self._insert(" ".join(stroke.key.splitlines()).replace("\t", " "))
+            self._insert("\n".join(stroke.key.strip("\r\n").splitlines()).replace("\t", " "))
+        elif stroke.key == "ctrl+j":
+            self._insert("\n")
         elif stroke.key == "enter":
             text, self.text, self.cursor = self.text, "", 0
             return Typed(text, final=True) if text.strip() else None
@@ -86,25 +88,34 @@ class Keyboard:
             case "right":
                 self.cursor = min(len(self.text), self.cursor + 1)
             case "home":
-                self.cursor = 0
+                self.cursor = len(before) - len(_last_line(before))
             case "end":
-                self.cursor = len(self.text)
+                self.cursor += len(after.split("\n")[0])
             case "backspace":
                 self._keep(before[:-1], after)
             case "delete":
                 self._keep(before, after[1:])
             case "ctrl+u":
-                self._keep("", after)
+                self._keep(before[: len(before) - (len(_last_line(before)) or 1)], after)
             case "ctrl+k":
-                self._keep(before, "")
+                self._keep(before, after[len(after.split("\n")[0]) or 1 :])
             case "ctrl+w":
                 self._keep(before[: _word_start(before)], after)
 
 
+def _last_line(text: str) -> str:
+    return text.split("\n")[-1]
+
+
 def _word_start(text: str) -> int:
-    """Where the last word of ``text`` begins, of letters and digits."""
-    starts = (at for at in range(1, len(text)) if re.match(r"\W\w", text[at - 1 : at + 1]))
-    return max(starts, default=0)
+    """Where the last word of ``text`` begins, of letters and digits, or the marks behind it; at the start of a line,
+    the end of the one before."""
+    line = _last_line(text)
+    start, word = len(text) - len(line), line.rstrip()
+    bounds = (
+        at for at in range(1, len(word)) if bool(re.match(r"\w", word[at - 1])) != bool(re.match(r"\w", word[at]))
+    )
+    return start + max(bounds, default=0) if line else max(0, start - 1)
 
 
 def history(rng: random.Random) -> Iterator[Stroke]:

@@ -111,6 +111,8 @@ class MainScreen(Screen[None]):
 
     def on_resize(self, event: events.Resize) -> None:
         self.set_class(event.size.width < SMALLEST[0] or event.size.height < SMALLEST[1], "-tiny")
+        for prompt in self.query(PromptLine):
+            prompt.fit(event.size.height)
 
     def direct(self, *typed: events.Key | events.Paste) -> None:
         """Gives the focus to the input line where ``typed``, which came together and are not yet sent anywhere, belong

@@ -11,52 +11,66 @@ from typing import ClassVar
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.document._document import EditResult, Location
+from textual.document._edit import Edit
 from textual.geometry import Size
 from textual.reactive import Reactive, reactive
 from textual.timer import Timer
 from textual.widget import Widget
-from textual.widgets import Input
+from textual.widgets import TextArea
 
 from predtui.clock import Clock
 from predtui.foreign import without_controls
 from predtui.runtime.typing import Typed
 from predtui.tui.driver import READ_ONLY
 from predtui.tui.gate import assemble
-from predtui.tui.messages import LineTyped, NoticeRaised, TalkHeld
+from predtui.tui.keys import EDITING
+from predtui.tui.messages import LineTyped, TalkHeld
 from predtui.tui.push_to_talk import PushToTalk, Way
 from predtui.tui.recall import Recall
 
 PLACEHOLDER = "type here: every word is a partial prompt; Enter ends the turn"
+SHARE = 5
+"""One of so many rows of the window is the input line's at most."""
 POLL = 0.05
 """Seconds between two looks at a held talk key."""
 GRACE = 1.0
 """Seconds the engine has to begin listening, before the talk key counts as released."""
 
 
-class PromptLine(Input):
-    """Posts the line after each edit and each move of the cursor, and when Enter ends it: immediately, in the order of
-    the keys, so that what comes after Enter belongs to the next line."""
+class PromptLine(TextArea, inherit_bindings=False):
+    """Posts the text after each edit and each move of the cursor, and when Enter ends it: immediately, in the order of
+    the keys, so that what comes after Enter belongs to the next prompt. As high as its lines, up to a share
+    of the window."""
 
+    BINDINGS: ClassVar[list[BindingType]] = [Binding(*keys, show=False) for keys in EDITING]
+    DEFAULT_CSS = "PromptLine { overflow: hidden; }"
     virtual_size = Reactive(Size(0, 0))
-    """Of all that is typed. Textual's asks for a new layout of the screen at each letter; this line stays one line."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "older", "the prompt before", show=False),
-        Binding("down", "newer", "the prompt after", show=False),
-    ]
+    """Of all that is typed. Textual's asks for a new layout of the screen at each letter; here, only one line more or
+    less does."""
+    _quiet = False
+    _posted = ("", 0)
+    _most = 1
 
     def __init__(self, clock: Clock, read_only: bool = False, recall: Recall | None = None) -> None:
         super().__init__(
             placeholder=READ_ONLY if read_only else PLACEHOLDER,
             id="prompt",
             compact=True,
-            select_on_focus=False,
+            highlight_cursor_line=False,
             disabled=read_only,
         )
         self.recall = recall or Recall()
         self._clock = clock
-        self._quiet = False
-        self._posted = ("", 0)
+
+    @property
+    def value(self) -> str:
+        """What is typed. Set, it is one edit, which can be undone."""
+        return self.text
+
+    @value.setter
+    def value(self, text: str) -> None:
+        self.replace(_lines(text), (0, 0), self.document.end, maintain_selection_offset=False)
 
     async def _on_key(self, event: events.Key) -> None:
         """A key that edits acts here and now: on its way up to a binding, the letters behind it would overtake it."""
@@ -65,77 +79,139 @@ class PromptLine(Input):
                 event.stop()
                 event.prevent_default()
 
-    def _on_paste(self, event: events.Paste) -> None:
-        """All lines of it, as one prompt."""
+    async def _on_paste(self, event: events.Paste) -> None:
+        """All lines of it, but for empty ones around them."""
         event.stop()
         event.prevent_default()
-        lines = [line for line in map(str.strip, event.text.splitlines()) if line]
-        self.replace(without_controls(" ".join(lines) if len(lines) > 1 else event.text.strip("\r\n")), *self.selection)
-        if len(lines) > 1:
-            self.post_message(NoticeRaised(f"{len(lines)} lines pasted as one prompt: Enter sends it"))
+        self._insert(_lines(event.text.strip("\r\n")))
 
-    def replace(self, text: str, start: int, end: int) -> None:
-        """Every edit passes here, and sets the text before the cursor: the line is posted once both are right."""
-        with self._quietly():
-            super().replace(text, start, end)
-        self._post_line()
+    def edit(self, edit: Edit) -> EditResult:
+        """Every edit passes here, and sets the text before the cursor: it is posted once both are right."""
+        with self._telling():
+            return super().edit(edit)
+
+    def undo(self) -> None:
+        with self._telling():
+            super().undo()
+
+    def redo(self) -> None:
+        with self._telling():
+            super().redo()
 
     def watch_selection(self) -> None:
-        self._post_line()
+        self._tell()
 
-    async def action_submit(self) -> None:
-        """Takes the line and empties it, before any later key is looked at."""
-        text = self.value
+    def action_new_line(self) -> None:
+        self._insert("\n")
+
+    def action_submit(self) -> None:
+        """Takes the text and empties the line, before any later key is looked at."""
+        text = self.text
         with self._quietly():
-            self.value = ""
+            self.load_text("")
         self._posted = ("", 0)
         if text.strip():
             self.recall.add(text)
             self._post(Typed(text, final=True))
 
-    def action_older(self) -> None:
-        """As in a shell; nothing is sent before Enter."""
-        self._put(self.recall.older(self.value))
+    def action_cursor_up(self, select: bool = False) -> None:
+        """As in a shell, the prompt before, where there is no line above; nothing is sent before Enter."""
+        if select or not self.cursor_at_first_line or not self._put(self.recall.older(self.text)):
+            super().action_cursor_up(select)
 
-    def action_newer(self) -> None:
-        self._put(self.recall.newer(self.value))
+    def action_cursor_down(self, select: bool = False) -> None:
+        if select or not self.cursor_at_last_line or not self._put(self.recall.newer(self.text)):
+            super().action_cursor_down(select)
 
     def take(self, words: str | None) -> None:
-        """Puts ``words``, where there are any, in the place of the line."""
+        """Puts ``words``, where there are any, in the place of what is typed."""
         self._put(words or None)
 
-    def _put(self, text: str | None) -> None:
-        if text is not None:
-            self.replace(text, 0, len(self.value))
+    def _put(self, words: str | None) -> bool:
+        """Whether there is something to put, which may be nothing but an empty line."""
+        if words is not None:
+            self.value = words
+        return words is not None
 
     def offer(self, words: str) -> None:
         """Puts ``words`` here to be gone on with, unless something is typed already. Nothing is posted before a key."""
-        if words and not self.value:
+        if words and not self.text:
             with self._quietly():
-                self.value = f"{without_controls(words)} "
-                self.cursor_position = len(self.value)
-            self._posted = (self.value, self.cursor_position)
+                self.value = f"{words} "
+            self._posted = self._line
 
-    def on_input_changed(self, event: Input.Changed) -> None:
+    def get_cursor_line_start_location(self, smart_home: bool = False) -> Location:
+        """Of the line, however many rows it is shown in."""
+        return self.cursor_location[0], 0
+
+    def get_cursor_line_end_location(self) -> Location:
+        row, _ = self.cursor_location
+        return row, len(self.document[row])
+
+    def find_matching_bracket(self, bracket: str, search_from: Location) -> None:
+        """This is no code."""
+
+    def on_text_area_changed(self, event: TextArea.Changed) -> None:
         event.stop()
 
-    def _post_line(self) -> None:
-        line = (self.value, self.cursor_position)
-        if not self._quiet and line != self._posted:
-            self._posted = line
-            self._post(Typed(*line))
+    def on_text_area_selection_changed(self, event: TextArea.SelectionChanged) -> None:
+        event.stop()
+
+    def fit(self, height: int) -> None:
+        """The window has so many rows: a share of them is the most that this takes."""
+        self._most = max(2, height // SHARE)
+        self._grow()
+
+    def on_resize(self) -> None:
+        self.scroll_cursor_visible()
+
+    def _refresh_size(self) -> None:
+        super()._refresh_size()
+        self._grow()
+
+    def _grow(self) -> None:
+        rows = min(self._most, max(1, self.wrapped_document.height))
+        if self.styles.height is None or self.styles.height.value != rows:
+            self.styles.height = rows
+
+    def _insert(self, text: str) -> None:
+        """In the place of what is selected."""
+        self.replace(text, *self.selection, maintain_selection_offset=False)
+
+    @property
+    def _line(self) -> tuple[str, int]:
+        """The text, and how many characters of it are before the cursor."""
+        return self.text, self.document.get_index_from_location(self.cursor_location)  # type: ignore[attr-defined]
+
+    def _tell(self) -> None:
+        if not self._quiet and self._line != self._posted:
+            self._posted = self._line
+            self._post(Typed(*self._posted))
 
     def _post(self, typed: Typed) -> None:
         """Straight to the app: a line must not wait for what is being drawn."""
         self.app.post_message(LineTyped(replace(typed, time=self._clock.now())))
 
     @contextmanager
+    def _telling(self) -> Iterator[None]:
+        """At its end, the cursor is in sight, and the line is told: at no step on the way there."""
+        with self._quietly():
+            yield
+        self.scroll_cursor_visible()
+        self._tell()
+
+    @contextmanager
     def _quietly(self) -> Iterator[None]:
-        self._quiet = True
+        before, self._quiet = self._quiet, True
         try:
             yield
         finally:
-            self._quiet = False
+            self._quiet = before
+
+
+def _lines(text: str) -> str:
+    """Text from elsewhere, as lines that command no terminal."""
+    return "\n".join(map(without_controls, text.splitlines()))
 
 
 class TalkButton(Widget):
