@@ -222,6 +222,9 @@ class AudioSettings:
         0, "milliseconds of silence that end a hands-free turn; 0: 150 to 1500, by how likely it is over", least=0
     )
     hands_free: bool = option(False, "let silence end a spoken turn, instead of the talk key")
+    barge_in: bool = option(
+        True, "hands-free: a reply that is talked over ends; its echo is cancelled in what the microphone hears"
+    )
 
 
 @dataclass(frozen=True, slots=True)

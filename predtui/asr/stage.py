@@ -17,12 +17,15 @@ from predtui.state.events import (
     Endpoint,
     Event,
     Interrupt,
+    Overheard,
+    OverheardWords,
     SpeechActivity,
     StageStatus,
     Transcript,
     TurnStarted,
 )
 from predtui.state.stage import StageContext
+from predtui.words import joined
 
 
 class AsrStage:
@@ -32,7 +35,9 @@ class AsrStage:
     Frames carry positions, so after a restart a turn's frames may be sent again: what was heard is not heard twice.
     """
 
-    accepts: tuple[type[Event], ...] = (TurnStarted, AudioFrame, SpeechActivity, Endpoint, Interrupt, Baseline)
+    accepts: tuple[type[Event], ...] = (
+        TurnStarted, AudioFrame, SpeechActivity, Endpoint, Interrupt, Baseline, Overheard,
+    )  # fmt: skip
     tick: float | None = None
 
     def __init__(self, make: Callable[[], Recognizer]) -> None:
@@ -63,6 +68,8 @@ class AsrStage:
             yield from self._activity(event)
         elif isinstance(event, Endpoint):
             yield from self._end(event)
+        elif isinstance(event, Overheard):
+            yield from self._overheard(event)
         elif isinstance(event, Baseline):
             yield self._baseline(event)
         elif isinstance(event, Interrupt) and event.turn == self._turn:
@@ -102,6 +109,16 @@ class AsrStage:
         """A pause is told before its frames come, which are held back for what may follow them."""
         if event.turn == self._turn and self._listening and not event.active:
             yield from self._feed(b"", voiced=False)
+
+    def _overheard(self, frame: Overheard) -> Iterator[Event]:
+        """What is said over a reply is no turn's yet: an utterance of its own."""
+        if self._listening or frame.turn != self._turn:
+            return
+        if frame.first:
+            self._recognizer.start()
+            self._spoken = False
+        if (new := self._recognizer.feed(bytes(frame.pcm), frame.voiced)) is not None:
+            yield OverheardWords(text=joined((new.stable, new.tentative)))
 
     def _baseline(self, event: Baseline) -> BaselineRecognition:
         """What the last round takes where nothing is recognised ahead of the end."""

@@ -1,11 +1,13 @@
-"""The stage "mic": sound in, voice activity, end of turn. Must not know of words."""
+"""The stage "mic": sound in, voice activity, end of turn, and who talks over a reply. Must not know of words."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from predtui.audio.devices import NO_DEVICE, switched_off, without
+from predtui.audio.echo import Canceller, Coupling, FarEnd, Pace, WebRtc, residue
+from predtui.audio.overhear import Overhearing
 from predtui.audio.resample import FRAME, RATE
 from predtui.audio.sources import FileSource, Microphone, NullSource, Source
 from predtui.audio.vad import Endpointer, Energy, Padding, Silero, VoiceActivity
@@ -14,14 +16,19 @@ from predtui.errors import PredtuiError
 from predtui.settings import AudioSettings
 from predtui.state.events import (
     AudioFrame,
+    Duck,
     Endpoint,
     Event,
     Interrupt,
     Listen,
     LookForDevice,
     Notice,
+    Overhear,
+    Playback,
     SpeechActivity,
+    SpeechChunk,
     StageStatus,
+    TurnStarted,
 )
 from predtui.state.stage import StageContext
 
@@ -44,18 +51,32 @@ class MicrophoneStage:
     """
 
     accepts: tuple[type[Event], ...] = (Listen, Endpoint, Interrupt, LookForDevice)
-    tick: float | None = 0.5
 
-    def __init__(self, silence_ms: int, make_live: Callable[[Clock], Source], off: str = "") -> None:
-        """``off``: says so where it was chosen to hear nothing live."""
+    def __init__(
+        self,
+        silence_ms: int,
+        make_live: Callable[[Clock], Source],
+        off: str = "",
+        make_canceller: Callable[[], Canceller] | None = None,
+    ) -> None:
+        """``off``: says so where it was chosen to hear nothing live. ``make_canceller``: where replies may be talked
+        over; it raises PredtuiError where there is none, and then they cannot be."""
         self._silence_ms = silence_ms
         self._make_live = make_live
         self._off = off
+        self._make_canceller = make_canceller
+        self._canceller: Canceller | None = None
+        if make_canceller:
+            self.accepts = (*self.accepts, TurnStarted, Overhear, Duck, SpeechChunk, Playback)
+        self._far, self._coupling = FarEnd(), Coupling()
+        self._over: Overhearing | None = None
+        self._open_ears(False)
 
     def open(self, context: StageContext) -> Iterator[Event]:
         """A missing microphone is a notice, not a failure: files and typing work without one."""
         self._context = context
         self._live = self._make_live(context.clock)
+        self._pace = Pace()
         self._looked = math.inf
         """When a microphone that has gone was last looked for; infinite where none has."""
         try:
@@ -63,6 +84,11 @@ class MicrophoneStage:
         except PredtuiError as error:
             self._activity = VoiceActivity(Energy())
             yield Notice(text=f"{error} Loudness decides instead.", severity="warning")
+        if self._make_canceller:
+            try:
+                self._canceller = self._make_canceller()
+            except PredtuiError as error:
+                yield Notice(text=str(error), severity="warning")
         if missing := self._missing():
             yield without("input", missing, "starting")
             if not self._off:
@@ -70,14 +96,34 @@ class MicrophoneStage:
                 yield Notice(text=f"{missing} Typing and sound files work.", severity="warning")
 
     def handle(self, event: Event) -> Iterator[Event]:
-        if isinstance(event, LookForDevice):
-            yield self._look()
-        if not isinstance(event, Listen):
-            return  # its arrival has made the Listen before it stale, which is all it is for
+        match event:
+            case LookForDevice():
+                yield self._look()
+            case SpeechChunk():
+                self._far.chunk(event)
+            case Playback():
+                self._far.playback(event)
+            case Duck():
+                self._far.duck(event.level)
+            case Overhear():
+                yield from self._overhear()
+            case Interrupt() | Endpoint() | TurnStarted():  # has made the Listen before it stale
+                self._open_ears(False)
+            case Listen():
+                yield from self._hear(event)
+
+    def _hear(self, event: Listen) -> Iterator[Event]:
         source = FileSource(event.path, self._context.clock) if event.path else self._live
+        over, self._over = self._over, None
+        self._open_ears(False)
         try:
-            source.start(event.anew)
-            yield from self._listen(source, event.hands_free, ECHO_SECONDS if event.anew else 0.0)
+            before = over.rest() if over and event.overheard else []
+            if not (over and event.overheard):
+                source.start(event.anew)
+                self._pace = Pace()
+            yield from self._listen(
+                source, event.hands_free, ECHO_SECONDS if event.anew and not before else 0.0, before
+            )
         except PredtuiError as error:
             if source is self._live:
                 self._looked = self._context.clock.now()
@@ -90,7 +136,13 @@ class MicrophoneStage:
                 source.close()
 
     def idle(self) -> Iterator[Event]:
-        """A microphone that has gone may be there again."""
+        """Hears what is said over a reply; a microphone that has gone may be there again."""
+        if self.tick == 0.0:
+            yield from self._overheard()
+            return
+        if self._over:
+            self._over = None
+            self._live.stop()
         if self._context.clock.now() - self._looked >= LOOK_SECONDS:
             status = self._look()
             if not status.lacks:
@@ -114,11 +166,57 @@ class MicrophoneStage:
             return str(error)
         return self._off
 
-    def _listen(self, source: Source, hands_free: bool, unheard: float) -> Iterator[Event]:
-        """``unheard``: seconds at the beginning that do not count."""
+    def _overhear(self) -> Iterator[Event]:
+        """From now on, where the echo can be cancelled."""
+        if self._canceller is None:
+            return
+        try:
+            self._live.start(anew=True)
+        except PredtuiError as error:
+            self._looked = self._context.clock.now()
+            yield without("input", str(error))
+            return
+        self._pace, self._over = Pace(), Overhearing(self._activity)
+        self._open_ears(True)
+
+    def _open_ears(self, over_reply: bool) -> None:
+        """Whether what is said over a reply is heard from now on, a frame in each ``idle``."""
+        self.tick: float | None = 0.0 if over_reply else 0.5
+
+    def _overheard(self) -> Iterator[Event]:
+        """The next frame."""
+        assert self._over is not None
+        try:
+            pcm = self._live.read()
+        except PredtuiError as error:
+            self._over = None
+            self._open_ears(False)
+            self._live.stop()
+            self._looked = self._context.clock.now()
+            yield without("input", str(error))
+            return
+        if pcm:
+            yield from self._over.push(self._cleaned(pcm))
+
+    def _cleaned(self, pcm: bytes) -> bytes:
+        """A live frame without the reply's echo."""
+        began = self._pace(self._context.clock.now())
+        if self._canceller is None or not self._far.echoes(began):
+            return pcm
+        far = self._far.at(began)
+        cleaned = self._canceller.clean(pcm, far)
+        self._coupling.hear(pcm, far)
+        if self._coupling.none:
+            return pcm
+        return bytes(len(cleaned)) if residue(pcm, cleaned) else cleaned
+
+    def _listen(self, source: Source, hands_free: bool, unheard: float, before: Sequence[bytes]) -> Iterator[Event]:
+        """``unheard``: seconds at the beginning that do not count; ``before``: frames that were heard already."""
         self._activity.reset()
         left = round(unheard * RATE / FRAME)
         turn, warned = Listening(self._activity, self._silence_ms), ""
+        for frame in before:
+            yield from turn.push(frame)
         while not self._context.stale():
             pcm = source.read()
             if source.warning != warned:
@@ -131,7 +229,7 @@ class MicrophoneStage:
             if pcm and left:
                 left -= 1
             elif pcm:
-                yield from turn.push(pcm)
+                yield from turn.push(self._cleaned(pcm) if source is self._live else pcm)
                 if turn.silent and hands_free:
                     yield Endpoint(reason="silence")
                     return
@@ -177,4 +275,5 @@ def create(options: AudioSettings) -> MicrophoneStage:
         return NullSource(clock) if options.input == NO_DEVICE else Microphone(options.input)
 
     off = switched_off("input") if options.input == NO_DEVICE else ""
-    return MicrophoneStage(options.silence_ms or LONGEST_SILENCE_MS, make, off)
+    canceller = WebRtc if options.hands_free and options.barge_in and not off else None
+    return MicrophoneStage(options.silence_ms or LONGEST_SILENCE_MS, make, off, canceller)

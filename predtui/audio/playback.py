@@ -8,9 +8,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from predtui.audio import devices
+from predtui.audio.echo import LEVELS, ramped
 from predtui.audio.resample import Resampler
 from predtui.clock import Clock
 from predtui.errors import PredtuiError
+from predtui.state.events import Loudness
 
 FADE_SECONDS = 0.005
 LATENCY_SECONDS, LONGEST_SECONDS = 0.025, 0.2
@@ -56,7 +58,13 @@ class Output(Protocol):
         """Silence at once, what waits is dropped; the seconds played since the last ``reset``."""
         ...
 
-    def reset(self) -> None: ...
+    def reset(self) -> None:
+        """A new reply, at full level."""
+        ...
+
+    def play(self, level: Loudness) -> None:
+        """How loud from now on; held, nothing is played, and nothing is lost."""
+        ...
 
     def close(self) -> None: ...
 
@@ -70,6 +78,7 @@ class NullLoudspeaker:
         self._clock = clock
         self._played = played
         self._waiting = 0.0
+        self._held = False
         self._seen = clock.now()
 
     @property
@@ -103,14 +112,18 @@ class NullLoudspeaker:
 
     def reset(self) -> None:
         self.stop()
-        self._played = 0.0
+        self._played, self._held = 0.0, False
+
+    def play(self, level: Loudness) -> None:
+        self._advance()
+        self._held = level == "held"
 
     def close(self) -> None:
         self.stop()
 
     def _advance(self) -> None:
         now = self._clock.now()
-        step = min(now - self._seen, self._waiting)
+        step = 0.0 if self._held else min(now - self._seen, self._waiting)
         self._seen = now
         self._played += step
         self._waiting -= step
@@ -138,6 +151,8 @@ class Loudspeaker:
         """Seconds that the device is asked to keep."""
         self.gaps = 0
         """How often it ran dry since the last ``reset``."""
+        self._level = self._gain = 1.0
+        """The amplitude that is wanted, and that of the last sample."""
 
     @property
     def played(self) -> float:
@@ -202,7 +217,7 @@ class Loudspeaker:
         """Drops all but 5 ms of fade here and now, so the figure returned is what will have been heard."""
         with self._lock:
             self._resampler = None
-            fade = min(int(FADE_SECONDS * self._rate), len(self._ring) // 2)
+            fade = min(int(FADE_SECONDS * self._rate), len(self._ring) // 2) if self._gain else 0
             ramp = np.linspace(1.0, 0.0, fade, endpoint=False)
             tail = np.frombuffer(bytes(self._ring[: 2 * fade]), dtype="<i2") * ramp
             self._ring[:] = tail.astype("<i2").tobytes()
@@ -215,7 +230,12 @@ class Loudspeaker:
             self.latency = min(2 * self.latency, LONGEST_SECONDS)
             self.close()
         with self._lock:
+            self._level = 1.0
             self._samples = -(len(self._ring) // 2)
+
+    def play(self, level: Loudness) -> None:
+        with self._lock:
+            self._level = LEVELS[level]
 
     def close(self) -> None:
         stream, self._stream = self._stream, None
@@ -231,9 +251,10 @@ class Loudspeaker:
     def _give(self, out: Any, frames: int, time: Any, status: Any) -> None:
         """Called by PortAudio, on its own thread, to fill ``out`` (2 bytes a frame)."""
         with self._lock:
-            taken = bytes(self._ring[: 2 * frames])
-            del self._ring[: 2 * frames]
+            before, self._gain = self._gain, self._level
+            taken = bytes(self._ring[: 2 * frames]) if before or self._gain else b""
+            del self._ring[: len(taken)]
             self._samples += len(taken) // 2
             self.gaps += bool(taken and status and status.output_underflow)
-        out[: len(taken)] = taken
+        out[: len(taken)] = taken if before == self._gain == 1.0 else ramped(taken, before, self._gain)
         out[len(taken) :] = bytes(2 * frames - len(taken))

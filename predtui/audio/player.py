@@ -10,7 +10,7 @@ from predtui.audio.playback import Loudspeaker, NullLoudspeaker, Output
 from predtui.clock import Clock
 from predtui.errors import PredtuiError
 from predtui.settings import AudioSettings
-from predtui.state.events import Event, Interrupt, Notice, Playback, SpeechChunk, SpeechEnd, StageState
+from predtui.state.events import Duck, Event, Interrupt, Notice, Playback, SpeechChunk, SpeechEnd, StageState
 from predtui.state.stage import StageContext
 
 FIRST_SAMPLE_SECONDS = 0.1
@@ -24,7 +24,7 @@ class PlayerStage:
     late. Without a device the reply passes in silence at its own pace, so that a turn always ends.
     """
 
-    accepts: tuple[type[Event], ...] = (SpeechChunk, SpeechEnd, Interrupt)
+    accepts: tuple[type[Event], ...] = (SpeechChunk, SpeechEnd, Interrupt, Duck)
     tick: float | None = 0.1
 
     def __init__(self, make: Callable[[Clock], Output]) -> None:
@@ -58,6 +58,8 @@ class PlayerStage:
             yield from self._interrupt(event)
         elif event.generation <= self._silenced:
             return
+        elif isinstance(event, Duck):
+            yield from self._duck(event)
         elif isinstance(event, SpeechChunk):
             yield from self._chunk(event)
         elif isinstance(event, SpeechEnd):
@@ -152,6 +154,12 @@ class PlayerStage:
         limit = self._clock.now() + FIRST_SAMPLE_SECONDS
         while not self._output.started and self._clock.now() < limit:
             self._clock.sleep(0.001)
+
+    def _duck(self, event: Duck) -> Iterator[Event]:
+        """Where it goes on is told at once: the canceller of its echo has to know."""
+        if self._state == "playing":
+            self._output.play(event.level)
+            yield self._playback("playing")
 
     def _interrupt(self, event: Interrupt) -> Iterator[Event]:
         self._silenced = max(self._silenced, event.generation, self._generation)

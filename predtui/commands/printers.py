@@ -10,7 +10,7 @@ from predtui.state import events as ev
 from predtui.state.codec import to_json
 from predtui.state.turn import Turn, summary
 
-QUIET = (ev.AudioFrame, ev.SpeechChunk)
+QUIET = (ev.AudioFrame, ev.Overheard, ev.SpeechChunk)
 """Sound is counted, not printed."""
 MARKS = {"accept": "✓", "partial": "◐", "reject": "✗"}
 SAME = {True: "identical to plain decoding", False: "differs from plain decoding", None: "not compared"}

@@ -55,6 +55,8 @@ def make_pipeline(
         log_path=log_file(),
         measure_baseline=settings.llm.baseline,
         hands_free=settings.audio.hands_free,
+        barge_in=settings.audio.barge_in,
+        language=settings.asr.language,
         by_silence=settings.audio.silence_ms > 0,
         pause_s=settings.llm.pause_ms / 1000,
         idle_s=idle_s,

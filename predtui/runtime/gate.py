@@ -82,8 +82,16 @@ class TurnGate:
         elif not on and self._bus.state.phase == "listening":
             self._bus.publish(ev.Endpoint(reason="key"), time, bump=1)
 
-    def listen(self, source: Literal["voice", "file"], path: str, time: float, hands_free: bool = False) -> None:
-        """Open a spoken turn, where there is what hears it. ``hands_free``: silence ends it also in a file."""
+    def listen(
+        self,
+        source: Literal["voice", "file"],
+        path: str,
+        time: float,
+        hands_free: bool = False,
+        overheard: bool = False,
+    ) -> None:
+        """Open a spoken turn, where there is what hears it. ``hands_free``: silence ends it also in a file.
+        ``overheard``: it begins with what was said over the reply before."""
         missing = [name for name in ("mic", "asr") if not self._stages.answers(name)]
         if missing:
             self._bus.notify(
@@ -97,7 +105,11 @@ class TurnGate:
         anew = source == "voice" and self._sounds(time)
         self._open_turn(source, time)
         by_silence = hands_free or (self._hands_free and not path)
-        self._bus.publish(ev.Listen(path=path, hands_free=by_silence, anew=anew), time)
+        self._bus.publish(ev.Listen(path=path, hands_free=by_silence, anew=anew, overheard=overheard), time)
+
+    def talk_over(self, time: float) -> None:
+        """Open a turn that begins with what was said over the reply before, if anything."""
+        self.listen("voice", "", time, overheard=True)
 
     def _sounds(self, time: float) -> bool:
         """Whether a reply is being heard, or was a moment ago: what is in the microphone's memory is its sound."""
@@ -189,7 +201,7 @@ class TurnGate:
         """A hands-free conversation goes on, unless something else has begun."""
         state = self._bus.state
         if state.number == turn and state.phase == "done" and not state.interrupted and not self._backlog:
-            self.listen("voice", "", self._bus.clock.now())
+            self.talk_over(self._bus.clock.now())
 
     def _end_reply(self) -> None:
         """No more of the reply will come."""

@@ -13,6 +13,7 @@ from typing import Any
 
 from predtui.clock import Clock, RealClock
 from predtui.foreign import without_controls
+from predtui.runtime.barge_in import BargeIn
 from predtui.runtime.baseline import IDLE_S, BaselineSchedule
 from predtui.runtime.bus import Bus, Listener
 from predtui.runtime.gate import TurnGate
@@ -41,6 +42,8 @@ class Pipeline:
         *,
         measure_baseline: bool = True,
         hands_free: bool = False,
+        barge_in: bool = False,
+        language: str = "en",
         by_silence: bool = False,
         pause_s: float = 0.0,
         monitored: bool = True,
@@ -48,6 +51,7 @@ class Pipeline:
         idle_s: float = IDLE_S,
     ) -> None:
         """``make_host`` defaults to a process a stage. Without ``background`` there is no thread: call ``pump``.
+        ``barge_in``: a hands-free reply that is talked over, in ``language``, ends.
         ``by_silence``: a hands-free turn ends by so much silence as the microphone's stage says, and not sooner where
         the model has it that the turn is over.
         ``pause_s`` as the turn gate takes it, ``idle_s`` as the schedule of the baseline does."""
@@ -57,9 +61,10 @@ class Pipeline:
         self._stages = Stages(self._bus, specs, make_host or process_host(self._clock, log_path), log_path)
         self._gate = TurnGate(self._bus, self._stages, hands_free, pause_s)
         self._hearing = Hearing(self._bus, self._stages)
+        over = [BargeIn(self._bus, self._gate.talk_over, language).react] if hands_free and barge_in else []
         taking = [] if by_silence else [TurnTaking(self._bus).react]
         schedules = [BaselineSchedule(self._bus, idle_s).react] if measure_baseline else []
-        reactions = (self._gate.react, self._hearing.react, *taking, *schedules, self._stages.react)
+        reactions = (self._gate.react, self._hearing.react, *over, *taking, *schedules, self._stages.react)
         self._bus.connect(self._stages.deliver, *reactions)
         self._monitor = Monitor(self.publish, self.pids) if monitored and background else None
 

@@ -17,7 +17,7 @@ import weakref
 from collections.abc import Sequence
 from dataclasses import replace
 
-from predtui.state.events import AudioFrame, Event, SpeechChunk
+from predtui.state.events import AudioFrame, Event, Overheard, SpeechChunk
 from predtui.state.sound import Clip
 from predtui.system.together import locked, nameless, pread, pwrite
 
@@ -65,19 +65,19 @@ class SoundStore:
 
     def stored(self, event: Event) -> Event:
         """``event`` with a clip in place of its sound. Raises OSError as ``put`` does."""
-        if isinstance(event, AudioFrame | SpeechChunk) and event.pcm:
+        if isinstance(event, AudioFrame | Overheard | SpeechChunk) and event.pcm:
             return replace(event, pcm=self.put(event.turn, bytes(event.pcm)))
         return event
 
     def fetched(self, event: Event) -> Event:
         """``event`` with its sound in place of a clip."""
-        if isinstance(event, AudioFrame | SpeechChunk) and isinstance(event.pcm, Clip):
+        if isinstance(event, AudioFrame | Overheard | SpeechChunk) and isinstance(event.pcm, Clip):
             return replace(event, pcm=self.read(event.pcm))
         return event
 
     def claimed(self, event: Event) -> Event:
         """``event`` as it has come from another process, with a clip that can be fetched from here."""
-        if isinstance(event, AudioFrame | SpeechChunk) and isinstance(event.pcm, Clip):
+        if isinstance(event, AudioFrame | Overheard | SpeechChunk) and isinstance(event.pcm, Clip):
             return replace(event, pcm=replace(event.pcm, source=self))
         return event
 

@@ -18,6 +18,7 @@ Outcome = Literal["accept", "partial", "reject"]
 StageState = Literal["starting", "ready", "waiting", "silent", "failed", "restarting", "stopped"]
 Asks = Literal["words", "pauses", "end"]
 """From what on a server is asked: at each word; in pauses alone; or once the input has ended."""
+Loudness = Literal["full", "soft", "held"]
 Proof = Literal["exact", "regenerates", "text"]
 """How an engine shows what holds of a candidate. exact: it tells how likely the tokens are that it is given;
 regenerates: it tells the tokens that it chooses itself, which are compared; text: not even these, but their text."""
@@ -114,6 +115,37 @@ class Listen(Event):
     """Whether silence ends the turn (voice activity), or only an ``Endpoint`` from outside does (key release)."""
     anew: bool = False
     """Whether what the microphone has heard before, and for a moment more, is not the user's: a reply was playing."""
+    overheard: bool = False
+    """Whether what was said over the reply before is where this turn begins."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overhear(Event):
+    """Hear whether somebody talks over the reply that begins to play, with the reply itself cancelled."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overheard(Event):
+    """20 ms of what is said over a reply: mono 16-bit little-endian PCM without the reply's echo. ``first``: of a
+    stretch of speech; ``speech``: seconds of it so far; ``quiet``: seconds since."""
+
+    pcm: Sound = b""
+    rate: int = 16000
+    voiced: bool = True
+    first: bool = False
+    speech: float = 0.0
+    quiet: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverheardWords(Event):
+    """The words of such a stretch so far."""
+
+    text: str = ""
+
+    @property
+    def replaceable(self) -> bool:
+        return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -466,6 +498,18 @@ class SpeechChunk(Event):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeechEnd(Event):
     """All sentences of the reply have been sent to playback."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Duck(Event):
+    """How loud the reply is from now on. soft: somebody may be talking over it; held: it stands still at the sample
+    where it is, until it goes on or is silenced."""
+
+    level: Loudness = "full"
+
+    @property
+    def replaceable(self) -> bool:
+        return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

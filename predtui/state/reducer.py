@@ -176,6 +176,7 @@ _FOLDS: dict[type[ev.Event], Callable[[Turn, Any], Turn]] = {
     ev.ReplyFinished: _reply_finished,
     ev.SpeechChunk: _speech_chunk,
     ev.Playback: _playback,
+    ev.Duck: lambda turn, event: replace(turn, loudness=event.level),
     ev.Work: _work,
     ev.Configure: lambda turn, event: replace(turn, verifier=event.verifier or turn.verifier),
     ev.SpeechActivity: lambda turn, event: replace(turn, speech_active=event.active),

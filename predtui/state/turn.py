@@ -89,6 +89,8 @@ class Turn:
     played_s: float = 0.0
     sounding: ev.Playback = field(default_factory=ev.Playback)
     """What was last told of the playback."""
+    loudness: ev.Loudness = "full"
+    """Of the reply: less where it is being talked over."""
     mute: bool = False
     """Whether the reply has no sound: it is read."""
 

@@ -163,3 +163,21 @@ def test_a_recogniser_knows_of_a_pause_that_waits() -> None:
     arrives(pause)
     run(stage, ev.TurnStarted(turn=2, source="voice"))
     assert not overtaken(), "that of another turn is none"
+
+
+def over(text: str, first: bool = False, voiced: bool = True) -> ev.Overheard:
+    return ev.Overheard(turn=1, pcm="".join(f"{c}\0" for c in text).encode(), first=first, voiced=voiced)
+
+
+def test_what_is_said_over_a_reply_is_an_utterance_of_its_own(stage: AsrStage) -> None:
+    run(stage, STARTED, frame("a", 0), frame("b", 1), ev.Endpoint(turn=1))
+    assert run(stage, over("x", first=True), over("y")) == [ev.OverheardWords(text="x y")]
+    assert run(stage, over("z", first=True), over("w")) == [ev.OverheardWords(text="z w")]
+    again = ev.TurnStarted(turn=2, source="voice")
+    assert run(stage, again, frame("c", 0, turn=2), ev.Endpoint(turn=2))[-1] == ev.Transcript(
+        stable="c", unfinished=False, final=True
+    )
+
+
+def test_nothing_is_overheard_while_a_turn_is_heard(stage: AsrStage) -> None:
+    assert not run(stage, STARTED, over("x", first=True), over("y"))

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from predtui.audio import mic
+from predtui.audio.sources import Microphone
 from predtui.clock import VirtualClock
+from predtui.errors import PredtuiError
 from predtui.settings import AudioSettings
 from predtui.state import events as ev
 from predtui.state.stage import StageContext
@@ -111,3 +114,73 @@ def test_a_microphone_is_found_again_while_nobody_asks(sound: FakeSound) -> None
     assert isinstance(notice, ev.Notice)
     clock.sleep(10 * mic.LOOK_SECONDS)
     assert not list(stage.idle())
+
+
+class NoEcho:
+    """A canceller where there is nothing to cancel."""
+
+    def clean(self, near: bytes, far: bytes) -> bytes:
+        return near
+
+
+def talked_over(sound: FakeSound, stale: Callable[[], bool] = lambda: False) -> tuple[mic.MicrophoneStage, list[bytes]]:
+    """A stage in a reply over which somebody has begun to talk, and the frames that it told of."""
+    stage = mic.MicrophoneStage(500, lambda clock: Microphone(""), make_canceller=NoEcho)
+    opened(stage, stale)
+    assert stage.tick
+    list(stage.handle(ev.Overhear(turn=1)))
+    assert stage.tick == 0.0
+    pcm = speech("hello my dear friend", before=0.3)[: 2 * 16000]
+    sound.streams[0].feed(pcm)
+    told = [event for _ in range(50) for event in stage.idle()]
+    assert all(isinstance(event, ev.Overheard) for event in told)
+    return stage, [bytes(event.pcm) for event in told if isinstance(event, ev.Overheard)]
+
+
+def test_a_turn_begins_with_what_was_said_over_the_reply(sound: FakeSound) -> None:
+    reads = iter([False] * 20)
+    stage, over = talked_over(sound, lambda: next(reads, True))
+    list(stage.handle(ev.Interrupt(turn=1)))
+    list(stage.handle(ev.TurnStarted(turn=2, source="voice")))
+    sound.streams[0].feed(bytes(2 * 320 * 20))
+    events = stage.handle(ev.Listen(turn=2, hands_free=True, anew=True, overheard=True))
+    frames = [bytes(event.pcm) for event in events if isinstance(event, ev.AudioFrame)]
+    assert len(over) > 10
+    assert frames[: len(over)] == over
+    assert stage.tick
+
+
+@pytest.mark.parametrize("end", [ev.Interrupt(turn=1), ev.TurnStarted(turn=2), ev.Endpoint(turn=1)])
+def test_nobody_is_listened_to_once_the_reply_has_ended_otherwise(sound: FakeSound, end: ev.Event) -> None:
+    stage, _ = talked_over(sound)
+    list(stage.handle(end))
+    assert stage.tick
+    assert not list(stage.idle())
+    sound.streams[0].feed(speech("hello my dear friend"))
+    assert not list(stage.idle())
+
+
+def test_what_was_said_over_a_reply_is_not_the_users_where_they_press_the_key(sound: FakeSound) -> None:
+    reads = iter([False] * 40)
+    stage, over = talked_over(sound, lambda: next(reads, True))
+    list(stage.handle(ev.Interrupt(turn=1)))
+    sound.streams[0].feed(bytes(2 * 320 * 40))
+    events = list(stage.handle(ev.Listen(turn=2, anew=True)))
+    assert over[0] not in [bytes(event.pcm) for event in of(ev.AudioFrame, events)]  # type: ignore[attr-defined]
+
+
+def test_without_a_canceller_the_microphone_is_closed_while_a_reply_plays(sound: FakeSound) -> None:
+    def missing() -> NoEcho:
+        raise PredtuiError("no echo canceller.")
+
+    stage = mic.MicrophoneStage(500, lambda clock: Microphone(""), make_canceller=missing)
+    assert "no echo canceller" in str(opening(stage))
+    list(stage.handle(ev.Overhear(turn=1)))
+    assert stage.tick
+
+
+def test_a_microphone_that_goes_while_a_reply_plays_is_told(sound: FakeSound) -> None:
+    stage, _ = talked_over(sound)
+    sound.streams[0].active = False
+    assert lacking([event for _ in range(3) for event in stage.idle()]) == ["microphone"]
+    assert stage.tick

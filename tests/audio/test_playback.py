@@ -129,3 +129,35 @@ def test_silence_between_replies_is_no_gap(sound: FakeSound) -> None:
     loudspeaker.open()
     sound.streams[0].take(100, dry=True)
     assert loudspeaker.gaps == 0
+
+
+def test_a_reply_that_is_held_goes_on_at_its_next_sample(sound: FakeSound) -> None:
+    loudspeaker = Loudspeaker()
+    loudspeaker.write(SECOND, RATE)
+    device = sound.streams[0]
+    device.take(500)
+    loudspeaker.play("held")
+    device.take(100)  # fades out
+    assert device.take(1000) == bytes(2000)
+    assert loudspeaker.played == 600 / RATE
+    loudspeaker.play("full")
+    device.take(100)  # fades in
+    assert device.take(100) == SECOND[2 * 700 : 2 * 800]
+    loudspeaker.play("held")
+    device.take(50)
+    assert loudspeaker.stop() == 850 / RATE, "what is not heard does not count"
+    loudspeaker.reset()
+    loudspeaker.write(SECOND, RATE)
+    device.take(10)
+    assert device.take(50) == SECOND[20:120]
+
+
+def test_a_soft_reply_is_twelve_decibels_softer(sound: FakeSound) -> None:
+    loudspeaker = Loudspeaker()
+    loudspeaker.write(SECOND, RATE)
+    loudspeaker.play("soft")
+    device = sound.streams[0]
+    device.take(100)
+    soft = np.frombuffer(device.take(2000), "<i2").astype(float)
+    full = np.frombuffer(SECOND, "<i2")[100:2100].astype(float)
+    assert 20 * np.log10(np.std(soft) / np.std(full)) == pytest.approx(-12, abs=0.1)

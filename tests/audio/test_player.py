@@ -176,3 +176,28 @@ def test_a_reply_that_ran_dry_is_told_of_with_the_next(sound: FakeSound) -> None
     sound.streams[0].take(100, dry=True)
     notices = [event.text for event in stage.handle(reply(2, 0, 0.5)) if isinstance(event, ev.Notice)]
     assert notices == ["The loudspeaker ran dry 1 time: the machine is busy. It keeps more sound now."]
+
+
+def test_a_reply_stands_still_while_somebody_talks_over_it() -> None:
+    stage = player.create(NONE)
+    clock = opened(stage)
+    list(stage.handle(reply(1, 0, 1.0)))
+    clock.advance(0.3)
+    assert list(stage.handle(ev.Duck(turn=1, level="held"))) == [
+        ev.Playback(state="playing", index=0, seconds=0.3, within=0.3)
+    ]
+    clock.advance(5.0)
+    (told,) = stage.handle(ev.Duck(turn=1, level="full"))
+    assert isinstance(told, ev.Playback)
+    assert (told.state, told.seconds) == ("playing", pytest.approx(0.3))
+    clock.advance(0.2)
+    (stopped,) = stage.handle(ev.Interrupt(turn=1))
+    assert isinstance(stopped, ev.Playback)
+    assert stopped.seconds == pytest.approx(0.5)
+    assert not list(stage.handle(ev.Duck(turn=1, level="soft"))), "nothing is playing"
+    list(stage.handle(ev.Duck(turn=1, level="held")))
+    assert list(stage.handle(reply(2, 0, 1.0))) == [ev.Playback(state="started", index=0, seconds=0.0)]
+    clock.advance(0.4)
+    (told,) = stage.idle()
+    assert isinstance(told, ev.Playback)
+    assert told.seconds == pytest.approx(0.4), "another reply is at full level"

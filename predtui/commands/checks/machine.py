@@ -85,6 +85,17 @@ def sound(settings: Settings) -> Iterator[Finding]:
             yield Finding(NOUN[kind], "missing", error.message, error.remedy)
 
 
+def echo(_: Settings) -> Iterator[Finding]:
+    """What cancels the echo of a reply, so that it can be talked over hands-free."""
+    from predtui.audio.echo import WebRtc
+
+    try:
+        WebRtc()
+        yield Finding("echo canceller", "found", "WebRTC's: hands-free, a reply can be talked over")
+    except PredtuiError as error:
+        yield Finding("echo canceller", "missing", error.message, error.remedy)
+
+
 def gpu(_: Settings) -> Iterator[Finding]:
     """An NVIDIA GPU, if there is one."""
     from predtui.runtime.monitor import Gpu

@@ -28,6 +28,8 @@ TALK: dict[Way, tuple[str, str]] = {
     "tap": ("press to talk", "press to talk, again to send"),
 }
 """What F2 does, in a line of ``SLIM`` columns, and in one of ``WIDE``."""
+PLAYING = {"full": "playing", "soft": "softly", "held": "held"}
+"""How loud a reply is."""
 SLIM, WIDE = 60, 110
 
 
@@ -40,7 +42,8 @@ class Heads(NamedTuple):
     statuses: tuple[StageStatus, ...]
     verifier: str
     recording: float | None
-    playing: bool
+    playing: str
+    """How loud a reply is; empty: none is heard."""
 
 
 class TopBar(Drawn[Heads]):
@@ -55,7 +58,13 @@ class TopBar(Drawn[Heads]):
     def read(self, turn: Turn) -> Heads:
         recording = chart.latest_moment(turn) - turn.started if turn.phase == "listening" else None
         shown = None if recording is None else round(recording, 1)
-        return Heads(*loaded_model(turn.stages), in_order(turn.stages), turn.verifier, shown, turn.audible)
+        return Heads(
+            *loaded_model(turn.stages),
+            in_order(turn.stages),
+            turn.verifier,
+            shown,
+            turn.loudness if turn.audible else "",
+        )
 
     def changed(self, values: Heads) -> None:
         self._named = values.model or self._named
@@ -81,7 +90,7 @@ class TopBar(Drawn[Heads]):
             return [assemble((" ▶ REPLAY · read only ", "bold $background on $accent"))]
         if values.recording is not None:
             return [assemble((f" ● REC {values.recording:.1f} s ", "bold $background on $error"))]
-        return [assemble(("♪ playing", ".accent"))] if values.playing else []
+        return [assemble((f"♪ {PLAYING[values.playing]}", ".accent"))] if values.playing else []
 
 
 class NoticeBar(Drawn[tuple[str, str]]):
