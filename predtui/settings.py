@@ -230,6 +230,7 @@ class AudioSettings:
 @dataclass(frozen=True, slots=True)
 class UiSettings:
     theme: str = option("midnight", "name of the theme", flag="theme")
+    plain: bool = option(False, "talk in lines, without a screen: for screen readers and logs", flag="plain")
 
 
 @dataclass(frozen=True, slots=True)

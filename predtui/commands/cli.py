@@ -39,6 +39,10 @@ for _plugin in entry_points(group="predtui.commands"):
     _plugin.load()(app)
 
 
+Resume = Annotated[
+    str, typer.Option(help="Go on with the session of this number (predtui sessions list); alone: with the last.")
+]
+
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS}
 """Error numbers of a write that has no room."""
 
@@ -50,35 +54,57 @@ def open_app(
     settings: Settings,
     problem: str,
     version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False,
-    resume: Annotated[
-        str, typer.Option(help="Go on with the session of this number (predtui sessions list); alone: with the last.")
-    ] = "",
+    resume: Resume = "",
 ) -> None:
     if version:
         from predtui import __version__
 
         print(f"predtui {__version__}")
     elif context.invoked_subcommand is None:
-        if why := _no_screen():
-            from predtui.commands.piped import converse
+        raise typer.Exit(_converse(settings, problem, resume, answering=not _terminal()))
 
-            if problem:
-                raise PredtuiError(problem)
-            if resume:
-                raise PredtuiError("only the screen can go on with a session.", "Read it: predtui sessions show")
-            raise typer.Exit(converse(settings, why))
+
+@app.command()
+@with_settings
+def chat(settings: Settings, problem: str, resume: Resume = "") -> None:
+    """Talk: on the screen, or in lines with --plain, and where there is no terminal that can draw it."""
+    raise typer.Exit(_converse(settings, problem, resume))
+
+
+def _converse(settings: Settings, problem: str, resume: str, answering: bool = False) -> int:
+    """On the screen, in lines where those are wanted or there is no other way, or, where standard input is to be
+    ``answering``, in replies alone. Returns the exit status."""
+    why = _no_screen()
+    if not (why or settings.ui.plain):
         from predtui.tui.launch import open_screen
 
-        raise typer.Exit(open_screen(settings, problem=problem, resume=resume))
+        return open_screen(settings, problem=problem, resume=resume)
+    if problem:
+        raise PredtuiError(problem)
+    if answering and not settings.ui.plain and not resume:
+        from predtui.commands.piped import converse
+
+        return converse(settings, why)
+    from predtui.commands.chat import chat
+    from predtui.state.kept.store import kept_session
+
+    return chat(settings, "" if settings.ui.plain else why, kept_session(resume) if resume else None)
+
+
+def _terminal() -> bool:
+    """Whether there is something to read keys from and to draw on, which Textual does through stderr."""
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
 
 
 def _no_screen() -> str:
-    """Why there is no screen: nothing to read keys from and to draw on, which Textual does through stderr, or a
-    terminal that cannot place text. Empty where there is one."""
-    if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
-        return "No terminal here"
+    """Why there is no screen: no terminal, or one that cannot place text, or whose user has all programs told that they
+    read by ear or touch. Empty where there is one."""
     kind = os.environ.get("TERM", "")
-    return f"This terminal cannot draw the screen (TERM={kind})" if kind in ("", "dumb", "unknown") else ""
+    if not _terminal():
+        return "No terminal here"
+    if kind in ("", "dumb", "unknown"):
+        return f"This terminal cannot draw the screen (TERM={kind})"
+    return "ACCESSIBLE is set" if os.environ.get("ACCESSIBLE") else ""
 
 
 @app.command()

@@ -40,9 +40,9 @@ def converse(settings: Settings, why: str) -> int:
     return answer_lines(settings, chain([first], found))
 
 
-def lines(descriptor: int, patience_s: float) -> Iterator[str]:
-    """The lines that come, without their ends; none where nothing has come within ``patience_s``. One that is longer
-    than ``LONGEST_LINE`` is cut to one byte more. Raises PredtuiError for a stream that has no lines."""
+def lines(descriptor: int, patience_s: float | None) -> Iterator[str]:
+    """The lines that come, without their ends; none where nothing has come within ``patience_s``; None: for ever. One
+    that is longer than ``LONGEST_LINE`` is cut to one byte more. Raises PredtuiError for a stream that has no lines."""
     if not select.select([descriptor], [], [], patience_s)[0]:
         return
     rest, length = b"", 0
@@ -65,7 +65,7 @@ def _text(line: bytes) -> str:
 def answer_lines(settings: Settings, prompts: Iterable[str]) -> int:
     """One conversation over one pipeline, a line of standard output for each prompt that is not empty, in order. A
     prompt that has no reply has an empty line, and its reason on standard error."""
-    speaks = _heard(settings)
+    speaks = heard_here(settings)
     needed = {"llm", "tts", "player"} if speaks else {"llm"}
     inbox: Inbox = queue.SimpleQueue()
     pipeline = make_pipeline(replace(settings, llm=replace(settings.llm, baseline=False)), only=needed)
@@ -111,7 +111,7 @@ def _report(event: ev.Event) -> None:
         print(f"predtui: {printable(f'{event.stage} {event.state}: {event.message}')}", file=sys.stderr)
 
 
-def _heard(settings: Settings) -> bool:
+def heard_here(settings: Settings) -> bool:
     """Whether replies can be heard. Where not, nobody waits for them to be spoken."""
     if "none" in (settings.tts.engine, settings.audio.output):
         return False

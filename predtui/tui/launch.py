@@ -19,7 +19,6 @@ from predtui.runtime.build import make_pipeline
 from predtui.runtime.pipeline import Pipeline
 from predtui.runtime.standin import StandIn
 from predtui.settings import Settings, user_folder
-from predtui.state.exchange import Exchange
 from predtui.state.kept import kept_file
 from predtui.state.kept.keeper import Keeper
 from predtui.state.recorder import Recorder
@@ -44,7 +43,11 @@ def open_screen(
 
     Raises PredtuiError where the recording cannot be opened, or there is no such session.
     """
-    resumed = kept_session(resume) if resume else None
+    resumed = None
+    if resume:
+        from predtui.state.kept.store import kept_session
+
+        resumed = kept_session(resume)
     pipeline = pipeline or make_pipeline(settings)
     recorder = Recorder(record, pipeline.publish) if record else None
     if recorder:
@@ -77,15 +80,6 @@ def open_screen(
     if not kept:
         print("The disk is slow: the end of the conversation is not kept.")
     return app.return_code or 0
-
-
-def kept_session(named: str) -> tuple[int, tuple[Exchange, ...]]:
-    """The number and the exchanges of the session of that number, or "last". Raises PredtuiError."""
-    from predtui.state.kept.store import kept
-
-    with kept() as store:
-        session = store.find(named).number
-        return session, store.exchanges(session)
 
 
 def engine_of(model: str, engine: str) -> str:

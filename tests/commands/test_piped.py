@@ -189,21 +189,3 @@ def test_a_turn_is_printed_while_it_is_typed(environment: dict[str, str]) -> Non
         before = list(takewhile(lambda line: "    user  " not in line, process.stdout))
         process.kill()
     assert any("1,325 characters at 8 a second take 3 minutes" in line for line in before)
-
-
-@pytest.mark.parametrize("kind", ["dumb", ""])
-def test_a_terminal_that_cannot_draw_is_told_so(environment: dict[str, str], kind: str) -> None:
-    terminal, end = os.openpty()
-    process = subprocess.Popen(COMMAND, stdin=end, stdout=end, stderr=end, env=environment | {"TERM": kind})
-    os.close(end)
-    said = b""
-    try:
-        while piece := os.read(terminal, 1 << 16):
-            said += piece
-    except OSError:  # the other end is closed
-        pass
-    os.close(terminal)
-    assert process.wait(60) == 0
-    assert f"This terminal cannot draw the screen (TERM={kind})".encode() in said
-    assert b"first audio" in said
-    assert b"\x1b" not in said

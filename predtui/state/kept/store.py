@@ -74,6 +74,13 @@ def kept() -> Store:
     return Store(kept_file())
 
 
+def kept_session(named: str) -> tuple[int, tuple[Exchange, ...]]:
+    """The number and the exchanges of the session of that number, or "last". Raises PredtuiError."""
+    with kept() as store:
+        session = store.find(named).number
+        return session, store.exchanges(session)
+
+
 class Store:
     """For the thread that has opened it. Every method raises PredtuiError where the file cannot be used: it is damaged,
     locked, read-only, of a newer predtui, or the disk is full."""
