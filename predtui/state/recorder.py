@@ -63,7 +63,7 @@ class Recorder:
         """Returns at once."""
         if self._files is None:
             return
-        if isinstance(event, ev.AudioFrame | ev.SpeechChunk):
+        if isinstance(event, ev.AudioFrame | ev.Overheard | ev.SpeechChunk):
             event = replace(event, pcm=bytes(event.pcm))  # where it lies, it does not stay
         if self._grow(_size(event)) > BEHIND:
             self._stop("the disk is too slow.")
@@ -102,7 +102,7 @@ class Recorder:
 
 
 def _size(event: ev.Event) -> int:
-    return _EVENT + (len(event.pcm) if isinstance(event, ev.AudioFrame | ev.SpeechChunk) else 0)
+    return _EVENT + (len(event.pcm) if isinstance(event, ev.AudioFrame | ev.Overheard | ev.SpeechChunk) else 0)
 
 
 class _Files:
@@ -137,6 +137,8 @@ class _Files:
                 self._sounds.pop(name).close()
         if isinstance(event, ev.AudioFrame):
             name = f"input-{event.rate}.wav"
+        elif isinstance(event, ev.Overheard):
+            name = f"over-{event.rate}.wav"
         elif isinstance(event, ev.SpeechChunk):
             name = f"reply-{event.turn}-{event.rate}.wav"
         else:

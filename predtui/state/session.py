@@ -1,7 +1,8 @@
 """Recorded sessions: every event a JSON line, every sound in a WAV file beside them; read back, and played.
 
-A session is a folder with ``session.jsonl``, ``input-RATE.wav`` and one ``reply-TURN-RATE.wav`` a reply. Folding what
-is read gives the Turn that was seen live. Must not know who listens to a replay.
+A session is a folder with ``session.jsonl``, ``input-RATE.wav``, ``over-RATE.wav`` (what was said over replies) and one
+``reply-TURN-RATE.wav`` a reply. Folding what is read gives the Turn that was seen live. Must not know who listens to a
+replay.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ def test_replay_equals_live(events: list[ev.Event]) -> None:
 @settings(max_examples=150, deadline=None)
 def test_every_event_survives_json_but_for_its_sound(event: ev.Event) -> None:
     again = from_json(json.loads(json.dumps(to_json(event))))
-    assert repr(again) == repr(event) or isinstance(event, ev.AudioFrame | ev.SpeechChunk)
+    assert repr(again) == repr(event) or isinstance(event, ev.AudioFrame | ev.Overheard | ev.SpeechChunk)
 
 
 @given(st.lists(EVENTS, max_size=60))
@@ -86,4 +86,4 @@ def test_any_history_folds_into_a_turn_that_can_be_told(events: list[ev.Event]) 
     json.dumps(summary(turn))
     assert len(turn.verdicts) <= 50
     assert len(turn.notices) <= 50
-    assert turn.number == max((e.turn for e in events if isinstance(e, ev.TurnStarted)), default=0)
+    assert turn.number == max((e.turn for e in events if isinstance(e, ev.TurnStarted | ev.Resumed)), default=0)
