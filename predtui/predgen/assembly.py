@@ -118,6 +118,7 @@ def assembled(
     lookahead = LookAhead(
         *(loaded, window, speculator, options.continuations),
         *(options.candidate_tokens, options.guesses if loaded.abilities.tokenises else "user", options.clause),
+        now=context.clock.now,
     )
     report = DecoderReport(decodes.title, decoding.decoder)
     yield from _ready(engine)

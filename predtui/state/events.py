@@ -292,10 +292,15 @@ class Candidate(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Continuation(Event):
-    """What the user may be about to say, and the first sentence of the reply that is held for it."""
+    """What the user may be about to say, and the first sentence of the reply that is held for it, verified for just
+    that."""
 
     prompt: str = ""
     sentence: str = ""
+    forwards: int = 0
+    """Of the target, spent on it while nothing else was to be done; 0 where that was not counted ..."""
+    ms: float = 0.0
+    """... and the milliseconds that they took."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -388,6 +393,8 @@ class SpeechReady(Event):
     text: str = ""
     seconds: float = 0.0
     complete: bool = False
+    chunks: int = 0
+    """That are made; 0 where they were not counted."""
 
     @property
     def replaceable(self) -> bool:

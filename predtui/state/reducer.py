@@ -11,12 +11,13 @@ from dataclasses import replace
 from typing import Any
 
 from predtui.state import events as ev
-from predtui.state.turn import Phase, Span, Turn
+from predtui.state.turn import Foreseen, Phase, Span, Turn
 from predtui.words import begun_by, joined
 
 MAX_VERDICTS = 50
 MAX_CONTINUATIONS = 50
 MAX_NOTICES = 50
+MAX_SENTENCES = 8
 MAX_SPANS = 400
 TOLD_S = 0.3
 """Seconds after which more would have been told of a playback that goes on."""
@@ -103,7 +104,26 @@ def heard_by(turn: Turn, time: float) -> str | None:
 
 
 def _verdict(turn: Turn, event: ev.Verdict) -> Turn:
-    return replace(turn, verdicts=(*turn.verdicts, event)[-MAX_VERDICTS:])
+    verdicts = (*turn.verdicts, event)[-MAX_VERDICTS:]
+    return replace(turn, verdicts=verdicts, foreseen=_foreseen(turn, event))
+
+
+def _foreseen(turn: Turn, event: ev.Verdict) -> Foreseen | None:
+    """What the verdict found answered already, so that it took no forward."""
+    heard = turn.transcript
+    if event.forwards or heard.revision != event.revision:
+        return None
+    known = next((one for one in turn.continuations if one.prompt == heard.prompt), None)
+    if known is None:
+        return None
+    if not known.forwards:
+        return Foreseen(known.prompt)
+    return Foreseen(known.prompt, known.forwards, max(0.0, known.ms - event.ms))
+
+
+def _speech_ready(turn: Turn, event: ev.SpeechReady) -> Turn:
+    others = (known for known in turn.spoken_ahead if known.text != event.text)
+    return replace(turn, ahead=event, spoken_ahead=(*others, event)[-MAX_SENTENCES:])
 
 
 def _reply_committed(turn: Turn, event: ev.ReplyCommitted) -> Turn:
@@ -185,7 +205,7 @@ _FOLDS: dict[type[ev.Event], Callable[[Turn, Any], Turn]] = {
     ev.EndOfTurn: lambda turn, event: replace(turn, ends=event),
     ev.Decoding: lambda turn, event: replace(turn, decoding=event),
     ev.Requests: lambda turn, event: replace(turn, requests=event),
-    ev.SpeechReady: lambda turn, event: replace(turn, ahead=event),
+    ev.SpeechReady: _speech_ready,
     ev.Synthesis: lambda turn, event: replace(turn, synthesis=event),
     ev.Baseline: lambda turn, event: replace(turn, baseline=event),
     ev.BaselineSpeech: lambda turn, event: replace(turn, baseline_speech_ms=event.ms),

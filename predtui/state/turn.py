@@ -28,6 +28,16 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
+class Foreseen:
+    """A prompt that had been answered before it came, and what that had saved when it did: forwards of the target, and
+    milliseconds to its first sentence, both measured then and now; None where they were not."""
+
+    prompt: str
+    forwards: int | None = None
+    ms: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Marks:
     """Clock times of the current turn's milestones, for latencies."""
 
@@ -64,6 +74,8 @@ class Turn:
     candidate: ev.Candidate = field(default_factory=ev.Candidate)
     continuations: tuple[ev.Continuation, ...] = ()
     """What was answered in this turn before it was said, at most the last 50."""
+    foreseen: Foreseen | None = None
+    """What the last verification found answered already; None where that was not so."""
     decoding: ev.Decoding | None = None
     """How the decoder's drafts fare; None where it drafts nothing."""
     requests: ev.Requests | None = None
@@ -72,6 +84,8 @@ class Turn:
     """Of this turn, oldest first, at most the last 50."""
     ahead: ev.SpeechReady = field(default_factory=ev.SpeechReady)
     """How much of the unreleased first sentence is synthesised."""
+    spoken_ahead: tuple[ev.SpeechReady, ...] = ()
+    """The same of each sentence of this turn that was synthesised ahead last, at most the last 8."""
     synthesis: ev.Synthesis | None = None
     """How the synthesiser fares; None before its first sentence."""
 

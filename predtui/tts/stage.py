@@ -130,8 +130,9 @@ class TtsStage:
                 return
             utterance = self._by_spare(self._make_spare, event.text)
         self._kept.put(event.text, utterance)
-        yield SpeechReady(text=event.text, seconds=utterance.seconds, complete=utterance.complete)
-        yield self._synthesis(len(utterance.chunks))
+        chunks = len(utterance.chunks)
+        yield SpeechReady(text=event.text, seconds=utterance.seconds, complete=utterance.complete, chunks=chunks)
+        yield self._synthesis(chunks)
 
     def _release(self, event: ReplyCommitted) -> Iterator[Event]:
         """Buffered chunks at once, then the rest out of the saved state; an empty chunk closes the sentence."""

@@ -46,8 +46,9 @@ from predtui.tui.screens.main import MainScreen
 from predtui.tui.terminal import telling_releases
 from predtui.tui.themes import MARK_DEFAULTS, ThemeRegistry
 from predtui.tui.widgets.pane import Pane
-from predtui.tui.widgets.prompt import PromptLine, TalkButton
+from predtui.tui.widgets.prompt import PromptLine
 from predtui.tui.widgets.real import RealBar
+from predtui.tui.widgets.talk import TalkButton
 
 LAST_WORDS = 0.1
 """Seconds that the last requests have to reach the engines, before the app stops."""

@@ -8,6 +8,7 @@ TALK, RELEASE = "f2", "release+f2"
 EDITING = (
     ("enter", "submit"),
     ("shift+enter,alt+enter,ctrl+j", "new_line"),
+    ("tab", "accept_word"),
     ("left", "cursor_left"),
     ("right", "cursor_right"),
     ("up", "cursor_up"),
@@ -45,6 +46,7 @@ is Ctrl+_, which most terminals send for Ctrl+/ too."""
 INPUT_HELP: tuple[tuple[str, str], ...] = (
     ("letters", "each finished word, and each pause, makes a partial prompt: the reply is guessed while you type"),
     ("Enter", "end the turn"),
+    ("Tab or →, End", "at the end of what is typed: take over a word, or all, of what is foreseen behind it, in grey"),
     ("Ctrl+J", "a new line; Shift+Enter or Alt+Enter too, where the terminal tells"),
     ("Ctrl+/ Ctrl+Y", "undo, redo what was typed; Ctrl+_ is the same as Ctrl+/ (Ctrl+Z goes back to the shell)"),
     ("● TALK", "hold it with the mouse while you talk: exact where the terminal does not tell when F2 is let go"),

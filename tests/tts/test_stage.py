@@ -135,7 +135,7 @@ def spoken(events: list[Event]) -> str:
 
 def test_a_guess_makes_no_sound(bench: Bench) -> None:
     events = bench.send(SentenceAhead(turn=1, revision=1, text="abc"))
-    assert events == [SpeechReady(text="abc", seconds=0.003, complete=True), Synthesis(ready=3, forwards=3)]
+    assert events == [SpeechReady(text="abc", seconds=0.003, complete=True, chunks=3), Synthesis(ready=3, forwards=3)]
 
 
 def test_a_commit_plays_what_was_made_and_makes_nothing_again(bench: Bench) -> None:

@@ -35,7 +35,8 @@ from predtui.tui.widgets.bars import KeyBar, NoticeBar, TopBar
 from predtui.tui.widgets.candidate import CandidatePane
 from predtui.tui.widgets.conversation import ConversationPane
 from predtui.tui.widgets.pane import Pane
-from predtui.tui.widgets.prompt import PromptLine, TalkButton
+from predtui.tui.widgets.prompt import PromptLine
+from predtui.tui.widgets.talk import TalkButton
 from predtui.tui.widgets.timeline import TimelinePane
 from predtui.tui.widgets.verifier import VerifierPane
 from tests.tui.conftest import MakeApp

@@ -12,7 +12,8 @@ from textual.pilot import Pilot
 from predtui.tui.actions import ACTIONS, Action, bindings, spelled
 from predtui.tui.app import PredtuiApp
 from predtui.tui.screens.models import ModelScreen
-from predtui.tui.widgets.prompt import PromptLine, TalkButton
+from predtui.tui.widgets.prompt import PromptLine
+from predtui.tui.widgets.talk import TalkButton
 from predtui.tui.widgets.verifier import VerifierPane
 from tests.tui.conftest import MakeApp
 from tests.tui.scenes import ScriptedDriver, machine

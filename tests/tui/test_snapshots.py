@@ -118,6 +118,41 @@ def test_over_it(snap_compare: Compare, make_app: MakeApp, name: str, keys: list
     assert frozen(snap_compare, make_app, (80, 24), "answered", keys, model_options=str)
 
 
+SPED = ev.Continuation(
+    turn=2, revision=1, prompt="what is the capital", sentence="A capital is a city.", forwards=9, ms=84.2
+)
+FORESEEN = [
+    *machine(),
+    *first_exchange(),
+    ev.TurnStarted(turn=2, time=10.0),
+    ev.Verdict(turn=2, revision=1, time=10.4, outcome="partial", accepted=3, of=9, forwards=14, ms=33.0),
+    SPED,
+    ev.Transcript(turn=2, revision=2, time=11.0, stable="what is the capital", unfinished=False),
+    ev.Verdict(turn=2, revision=2, time=11.1, outcome="accept", accepted=9, of=9, forwards=0, ms=0.4),
+    ev.Candidate(turn=2, revision=2, prompt=SPED.prompt, kept=SPED.sentence, new=" It governs.", tokens=14),
+    *(
+        ev.Continuation(turn=2, revision=2, prompt=f"{SPED.prompt} {way}", sentence=reply, forwards=8, ms=60.0)
+        for way, reply in (
+            ("of", "The capital of what?"),
+            ("of france", "The capital of France is Paris."),
+            ("of spain", "The capital of Spain is Madrid."),
+        )
+    ),
+    ev.SpeechReady(turn=2, revision=2, text="The capital of what?", seconds=1.0, complete=True, chunks=9),
+    ev.SpeechReady(turn=2, revision=2, text="The capital of France is Paris.", seconds=0.4, chunks=5),
+]
+
+
+@pytest.mark.parametrize("theme", ["midnight", "daylight"])
+@pytest.mark.parametrize("size", SIZES[:4], ids=lambda size: f"{size[0]}x{size[1]}")
+def test_what_is_foreseen(
+    snap_compare: Compare, make_app: MakeApp, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int], theme: str
+) -> None:
+    """A way to go on came true, others are shown, and the first of them stands in grey behind what is typed."""
+    monkeypatch.setitem(SCENES, "foreseen", FORESEEN)
+    assert frozen(snap_compare, make_app, size, "foreseen", [*"what is the capital "], theme=theme)
+
+
 LINES = ["what does this do?", "def f(x):", "  return x + 1", "", "please", "explain it in one sentence"]
 
 

@@ -6,6 +6,7 @@ candidate is verified.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -56,9 +57,12 @@ class LookAhead:
         longest: int,
         guesses: str = "both",
         clause: bool = False,
+        now: Callable[[], float] = time.monotonic,
     ) -> None:
         """``count``: how many guesses are answered. ``longest``: tokens of a reply, where its first sentence, or by
-        ``clause`` its first clause, does not end before; thoughts do not count. ``guesses``: one of ``GUESSES``."""
+        ``clause`` its first clause, does not end before; thoughts do not count. ``guesses``: one of ``GUESSES``.
+        ``now``: in seconds."""
+        self._now, self._counters = now, loaded.model.counters
         self._reply = partial(ReplyText, loaded.tokenizer, loaded.stops, loaded.thinking)
         self._window, self._speculator = window, speculator
         self._completer = Completer(loaded, window, count)
@@ -130,15 +134,20 @@ class LookAhead:
         reply = self._reply()
         sentence = self._sentence(self._speculator.candidate_for(tokens), reply)
         if sentence is None:
+            forwards, seconds = 0, 0.0
+            before, start = self._counters.forwards, self._now()
             for progress in self._speculator.advance(Prompt(tokens, known.stale, True, known.risk(tokens))):
+                forwards += self._counters.forwards - before
+                seconds += self._now() - start
                 yield None
+                before, start = self._counters.forwards, self._now()
                 if progress.verifying:
                     continue
                 sentence = self._sentence(progress.tokens, reply)
                 if sentence is not None or len(progress.tokens) - progress.before >= self._longest:
                     break
             if sentence is not None:
-                yield Continuation(prompt=prompt, sentence=sentence)
+                yield Continuation(prompt=prompt, sentence=sentence, forwards=forwards, ms=seconds * 1000)
         if sentence is not None and speaks:
             yield SentenceAhead(text=sentence)
 

@@ -20,10 +20,11 @@ from predtui.tui.panes import panes_in
 from predtui.tui.recall import Recall
 from predtui.tui.widgets.bars import KeyBar, NoticeBar, TopBar
 from predtui.tui.widgets.pane import Drawn, Pane
-from predtui.tui.widgets.prompt import PromptLine, TalkButton
+from predtui.tui.widgets.prompt import PromptLine
 from predtui.tui.widgets.pull import PullBar
 from predtui.tui.widgets.real import RealBar
 from predtui.tui.widgets.stages import lacks_device
+from predtui.tui.widgets.talk import TalkButton
 
 SMALLEST = (40, 12)
 """Columns and rows below which one line says so."""
@@ -90,6 +91,7 @@ class MainScreen(Screen[None]):
         former, self._turn = self._turn, turn
         for drawn in self._drawn:
             drawn.show(turn)
+        self.query_one(PromptLine).foresee(turn)
         if turn.refused and turn.refused is not former.refused and not self._read_only:
             self.query_one(PromptLine).offer(turn.refused.heard)
         for button in self.query(TalkButton):  # none any more where the app is closing

@@ -7,8 +7,9 @@ from typing import NamedTuple
 from textual.content import Content
 
 from predtui.state.events import Decoding, Thought
-from predtui.state.turn import Turn
+from predtui.state.turn import Foreseen, Turn
 from predtui.tui import figures
+from predtui.tui.ahead import Ahead, best
 from predtui.tui.gate import assemble
 from predtui.tui.widgets.pane import Pane
 
@@ -24,6 +25,8 @@ class Guess(NamedTuple):
     drafts: Decoding | None
     continuations: int
     """Prompts answered before they were said."""
+    ahead: tuple[Ahead, ...] = ()
+    foreseen: Foreseen | None = None
     thought: Thought = Thought()
 
 
@@ -37,6 +40,10 @@ class CandidatePane(Pane[Guess]):
         ("✗ struck through", "rejected: the last verification threw this part out"),
         ("rev", "revision: the partial prompt this guess answers, counted from 1 in each turn"),
         ("ahead", "continuations: ways your sentence might end, answered before you get there"),
+        ("… → reply", "if you go on so, this is the reply; ⏎ →: if you stop here. Tab takes over the words"),
+        ("✓ verified", "the reply was verified for just these words, and is held"),
+        ("♪ 5 chunks, ♪ synthesised", "so much of its sound is made; the whole of it"),
+        ("came true, saved", "you did say that: milliseconds and forwards (NFE) spent before, and not now; measured"),
         ("tokens", "length of the guess in the model's tokens"),
         ("thinking, thought", "what the model thinks before it answers, and how long: it is never spoken"),
         ("n/m drafted", "tokens accepted / tokens proposed in the last draft, if the decoder drafts"),
@@ -56,11 +63,14 @@ class CandidatePane(Pane[Guess]):
         parts = (candidate.kept, candidate.new, candidate.rejected)
         answered = candidate.tokens - candidate.thought.tokens
         ahead = len(turn.continuations)
-        return Guess(candidate.revision, answered, *parts, turn.decoding, ahead, candidate.thought)
+        future = (best(turn), turn.foreseen)
+        return Guess(candidate.revision, answered, *parts, turn.decoding, ahead, *future, candidate.thought)
 
-    def heading(self, values: Guess) -> tuple[str, ...]:
+    def heading(self, values: Guess) -> tuple[str | tuple[str, str], ...]:
         if not values.revision:
             return ()
+        if values.foreseen:
+            return (f" · rev {values.revision} · ", (_saved(values.foreseen), "$success"))
         return (f" · rev {values.revision}", *([f" · {values.continuations} ahead"] if values.continuations else []))
 
     def draw(self, values: Guess, width: int, height: int) -> list[Content]:
@@ -73,7 +83,41 @@ class CandidatePane(Pane[Guess]):
         lines = [*head, *(assemble(*parts).wrap(width) if parts else [])]
         if len(lines) > room:
             lines = [*lines[: room - 1], assemble(("…", ".dim"))]
+        lines += _future(values, width, height - len(foot) - len(lines))
         return [*lines, *[assemble()] * (height - len(foot) - len(lines)), *foot] if foot else lines
+
+
+def _saved(foreseen: Foreseen) -> str:
+    """In the title, at the moment in which something came true."""
+    return "came true" if foreseen.ms is None else f"saved {figures.milliseconds(foreseen.ms)}"
+
+
+def _future(values: Guess, width: int, room: int) -> list[Content]:
+    """What came true, and how the input may go on, in the lines that the guess itself leaves."""
+    came = [_came_true(values.foreseen, width)] if values.foreseen else []
+    return [*came, *(_way(ahead, width) for ahead in values.ahead)][: max(0, room)]
+
+
+def _came_true(foreseen: Foreseen, width: int) -> Content:
+    nfe = "" if foreseen.forwards is None or width < 36 else f" · saved {foreseen.forwards} NFE"
+    words = figures.tail(foreseen.prompt, width - len(f"✓ came true: {nfe}"))
+    return assemble(("✓ ", ".good"), ("came true: ", ".dim"), words, (nfe, ".good"))
+
+
+def _way(ahead: Ahead, width: int) -> Content:
+    """One way to go on, its reply, and how far that is."""
+    state = _state(ahead, width >= 50)
+    head = f"… {figures.shorten(ahead.words, max(6, width // 3))}" if ahead.words else "⏎"
+    reply = figures.shorten(ahead.sentence, max(0, width - len(f"{head} →  {state}")))
+    return figures.spread(assemble((f"{head} → ", ".tentative"), reply), assemble((state, ".dim")), width)
+
+
+def _state(ahead: Ahead, long: bool) -> str:
+    if ahead.whole:
+        return "♪ synthesised" if long else "♪"
+    if ahead.chunks:
+        return f"♪ {ahead.chunks} chunk{'s' * (ahead.chunks != 1)} ready" if long else f"♪ {ahead.chunks}"
+    return "✓ verified" if long else "✓"
 
 
 def _thought(values: Guess, width: int, room: int) -> list[Content]:

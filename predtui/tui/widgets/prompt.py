@@ -1,41 +1,35 @@
-"""The input line and the talk button. They report what was done, and do nothing about it."""
+"""The input line. It reports what is typed, and does nothing about it."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import ClassVar
 
 from textual import events
+from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
-from textual.content import Content
 from textual.document._document import EditResult, Location
 from textual.document._edit import Edit
 from textual.geometry import Size
-from textual.reactive import Reactive, reactive
-from textual.timer import Timer
-from textual.widget import Widget
+from textual.reactive import Reactive
 from textual.widgets import TextArea
 
 from predtui.clock import Clock
 from predtui.foreign import without_controls
 from predtui.runtime.typing import Typed
+from predtui.state.events import Continuation
+from predtui.state.turn import Turn
+from predtui.tui.ahead import first_word, rest
 from predtui.tui.driver import READ_ONLY
-from predtui.tui.gate import assemble
 from predtui.tui.keys import EDITING
-from predtui.tui.messages import LineTyped, TalkHeld
-from predtui.tui.push_to_talk import PushToTalk, Way
+from predtui.tui.messages import LineTyped
 from predtui.tui.recall import Recall
 
 PLACEHOLDER = "type here: every word is a partial prompt; Enter ends the turn"
 SHARE = 5
 """One of so many rows of the window is the input line's at most."""
-POLL = 0.05
-"""Seconds between two looks at a held talk key."""
-GRACE = 1.0
-"""Seconds the engine has to begin listening, before the talk key counts as released."""
 
 
 class PromptLine(TextArea, inherit_bindings=False):
@@ -51,6 +45,7 @@ class PromptLine(TextArea, inherit_bindings=False):
     _quiet = False
     _posted = ("", 0)
     _most = 1
+    _ahead: tuple[Continuation, ...] = ()
 
     def __init__(self, clock: Clock, read_only: bool = False, recall: Recall | None = None) -> None:
         super().__init__(
@@ -99,10 +94,44 @@ class PromptLine(TextArea, inherit_bindings=False):
             super().redo()
 
     def watch_selection(self) -> None:
+        if not self._quiet:
+            self.update_suggestion()
         self._tell()
 
     def action_new_line(self) -> None:
         self._insert("\n")
+
+    def foresee(self, turn: Turn) -> None:
+        """How the text may go on: shown behind it, and no part of it unless it is accepted."""
+        ahead = turn.continuations if turn.phase == "typing" else ()
+        if ahead is not self._ahead:
+            self._ahead = ahead
+            self.update_suggestion()
+
+    def update_suggestion(self) -> None:
+        """After each edit and move too: what is typed along with stays, anything else is gone at once."""
+        shown = ""
+        if self._ahead and self.cursor_at_end_of_text and self.selection.is_empty:
+            shown = rest(self.text, [known.prompt for known in self._ahead], self.suggestion)
+        self.suggestion = shown
+
+    def action_accept_word(self) -> None:
+        """Raises SkipAction where there is none, so that the key does what it does elsewhere."""
+        if not self.suggestion:
+            raise SkipAction
+        self._insert(first_word(self.suggestion))
+
+    def action_cursor_right(self, select: bool = False) -> None:
+        if self.suggestion and not select:
+            self.action_accept_word()
+        else:
+            super().action_cursor_right(select)
+
+    def action_cursor_line_end(self, select: bool = False) -> None:
+        if self.suggestion and not select:
+            self._insert(self.suggestion)
+        else:
+            super().action_cursor_line_end(select)
 
     def action_submit(self) -> None:
         """Takes the text and empties the line, before any later key is looked at."""
@@ -212,90 +241,3 @@ class PromptLine(TextArea, inherit_bindings=False):
 def _lines(text: str) -> str:
     """Text from elsewhere, as lines that command no terminal."""
     return "\n".join(map(without_controls, text.splitlines()))
-
-
-class TalkButton(Widget):
-    """Talks while it is held with the mouse, or by the talk key, whose presses ``press`` takes."""
-
-    talking: reactive[bool] = reactive(False)
-    way: reactive[Way] = reactive("tap")
-    """How the talk key's end is told here."""
-
-    def __init__(self, clock: Clock, disabled: bool = False) -> None:
-        super().__init__(id="talk", disabled=disabled)
-        self._clock = clock
-        self._key = PushToTalk()
-        self._began, self._refused = 0.0, -math.inf
-        """When talking was begun or ended last, and when the key was pressed last where there is no microphone."""
-        self._listening = False
-        self._deaf = False
-        self._poll: Timer | None = None
-
-    def on_mount(self) -> None:
-        self._poll = self.set_interval(POLL, self.poll, pause=True)
-
-    def render(self) -> Content:
-        return assemble("● TALKING" if self.talking else "● TALK")
-
-    def press(self) -> None:
-        """The talk key arrived."""
-        self._turn_to(self._key.press(self._clock.now()))
-
-    def release(self) -> None:
-        """The talk key was let go, in a terminal that tells."""
-        self._turn_to(self._key.release(self._clock.now()))
-
-    def lose(self) -> None:
-        """The terminal's window is left, and with it a key that is held."""
-        self._turn_to(self._key.lose(self._clock.now()))
-
-    def tell_releases(self) -> None:
-        """``release`` will be called."""
-        self._key.releases = True
-        self.way = self._key.way
-
-    def poll(self) -> None:
-        """Releases once the key's repeats have stopped, or if nobody listens (any more)."""
-        now = self._clock.now()
-        self._turn_to(self._key.poll(now))
-        if self.talking and not self._listening and now - self._began > GRACE:
-            self._show(False)
-
-    def follow(self, listening: bool, deaf: bool = False) -> None:
-        """``listening``: whether the engine listens; if it stops by itself, so does the button. ``deaf``: it has no
-        microphone, so that asking it to listen only makes it say so, and look for one."""
-        self._listening, self._deaf = listening, deaf
-
-    def on_mouse_down(self, event: events.MouseDown) -> None:
-        event.stop()
-        if not self.talking:
-            self.capture_mouse()
-            self._turn_to(True)
-
-    def on_mouse_up(self, event: events.MouseUp) -> None:
-        event.stop()
-        if self.app.mouse_captured is self:
-            self.release_mouse()
-        if self.talking:
-            self._turn_to(False)
-
-    def _turn_to(self, on: bool | None) -> None:
-        self.way = self._key.way
-        if on is None or self.disabled:
-            return
-        if on and self._deaf:
-            self._key.set(False)
-            again, self._refused = self._clock.now() - self._refused < GRACE, self._clock.now()
-            if again:  # a held key repeats
-                return
-        else:
-            self._show(on)
-        self.post_message(TalkHeld(on))
-
-    def _show(self, on: bool) -> None:
-        self._key.set(on, self._key.held and on)
-        self.talking = on
-        self.set_class(on, "-talking")
-        self._began = self._clock.now()
-        if self._poll:
-            (self._poll.resume if on else self._poll.pause)()

@@ -71,6 +71,19 @@ def test_the_unfinished_word_is_answered_as_if_it_were_whole() -> None:
     assert (reply.nfetfs, reply.outcome, reply.text) == (0, "accept", plain_text("what is the sun"))
 
 
+@pytest.mark.parametrize("guesses", GUESSES)
+def test_each_tells_the_forwards_that_were_spent_on_it_and_no_others(guesses: str) -> None:
+    rig = Rig(replace(OPTIONS, guesses=guesses))
+    counters = rig.stage._parts.loaded.model.counters
+    before = counters.forwards
+    outs = [out for out in rig.send(letters("what is the s")) if isinstance(out, Continuation)]
+    assert outs
+    assert all(out.forwards > 0 for out in outs)
+    assert sum(out.forwards for out in outs) <= counters.forwards - before
+    again = rig.send(letters("what is the su"))
+    assert not {out.prompt for out in outs} & {out.prompt for out in again if isinstance(out, Continuation)}
+
+
 def test_whoever_writes_marks_is_answered_with_the_mark_to_come() -> None:
     """By the time it is typed, the reply to the whole is there."""
     rig = Rig(replace(OPTIONS, continuations=1))

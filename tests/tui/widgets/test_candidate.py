@@ -64,3 +64,52 @@ def test_a_thought_has_a_line_of_its_own_with_its_tokens_and_seconds(width: int,
 
 def test_a_reply_without_a_thought_has_no_line_for_one() -> None:
     assert not any("thought" in line.plain for line in drawn(fold(speculating())))
+
+
+WAYS = [
+    ev.Continuation(turn=2, prompt=f"what is the capital {way}", sentence="It lies on a river that is long and wide.")
+    for way in ("of france", "of spain and of the largest country there is", "off")
+]
+MADE = ev.SpeechReady(turn=2, text=WAYS[0].sentence, chunks=5)
+
+
+def foreseen(ms: float) -> list[ev.Event]:
+    stamp = {"turn": 2, "revision": 7}
+    prompt = "what is the capital of"
+    return [
+        ev.Continuation(turn=2, revision=6, prompt=prompt, sentence="It is.", forwards=9, ms=ms),
+        ev.Transcript(**stamp, stable=prompt, unfinished=False),
+        ev.Verdict(**stamp, outcome="accept", accepted=4, of=4, forwards=0, ms=0.5),
+    ]
+
+
+@pytest.mark.parametrize("width", [24, 44, 70])
+@pytest.mark.parametrize("height", range(1, 12))
+@pytest.mark.parametrize("more", [WAYS, [*WAYS, MADE], [*WAYS, *foreseen(90.0)]], ids=["ways", "made", "came"])
+def test_what_may_come_takes_no_line_from_the_guess(width: int, height: int, more: list[ev.Event]) -> None:
+    without, turn = fold(speculating()), fold([*speculating(), *more])
+    pane = CandidatePane(turn)
+    plain = [line.plain for line in pane.draw(pane.read(without), width, height)]
+    lines = [line.plain for line in pane.draw(pane.read(turn), width, height)]
+    assert len(lines) <= height
+    assert all(len(line) <= width for line in lines if line not in plain)
+    kept = [line for line in plain if line.strip()]
+    assert [line for line in lines if line in kept] == kept
+    if height == 11:
+        assert sum(" → " in line for line in lines) == 3
+
+
+def test_what_came_true_is_told_with_what_it_saved_and_which_it_was() -> None:
+    turn = fold([*speculating(), *foreseen(90.0)])
+    pane = CandidatePane(turn)
+    assert pane.heading(pane.read(turn))[1:] == (("saved 90 ms", "$success"),)
+    told = [line.plain for line in drawn(turn)]
+    assert "✓ came true: what is the capital of · saved 9 NFE" in told
+
+
+@pytest.mark.parametrize(("width", "state"), [(70, "♪ 5 chunks ready"), (30, "♪ 5")])
+def test_each_way_says_how_far_its_reply_is(width: int, state: str) -> None:
+    turn = fold([*speculating(), *WAYS[:1], MADE])
+    pane = CandidatePane(turn)
+    [way] = [line.plain for line in pane.draw(pane.read(turn), width, 9) if " → " in line.plain]
+    assert way.endswith(state)
