@@ -9,6 +9,7 @@ from typing import Any, ClassVar, cast
 from textual.app import App, SystemCommand
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
+from textual.color import Color
 from textual.driver import Driver as TerminalDriver
 from textual.events import Event as TextualEvent
 from textual.events import Key, Paste
@@ -26,6 +27,7 @@ from predtui.tui import job_control, palette
 from predtui.tui.actions import action_named, bindings
 from predtui.tui.bursts import gathering
 from predtui.tui.choices import ModelChoice, ThemeChoice, VerifierChoice
+from predtui.tui.colourless import Colourless
 from predtui.tui.driver import READ_ONLY, Driver, Requests, one_line
 from predtui.tui.frames import Frames, call_after
 from predtui.tui.gate import Gate
@@ -61,6 +63,7 @@ class GuardedApp(App[None]):
     def __init__(self) -> None:
         super().__init__()
         self._gate = Gate()
+        self._colourless = Colourless(lambda: Color.parse(self.current_theme.background or "black"))
 
     def show_notice(self, text: str, severity: str = "information") -> None:
         """A line in the notice strip; an empty one dismisses it."""
@@ -71,6 +74,8 @@ class GuardedApp(App[None]):
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Whatever is drawn, by whomever, passes the gate last."""
+        if self.no_color:
+            return [self._colourless, self._gate]
         return [*super().get_line_filters(), self._gate]
 
     def pop_screen(self) -> AwaitComplete:

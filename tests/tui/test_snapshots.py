@@ -191,3 +191,11 @@ def test_models(
 ) -> None:
     shelves.fill(Path(os.environ["HOME"]), monkeypatch)
     assert frozen(snap_compare, make_app, size, "answered", ["f4"], theme=theme, model_options=str)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)], ids=lambda size: f"{size[0]}x{size[1]}")
+def test_without_colours(
+    snap_compare: Compare, make_app: MakeApp, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert frozen(snap_compare, make_app, size, "speculating")

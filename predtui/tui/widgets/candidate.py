@@ -12,6 +12,7 @@ from predtui.tui import figures
 from predtui.tui.ahead import Ahead, best
 from predtui.tui.gate import assemble
 from predtui.tui.widgets.pane import Pane
+from predtui.words import begins_word, last_word
 
 
 class Guess(NamedTuple):
@@ -159,13 +160,45 @@ def _legend(tokens: int, width: int) -> Content:
     return figures.spread(assemble(*marks), assemble((f"{tokens} tokens", ".dim")), width)
 
 
-def _parts(values: Guess) -> list[str | tuple[str, str]]:
-    parts: list[str | tuple[str, str]] = []
-    for text, mark, style in (
-        (values.kept, "✓", ".kept"),
-        (values.new, "+", ".new"),
-        (values.rejected, "✗", ".rejected"),
-    ):
-        if words := " ".join(text.split()):
-            parts += [" " if parts else "", (f"{mark} ", ".dim"), (words, style)]
-    return parts
+Part = str | tuple[str, str]
+
+
+def _parts(values: Guess) -> list[Part]:
+    """Each part behind its mark. One that begins within a word has its mark before all of that word, and its letters
+    alone have its style; one that begins with the punctuation behind a word has its mark behind that."""
+    kept, new, rejected = values.kept, values.new, values.rejected
+    begun = kept[_divided(kept, new) :]
+    tail = _punctuation(begun, new)
+    if tail:
+        begun = ""
+    fell = kept[_divided(kept, rejected) :]
+    return [
+        *_marked("", "✓", (kept[: len(kept) - len(begun)], ".kept"), (new[:tail], ".new")),
+        *_marked(" " if kept.removesuffix(begun).strip() else "", "+", (begun, ".kept"), (new[tail:], ".new")),
+        *_marked(
+            " " if (kept + new).strip() else "",
+            "✗",
+            (fell if rejected.strip() else "", ".dim"),
+            (rejected, ".rejected"),
+        ),
+    ]
+
+
+def _divided(before: str, after: str) -> int:
+    """Where in ``before`` the word begins that goes on in ``after``; at its end where none does."""
+    whole = not before or not after or before[-1].isspace() or after[0].isspace()
+    return len(before) if whole or begins_word(before + after, len(before)) else last_word(before)
+
+
+def _punctuation(begun: str, after: str) -> int:
+    """How many characters of ``after`` end the word ``begun`` before it, where no letter is among them."""
+    ends = (at for at in range(1, len(after)) if after[at].isspace() or begins_word(after, at))
+    head = next(ends, len(after)) if begun else 0
+    return 0 if any(map(str.isalnum, after[:head])) else head
+
+
+def _marked(before: str, mark: str, *pieces: tuple[str, str]) -> list[Part]:
+    """The words of ``pieces``, which belong together, behind the mark; nothing where there are none."""
+    said = [(" ".join(text.split()), style) for text, style in pieces]
+    parts: list[Part] = [(text, style) for text, style in said if text]
+    return [before, (f"{mark} ", ".dim"), *parts] if parts else []

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from textual.content import Content
 
 from predtui.state import events as ev
 from predtui.state.reducer import reduce
 from predtui.state.turn import Turn
-from predtui.tui.widgets.candidate import CandidatePane
+from predtui.tui.widgets.candidate import CandidatePane, Guess
+from predtui.words import begins_word
 from tests.tui.scenes import fold, speculating
 
 
@@ -113,3 +117,54 @@ def test_each_way_says_how_far_its_reply_is(width: int, state: str) -> None:
     pane = CandidatePane(turn)
     [way] = [line.plain for line in pane.draw(pane.read(turn), width, 9) if " → " in line.plain]
     assert way.endswith(state)
+
+
+TEXT = st.text(st.sampled_from("Madrid's .,是ก\u0301 ab-"), max_size=12)
+
+
+@given(TEXT, TEXT, TEXT)
+def test_no_mark_stands_within_a_word_and_every_letter_is_there(kept: str, new: str, rejected: str) -> None:
+    pane = CandidatePane(Turn())
+    guess = Guess(1, 3, kept, new, "", None, 0)
+    line = _text(pane, guess)
+    words = "".join((kept + new).split())
+    assert re.sub(r"[✓+✗\s]", "", line) == words
+    at = 0
+    for mark in re.finditer(r"([✓+]) | ", line):
+        at = len(re.sub(r"[✓+\s]", "", line[: mark.start()]))
+        spaces = [place for place, _ in enumerate(words) if _spaced(kept + new, place)]
+        if mark[1] and at:
+            assert at in spaces or begins_word(words, at)
+    assert ("✗" in _text(pane, guess._replace(rejected=rejected))) == bool(rejected.strip())
+
+
+def _text(pane: CandidatePane, guess: Guess) -> str:
+    return "\n".join(line.plain for line in pane.draw(guess, 200, 3))
+
+
+def _spaced(text: str, place: int) -> bool:
+    """Whether a space stands in ``text`` before the letter that is the one of this number, spaces not counted."""
+    letters = [at for at, letter in enumerate(text) if not letter.isspace()]
+    return place > 0 and text[letters[place] - 1].isspace()
+
+
+@pytest.mark.parametrize(
+    ("kept", "new", "rejected", "shown"),
+    [
+        ("Spain is M", "adrid.", "", "✓ Spain is + Madrid."),
+        ("M", "adrid.", "", "+ Madrid."),
+        ("Spain is M", "adrid.", "ilan.", "✓ Spain is + Madrid. ✗ Milan."),
+        ("It is Paris", ". Enjoy", "", "✓ It is Paris. + Enjoy"),
+        ("It is Paris", ".", "", "✓ It is Paris."),
+        ("It is", " Paris.", " Rome.", "✓ It is + Paris. ✗ Rome."),
+        ("首都", "是北京", "", "✓ 首都 + 是北京"),
+    ],
+)
+def test_a_part_that_begins_within_a_word_is_marked_before_it(kept: str, new: str, rejected: str, shown: str) -> None:
+    assert _text(CandidatePane(Turn()), Guess(1, 3, kept, new, rejected, None, 0)) == shown
+
+
+def test_the_letters_of_a_divided_word_keep_their_own_style() -> None:
+    (line,) = CandidatePane(Turn()).draw(Guess(1, 3, "Spain is M", "adrid.", "", None, 0), 200, 3)
+    styled = {line.plain[span.start : span.end]: span.style for span in line.spans}
+    assert (styled["M"], styled["adrid."]) == (".kept", ".new")
