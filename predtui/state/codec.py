@@ -42,7 +42,7 @@ def to_json(event: ev.Event, sound: Mapping[str, Any] | None = None) -> dict[str
     return record
 
 
-def from_json(record: Any, sound: Callable[[Mapping[str, Any]], bytes] | None = None) -> ev.Event:
+def from_json(record: Any, sound: Callable[[Mapping[str, Any]], Sound] | None = None) -> ev.Event:
     """The event ``record`` stands for; ``sound`` fetches what is kept elsewhere (without it: silence as long).
 
     Raises ValueError that names the field at fault.
@@ -80,7 +80,7 @@ def _hints(name: str) -> dict[str, Any]:
     return {field.name: hints[field.name] for field in dataclasses.fields(kind)}
 
 
-def _bytes(value: Any, sound: Callable[[Mapping[str, Any]], bytes] | None) -> bytes:
+def _bytes(value: Any, sound: Callable[[Mapping[str, Any]], Sound] | None) -> Sound:
     if not isinstance(value, dict):
         raise TypeError("not a sound")
     if "base64" in value:
