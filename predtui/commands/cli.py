@@ -193,8 +193,9 @@ def replay(
         Path | None, typer.Option(help="Draw the last screen to this SVG file instead.", callback=writable)
     ] = None,
     size: Annotated[str, typer.Option(help="Columns and lines of the screenshot.")] = "120x36",
+    mute: Annotated[bool, typer.Option("--mute", help="Without its sound.")] = False,
 ) -> None:
-    """Play back a recorded session on the same screen; without a terminal, print it."""
+    """Play back a recorded session on the same screen, to and fro; without a terminal, print it."""
     if screenshot:
         from predtui.tui.launch import draw
 
@@ -206,7 +207,7 @@ def replay(
         raise typer.Exit(print_replay(file, speed))
     from predtui.tui.launch import replay_screen
 
-    raise typer.Exit(replay_screen(settings, file, speed))
+    raise typer.Exit(replay_screen(settings, file, speed, mute))
 
 
 def main() -> None:

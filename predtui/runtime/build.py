@@ -7,10 +7,13 @@ from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
+from predtui.clock import RealClock
 from predtui.llm.default import language_model
 from predtui.llm.llamacpp.compile import RECOMPILE
 from predtui.models.published import whisper
 from predtui.runtime.baseline import IDLE_S
+from predtui.runtime.hosts.base import Emit, Host
+from predtui.runtime.hosts.process import process_host
 from predtui.runtime.needs import connected, needs
 from predtui.runtime.pipeline import Pipeline
 from predtui.runtime.shares import share
@@ -38,20 +41,25 @@ def stage_specs(settings: Settings) -> list[StageSpec]:
     return [replace(spec, threads=share(spec.options)) for spec in specs]
 
 
+def specified(settings: Settings, only: Collection[str], instead: Collection[StageSpec] = ()) -> list[StageSpec]:
+    """The specs of stages ``only``, each with what it needs where stages are confined; those of ``instead`` take the
+    place of their namesakes."""
+    chosen = {spec.name: spec for spec in (*stage_specs(settings), *instead)}
+    needed = needs() if settings.safety.confined else {}
+    return [
+        replace(spec, needs=connected(needed.get(spec.name), spec.options))
+        for spec in chosen.values()
+        if spec.name in only
+    ]
+
+
 def make_pipeline(
     settings: Settings, only: Collection[str] = STAGES, instead: Collection[StageSpec] = (), idle_s: float = IDLE_S
 ) -> Pipeline:
     """The pipeline of these settings, not yet started; ``only`` names the stages it has, those of ``instead`` take the
     place of their namesakes; ``idle_s`` as the pipeline takes it."""
-    chosen = {spec.name: spec for spec in (*stage_specs(settings), *instead)}
-    needed = needs() if settings.safety.confined else {}
-    specs = [
-        replace(spec, needs=connected(needed.get(spec.name), spec.options))
-        for spec in chosen.values()
-        if spec.name in only
-    ]
     return Pipeline(
-        specs,
+        specified(settings, only, instead),
         log_path=log_file(),
         measure_baseline=settings.llm.baseline,
         hands_free=settings.audio.hands_free,
@@ -61,6 +69,12 @@ def make_pipeline(
         pause_s=settings.llm.pause_ms / 1000,
         idle_s=idle_s,
     )
+
+
+def loudspeaker(settings: Settings, emit: Emit) -> Host:
+    """The stage that plays, alone, not yet started."""
+    (spec,) = specified(settings, ("player",))
+    return process_host(RealClock(), log_file())(spec, emit)
 
 
 def log_file() -> Path | None:

@@ -1,24 +1,24 @@
-"""Lets the sound of a recording be heard while it is played at the speed at which it was: what was said, and the replies.
+"""Lets the sound of a recording be heard while it is played at its own speed: what was said, and the replies.
 
-Must not know the screen. On a thread of its own, which looks where the player is: a jump or a pause ends what sounds.
+The stage that plays live replies plays these, in a process of its own: whatever a sound system writes or does, the
+screen stays whole. A thread looks where the player is. Must not know the screen.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import replace
+from typing import Protocol
 
-from predtui.errors import PredtuiError
+from predtui.runtime.hosts.base import Emit, Host
+from predtui.state import events as ev
 from predtui.state.heard import Heard, Stretch
 from predtui.state.player import Position
 
-if TYPE_CHECKING:
-    from predtui.audio.playback import Output
-
 LOOK_S = 0.03
 """Seconds between two looks at the player."""
-MUTE = "mute"
+Tell = Callable[[str], None]
 
 
 class Playing(Protocol):
@@ -31,66 +31,68 @@ class Playing(Protocol):
 
 
 class ReplaySound:
-    """``lacks``: why nothing is heard, in a word or two; empty while it is."""
+    """``lacks``: why nothing is heard, in a word or two; empty while something is."""
 
-    def __init__(self, player: Playing, make: Callable[[], Output], mute: bool = False) -> None:
-        """``make`` opens what plays. It raises PredtuiError where there is nothing."""
-        self._player, self._make = player, make
-        self.lacks = MUTE if mute else ""
-        self.problem = ""
-        """What is to be done about it, in a line."""
+    def __init__(self, player: Playing, make: Callable[[Emit], Host] | None) -> None:
+        """``make``: the host of the stage that plays; None: mute."""
+        self.lacks = "" if make else "mute"
+        self._player = player
+        self._host = make(self._hear) if make else None
+        self._tell: Tell = print
         self._now: tuple[Stretch | None, int] = (None, 0)
         """What sounds, and the player's jumps by then."""
+        self._sounds = 0
+        """Of which each is, to the stage, a turn of its own."""
+        self._ready = threading.Event()
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="replay sound", daemon=True)
 
-    def start(self) -> None:
-        if not self.lacks:
+    def start(self, tell: Tell) -> None:
+        """``tell`` takes a line on what is missing."""
+        if self._host:
+            self._tell = tell
+            self._host.start()
             self._thread.start()
 
     def stop(self) -> None:
+        """Harmless where it never started."""
         self._stopped.set()
+        self._ready.set()
         if self._thread.is_alive():
             self._thread.join()
+        if self._host:
+            self._host.stop()
+
+    def _hear(self, event: ev.Event) -> None:
+        """Of the stage: that it can play, or why it cannot."""
+        if not isinstance(event, ev.StageStatus) or event.state == "starting":
+            return
+        if event.lacks or event.state != "ready":
+            self.lacks = f"no {event.lacks or 'sound'}"
+            self._tell(f"{event.message} The replay has no sound.")
+        self._ready.set()
 
     def _run(self) -> None:
-        output: Output | None = None
-        try:
-            output = self._make()
-            while not self._stopped.wait(LOOK_S):
-                self.follow(output)
-        except PredtuiError as error:
-            self.lacks, self.problem = "no loudspeaker", f"{error} The replay has no sound."
-        finally:
-            if output:
-                output.close()
+        self._ready.wait()
+        while not (self.lacks or self._stopped.wait(LOOK_S)):
+            self.follow()
 
-    def follow(self, output: Output) -> None:
-        """Begins what is to be heard now, and ends what no longer is. Raises PredtuiError where the device has gone."""
+    def follow(self) -> None:
+        """Begins what is to be heard now, and ends what no longer is. What has ended, ends by itself."""
         position = self._player.position
         audible = position.playing and position.speed == 1.0
         stretch = self._player.heard.at(position.moment) if audible else None
         former, now = self._now, (stretch, position.jumps)
-        if now == former or (stretch is None and former[1] == position.jumps):  # what has ended, ends by itself
+        if now == former or (stretch is None and former[1] == position.jumps):
             return
         self._now = now
-        output.stop()
-        if stretch:
-            output.write(stretch.since(position.moment), stretch.rate)
-            output.finish()
+        if stretch:  # the stage lets what still sounds give way to it
+            self._sounds += 1
+            self._send(ev.SpeechChunk(pcm=stretch.since(position.moment), rate=stretch.rate, last=True))
+            self._send(ev.SpeechEnd())
+        elif former[0]:
+            self._send(ev.Interrupt())
 
-
-def loudspeaker(name: str) -> Callable[[], Output]:
-    """Opens that of this name."""
-
-    def made() -> Output:
-        from predtui.audio.devices import NO_DEVICE, switched_off
-        from predtui.audio.playback import Loudspeaker
-
-        if name == NO_DEVICE:
-            raise PredtuiError(switched_off("output"))
-        output = Loudspeaker(name)
-        output.open()
-        return output
-
-    return made
+    def _send(self, event: ev.Event) -> None:
+        if self._host:
+            self._host.send(replace(event, turn=self._sounds, revision=1))

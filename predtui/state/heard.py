@@ -1,4 +1,4 @@
-"""The sound of a recording in stretches: when each began, and what it consists of. Must not know how sound is played."""
+"""The sound of a recording in stretches: when each began, and what it consists of. Must not know how it is played."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from predtui.state.sound import Sound
 
 @dataclass(slots=True, eq=False)
 class Stretch:
-    """Sound without a gap. ``begin`` in seconds of the tape; ``until``: where it was silenced, None where it was not."""
+    """Sound without a gap. ``begin`` in seconds of the tape; ``until``: where it was silenced, None for nowhere."""
 
     begin: float
     rate: int

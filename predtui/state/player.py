@@ -52,7 +52,7 @@ class Player:
         self._stopped = False
         self._thread = threading.Thread(target=self._run, name="player", daemon=True)
 
-    # --- as the screen sees a driver -----------------------------------------------------------------------------------
+    # --- as the screen sees a driver ---------------------------------------------------------------------------------
 
     @property
     def state(self) -> Turn:
@@ -73,7 +73,7 @@ class Player:
         if self._thread.is_alive():
             self._thread.join()
 
-    # --- where one is --------------------------------------------------------------------------------------------------
+    # --- where one is ------------------------------------------------------------------------------------------------
 
     @property
     def position(self) -> Position:
@@ -129,7 +129,7 @@ class Player:
             self._speed = (min if by > 0 else max)(others, default=self._speed)
             self._notify()
 
-    # --- in the lock ---------------------------------------------------------------------------------------------------
+    # --- in the lock -------------------------------------------------------------------------------------------------
 
     def _moment(self) -> float:
         then, moment = self._from
@@ -154,7 +154,7 @@ class Player:
         for listener in self._listeners:
             listener(event)
 
-    # --- the thread ----------------------------------------------------------------------------------------------------
+    # --- the thread --------------------------------------------------------------------------------------------------
 
     def _run(self) -> None:
         with self._changed:

@@ -1,4 +1,4 @@
-"""A recorded session drives a screen, as the pipeline does from life. Must not know who looks, nor how sound is played."""
+"""A recorded session drives a screen, as the pipeline does from life. Must not know who looks, nor what sounds."""
 
 from __future__ import annotations
 

@@ -13,7 +13,11 @@ from textual.binding import Binding
 
 from predtui.tui.keys import TALK
 
-SPELLED = {"escape": "Esc", "question_mark": "?", "slash": "/", "space": "Space", "pageup": "PgUp", "pagedown": "PgDn"}
+SPELLED = {
+    "escape": "Esc", "question_mark": "?", "slash": "/", "space": "Space", "pageup": "PgUp", "pagedown": "PgDn",
+    "left": "←", "right": "→", "full_stop": ".", "comma": ",", "left_square_bracket": "[", "right_square_bracket": "]",
+    "less_than_sign": "<", "greater_than_sign": ">",
+}  # fmt: skip
 """What Textual calls a key → what is written on it."""
 
 
@@ -35,6 +39,8 @@ class Action:
     """Whether its keys act wherever the focus is, on open pages too."""
     on_pane: bool = False
     """Whether its keys act only while a pane has the focus: elsewhere, they are letters."""
+    in_time: bool = False
+    """Whether it goes to and fro in time, and its keys act only where one can, whatever has the focus."""
 
     @property
     def action(self) -> str:
@@ -44,7 +50,7 @@ class Action:
     @property
     def bindings(self) -> Iterator[Binding]:
         for key in filter(None, self.keys.split(",")):
-            yield Binding(key, self.action, self.word or self.title, show=False, priority=self.priority)
+            yield Binding(key, self.action, self.word or self.title, show=False, priority=self.priority or self.in_time)
 
     def spelled(self, short: bool = False) -> str:
         """Its first key, as written on it: Ctrl+T, or ^T in ``short``."""
@@ -60,6 +66,33 @@ ACTIONS = (
         priority=True,
     ),
     Action("quit", "ctrl+q", "Quit", "leave predtui", "quit", priority=True),
+    Action("pause", "space", "Pause", "pause, or go on", "pause", run="scrubbing:pause", in_time=True),
+    Action(
+        "verdict", "right", "Next verdict", "to the next verdict", "verdict", run="scrubbing:verdict", in_time=True
+    ),
+    Action(
+        "verdict_before", "left", "Verdict before", "to the verdict before", run="scrubbing:verdict_before",
+        in_time=True,
+    ),
+    Action(
+        "turn", "greater_than_sign,shift+right", "Next turn", "to where the next turn begins; Shift+→ too", "turn",
+        run="scrubbing:turn", in_time=True,
+    ),
+    Action(
+        "turn_before", "less_than_sign,shift+left", "Turn before", "to where the turn before begins; Shift+← too",
+        run="scrubbing:turn_before", in_time=True,
+    ),
+    Action(
+        "step", "full_stop", "One event on", "one event on, and pause", "step", run="scrubbing:step", in_time=True
+    ),
+    Action("step_back", "comma", "One event back", "one event back", run="scrubbing:step_back", in_time=True),
+    Action("faster", "right_square_bracket", "Faster", "faster", "faster", run="scrubbing:faster", in_time=True),
+    Action("slower", "left_square_bracket", "Slower", "slower", run="scrubbing:slower", in_time=True),
+    Action(
+        "home", "home", "First turn", "to where the first turn begins; again, to how the stages started",
+        run="scrubbing:home", in_time=True,
+    ),
+    Action("end", "end", "The end", "to the end", run="scrubbing:end", in_time=True),
     Action("verifier", "f3", "", "next verifier", "verifier", live=True),
     Action(
         "model", "f4", "Model",

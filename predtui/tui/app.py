@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from importlib import import_module
 from typing import Any, ClassVar, cast
 
@@ -45,6 +46,7 @@ from predtui.tui.pages import Pages
 from predtui.tui.panes import style_sheet
 from predtui.tui.recall import Recall
 from predtui.tui.screens.main import MainScreen
+from predtui.tui.scrubbing import Scrubbing, active
 from predtui.tui.terminal import telling_releases
 from predtui.tui.themes import MARK_DEFAULTS, ThemeRegistry
 from predtui.tui.widgets.pane import Pane
@@ -98,6 +100,7 @@ class PredtuiApp(GuardedApp):
     ``model_options``: a model's path to the options of the stage "llm"; without it F4 says that models cannot be
     changed. ``read_only``: the driver is a recording and takes no requests. ``offer``: of the real models, if F5 may
     get them. ``keeper``: of the conversation, who knows what was asked before.
+    ``scrub``: for a recording that one can go to and fro in.
     """
 
     TITLE = "predtui"
@@ -124,10 +127,12 @@ class PredtuiApp(GuardedApp):
         clock: Clock | None = None,
         offer: Offer | None = None,
         keeper: Keeper | None = None,
+        scrub: Scrubbing | None = None,
     ) -> None:
         super().__init__()
         self.driver = driver
         self.keeper = keeper
+        self.scrub = scrub or Scrubbing()
         self.settings = settings
         self.turn = driver.state
         self.read_only = read_only
@@ -156,6 +161,9 @@ class PredtuiApp(GuardedApp):
         self.themes.begin(self.settings.ui.theme)
         self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))  # the terminal was cleared
         self.driver.subscribe(self._on_event_of_driver)
+        self.call_after_refresh(
+            lambda: self.scrub.begin(self._main, partial(self.raise_notice, severity="information"))
+        )
         self.call_after_refresh(self.run_worker, self._start, group="driver", exclusive=True, thread=True)
 
     def _start(self) -> None:
@@ -222,6 +230,10 @@ class PredtuiApp(GuardedApp):
                 await self.on_event(Key(key.key, text))
                 return
             await self.on_event(key)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Keys that go to and fro in time mean something else where there is only now."""
+        return action != "perform" or not action_named(str(parameters[0])).in_time or active(self)
 
     def action_perform(self, name: str) -> None:
         """An action that stands in a file of its own."""
@@ -302,7 +314,7 @@ class PredtuiApp(GuardedApp):
         call_after(self, LAST_WORDS, lambda: job_control.stop_job(self))
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        yield from palette.actions(self, self.read_only, self.offer)
+        yield from palette.actions(self, self.read_only, self.offer, self.scrub.player is not None)
         yield from palette.choices(self.themes, self.pages)
         if not self.read_only:
             yield from palette.live_choices(self.verifiers, self.requests.restart)

@@ -6,6 +6,7 @@ import asyncio
 import os
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +16,17 @@ from predtui.models.places import find
 from predtui.models.published import EMBEDDED, SMOLLM2, needed
 from predtui.models.shipped import MODELS, place, themes_folder
 from predtui.registry import LLM_ENGINES, Form
-from predtui.runtime.build import make_pipeline
+from predtui.runtime.build import loudspeaker, make_pipeline
 from predtui.runtime.pipeline import Pipeline
+from predtui.runtime.replay_sound import ReplaySound
 from predtui.runtime.standin import StandIn
 from predtui.settings import Settings, user_folder
 from predtui.state.kept import kept_file
 from predtui.state.kept.keeper import Keeper
 from predtui.state.recorder import Recorder
-from predtui.state.session import Replay
+from predtui.state.replay import Replay
 from predtui.tui.app import PredtuiApp
+from predtui.tui.scrubbing import Scrubbing
 from predtui.tui.themes import load_themes
 
 SIZES = range(10, 1001)
@@ -142,13 +145,15 @@ def draw(settings: Settings, file: Path, out: Path, size: str) -> None:
         replay.stop()
 
 
-def replay_screen(settings: Settings, file: Path, speed: float) -> int:
+def replay_screen(settings: Settings, file: Path, speed: float, mute: bool = False) -> int:
     """The same screen, driven by a recording. Raises PredtuiError where there is none or it is malformed."""
     replay = Replay(file, speed=speed)
     themes = load_themes((themes_folder(), user_folder() / "themes"))
-    app = PredtuiApp(replay, settings, themes, read_only=True)
+    sound = ReplaySound(replay, None if mute else partial(loudspeaker, settings))
+    app = PredtuiApp(replay, settings, themes, read_only=True, scrub=Scrubbing(replay, sound))
     try:
         app.run()
     finally:
         replay.stop()
+        sound.stop()
     return app.return_code or 0

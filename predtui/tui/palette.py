@@ -41,11 +41,13 @@ class Commands(Provider):
         return self.app.get_system_commands(self.screen)
 
 
-def actions(app: App[None], read_only: bool, offer: Offer | None) -> Iterator[SystemCommand]:
-    """Those of the table that do something here; the real models say how large they are."""
+def actions(app: App[None], read_only: bool, offer: Offer | None, in_time: bool) -> Iterator[SystemCommand]:
+    """Those of the table that do something here; the real models say how large they are. ``in_time``: one can go to
+    and fro in time."""
     for action in ACTIONS:
         size = offer.megabytes if offer and action.name == "real" else 0
-        if action.title and not (read_only and action.live) and (size or action.name != "real"):
+        here = not (read_only and action.live) and in_time >= action.in_time
+        if action.title and here and (size or action.name != "real"):
             keys = f" ({action.spelled()})" if action.keys else ""
             sizes = f" ({size} MB)" if size else ""
             yield SystemCommand(action.title, f"{action.meaning}{sizes}{keys}", partial(app.run_action, action.action))

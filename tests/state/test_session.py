@@ -23,9 +23,9 @@ from predtui.state import recorder as recording
 from predtui.state import session
 from predtui.state.codec import KINDS, from_json, to_json
 from predtui.state.recorder import Recorder, new_session_folder
-from predtui.state.reducer import reduce
-from predtui.state.session import LONGEST_PAUSE, Replay, find_session, play, read
-from predtui.state.turn import Turn
+from predtui.state.replay import Replay
+from predtui.state.session import find_session, play, read
+from predtui.state.tape import LONGEST_PAUSE
 
 EVENTS = [
     ev.TurnStarted(turn=1, time=1.0, source="voice", history=(ev.Message("user", "hi"), ev.Message("assistant", "yo"))),
@@ -287,53 +287,6 @@ def test_a_line_without_an_end_is_refused(tmp_path: Path, monkeypatch: pytest.Mo
     (tmp_path / "long.jsonl").write_text('{"type": "Notice"}\n' + "x" * 101)
     with pytest.raises(PredtuiError, match=r"line 2: longer than 100 characters"):
         list(read(tmp_path / "long.jsonl"))
-
-
-def test_play_stops_when_told(tmp_path: Path) -> None:
-    record(tmp_path / "s", EVENTS)
-    heard: list[ev.Event] = []
-    play(tmp_path / "s", heard.append, VirtualClock(), stopped=lambda: len(heard) >= 2)
-    assert heard == EVENTS[:2]
-
-
-def test_a_replay_drives_listeners_and_state(tmp_path: Path) -> None:
-    record(tmp_path / "s", EVENTS)
-    replay = Replay(tmp_path / "s", speed=0)
-    heard: list[ev.Event] = []
-    ignored: list[ev.Event] = []
-    replay.subscribe(heard.append)
-    replay.subscribe(ignored.append)()
-    replay.start()
-    replay.wait(20)
-    replay.stop()
-    assert heard == EVENTS
-    assert ignored == []
-    expected = Turn()
-    for event in EVENTS:
-        expected = reduce(expected, event)
-    assert replay.state == expected
-
-
-def test_a_replay_whose_file_breaks_says_so(tmp_path: Path) -> None:
-    record(tmp_path, EVENTS[:1])
-    replay = Replay(tmp_path)
-    (tmp_path / "session.jsonl").write_text("nothing of ours\n")
-    replay.start()
-    replay.wait(20)
-    (notice,) = replay.state.notices
-    assert notice.severity == "error"
-
-
-def test_a_replay_says_when_it_is_over(tmp_path: Path) -> None:
-    recorder = Recorder(tmp_path / "session", lambda event: None)
-    recorder(ev.Notice(turn=1, time=1.0, text="hello"))
-    recorder.close()
-    replay = Replay(tmp_path / "session")
-    assert replay.running
-    replay.start()
-    replay.wait(10)
-    assert not replay.running
-    assert replay.state.notices[0].text == "hello"
 
 
 def test_thirty_turns_leave_no_more_files_open_than_two(tmp_path: Path) -> None:

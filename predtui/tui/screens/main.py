@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -14,6 +14,7 @@ from textual.widgets import Static
 
 from predtui.clock import Clock
 from predtui.models.offer import Offer
+from predtui.state.player import Player
 from predtui.state.turn import Turn
 from predtui.tui.gate import assemble
 from predtui.tui.panes import panes_in
@@ -23,6 +24,7 @@ from predtui.tui.widgets.pane import Drawn, Pane
 from predtui.tui.widgets.prompt import PromptLine
 from predtui.tui.widgets.pull import PullBar
 from predtui.tui.widgets.real import RealBar
+from predtui.tui.widgets.scrubber import ScrubBar
 from predtui.tui.widgets.stages import lacks_device
 from predtui.tui.widgets.talk import TalkButton
 
@@ -79,6 +81,7 @@ class MainScreen(Screen[None]):
         yield RealBar(turn, self._offer)
         yield PullBar(turn)
         yield NoticeBar(turn)
+        yield ScrubBar(turn)
         with Horizontal(id="entry"):
             yield Static("›", id="arrow")
             yield PromptLine(self._clock, self._read_only, self._recall)
@@ -96,6 +99,13 @@ class MainScreen(Screen[None]):
             self.query_one(PromptLine).offer(turn.refused.heard)
         for button in self.query(TalkButton):  # none any more where the app is closing
             button.follow(turn.phase == "listening", lacks_device(turn.stages, "mic"))
+
+    def follow_time(self, player: Player | None, sound: Callable[[], str] = str, live: bool = False) -> None:
+        """Where ``player`` is, and the keys that go elsewhere; None: one is nowhere but now. ``live``: the end of its
+        tape is now, and ``sound`` says why nothing is heard. In a recording there is nothing to type."""
+        self.query_one(ScrubBar).follow(player, sound, live)
+        self.query_one(KeyBar).follow_time(player is not None)
+        self.set_class(player is not None and not live, "-replay")
 
     def show_notice(self, text: str, severity: str) -> None:
         """A line for the notice strip, as soon as there is one; an empty text puts it away."""

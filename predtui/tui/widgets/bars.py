@@ -131,6 +131,8 @@ class NoticeBar(Drawn[tuple[str, str]]):
     def _unseen(self, notices: tuple[Notice, ...]) -> tuple[Notice, ...]:
         """Those that came since the last drawing, oldest first."""
         last = self._seen[-1] if self._seen else None
+        if notices == self._seen[: len(notices)]:  # one has gone back in time
+            return ()
         after = next((index + 1 for index, notice in enumerate(notices) if notice is last), 0)
         return notices[after:]
 
@@ -197,12 +199,13 @@ def _fault(status: StageStatus) -> str:
 
 
 class Keys(NamedTuple):
-    """What decides which keys do anything, and what: whether a pane has the focus, whether this is a recording, and
-    how the end of talking is told."""
+    """What decides which keys do anything, and what: whether a pane has the focus, whether this is a recording, how the
+    end of talking is told, and whether one can go to and fro in time."""
 
     on_pane: bool
     read_only: bool
     talk: Way
+    in_time: bool = False
 
 
 class KeyBar(Drawn[Keys]):
@@ -223,6 +226,10 @@ class KeyBar(Drawn[Keys]):
         """How the talk key works from now on."""
         self._now(self._keys._replace(talk=way))
 
+    def follow_time(self, in_time: bool) -> None:
+        """Whether one can go to and fro in time from now on."""
+        self._now(self._keys._replace(in_time=in_time))
+
     def _now(self, keys: Keys) -> None:
         self._keys = self.values = keys
         self.refresh_lines()
@@ -234,7 +241,10 @@ class KeyBar(Drawn[Keys]):
                 Style.from_meta({"action": action.action})
             )
             for action in ACTIONS
-            if action.word and not (values.read_only and action.live) and (values.on_pane or not action.on_pane)
+            if action.word
+            and not (values.read_only and action.live)
+            and (values.on_pane or not action.on_pane)
+            and values.in_time >= action.in_time
         ]
         return [figures.row(parts, width, gap=2 if width < WIDE else 3)]
 

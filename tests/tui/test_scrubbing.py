@@ -1,0 +1,138 @@
+"""To and fro in time: the keys of a replay, the bar, and how both look."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from predtui.clock import VirtualClock
+from predtui.state import events as ev
+from predtui.state.replay import Replay
+from predtui.tui.app import PredtuiApp
+from predtui.tui.scrubbing import Scrubbing
+from predtui.tui.widgets.bars import KeyBar, NoticeBar
+from predtui.tui.widgets.conversation import ConversationPane
+from predtui.tui.widgets.scrubber import ScrubBar, clock
+from predtui.tui.widgets.verifier import VerifierPane
+from tests.state.test_player import EVENTS
+from tests.state.test_session import record
+from tests.tui.conftest import MakeApp
+from tests.tui.scenes import answered, first_exchange, machine
+from tests.tui.test_app import plain
+from tests.tui.test_snapshots import LOADED, Compare
+
+Opened = Callable[[list[ev.Event]], tuple[PredtuiApp, Replay]]
+
+
+@pytest.fixture
+def opened(make_app: MakeApp, tmp_path: Path) -> Opened:
+    def of(events: list[ev.Event]) -> tuple[PredtuiApp, Replay]:
+        record(tmp_path / "s", events)
+        replay = Replay(tmp_path / "s", VirtualClock())
+        return make_app(replay, read_only=True, scrub=Scrubbing(replay)), replay
+
+    return of
+
+
+async def begun(pilot: Pilot[None]) -> None:
+    await pilot.pause()
+    await pilot.app.workers.wait_for_complete()
+    await pilot.pause()
+
+
+def at(replay: Replay) -> tuple[int, float]:
+    return replay.state.number, round(replay.position.moment + 1.0, 3)
+
+
+async def test_each_key_goes_where_it_says(opened: Opened) -> None:
+    app, replay = opened([*EVENTS])
+    async with app.run_test(size=(80, 24)) as pilot:
+        await begun(pilot)
+        assert replay.position.playing
+        assert at(replay) == (1, 10.0), "the start-up is skipped"
+        keys: list[tuple[str, tuple[int, float]]] = [
+            ("space", (1, 10.0)), ("right", (1, 12.0)), ("full_stop", (1, 13.0)), ("right", (2, 22.0)),
+            ("left", (1, 13.0)), ("comma", (1, 12.0)), ("greater_than_sign", (2, 20.0)), ("less_than_sign", (1, 10.0)),
+            ("shift+right", (2, 20.0)), ("end", (2, 24.0)), ("shift+left", (2, 20.0)), ("home", (1, 10.0)),
+        ]  # fmt: skip
+        for key, there in keys:
+            await pilot.press(key)
+            assert (key, at(replay)) == (key, there)
+        assert not replay.position.playing
+        for _ in range(2):
+            await pilot.press("right_square_bracket")
+        await pilot.press("left_square_bracket")
+        assert replay.position.speed == 2.0
+
+
+async def test_the_keys_act_wherever_the_focus_is_but_not_on_a_page(opened: Opened) -> None:
+    app, replay = opened([*EVENTS])
+    async with app.run_test(size=(80, 24)) as pilot:
+        await begun(pilot)
+        for pane in (VerifierPane, ConversationPane):
+            app.query_one(pane).focus()
+            await pilot.press("space", "end", "less_than_sign")
+            assert at(replay) == (2, 20.0)
+        await pilot.press("home", "f1", "end", "space")
+        assert at(replay) == (1, 10.0)
+        await pilot.press("escape", "ctrl+p", *"next turn", "enter")
+        await begun(pilot)
+        assert at(replay) == (2, 20.0), "the palette knows them, too"
+
+
+async def test_where_there_is_only_now_they_are_what_they_were(make_app: MakeApp) -> None:
+    app = make_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press(*"a.b", "left", "space", "home", "less_than_sign", "end", "right_square_bracket")
+        assert app._main.query_one("#prompt").value == "<a. b]"  # type: ignore[attr-defined]
+        assert not app.query_one(ScrubBar).display
+        assert "Space" not in plain(app, KeyBar)
+
+
+async def test_the_bar_tells_where_one_is_and_is_clicked(opened: Opened) -> None:
+    app, replay = opened([*EVENTS])
+    async with app.run_test(size=(80, 24)) as pilot:
+        await begun(pilot)
+        await pilot.press("space", "right")
+        await pilot.pause(0.15)
+        line = plain(app, ScrubBar)
+        assert "❚❚ 0:11.0 / 0:23.0" in line
+        assert "1x" in line
+        assert "Verdict" in line
+        assert "●" in line
+        assert line.count("┼") + line.count("┿") == 2
+        await pilot.click(ScrubBar, offset=(1 + line.index("●") + 20, 0))
+        assert at(replay)[0] == 2
+        await pilot.click(ScrubBar, offset=(79, 0))
+        assert at(replay) == (2, 24.0)
+        await pilot.click(ScrubBar, offset=(2, 0))
+        assert at(replay) == (2, 24.0), "beside the track nothing happens"
+
+
+async def test_going_back_raises_no_notice_again(opened: Opened) -> None:
+    told = "no microphone"
+    app, _ = opened([ev.Notice(text=told, time=1.0, severity="warning"), *EVENTS])
+    async with app.run_test(size=(80, 24)) as pilot:
+        await begun(pilot)
+        await pilot.press("end", "escape", "home")
+        await pilot.pause(0.3)
+        assert told not in plain(app, NoticeBar)
+
+
+def test_time_is_told_as_players_do() -> None:
+    assert [clock(seconds) for seconds in (0.0, 3.24, 59.96, 760.0)] == ["0:00.0", "0:03.2", "1:00.0", "12:40.0"]
+
+
+@pytest.mark.parametrize("size", [(40, 12), (80, 24), (120, 36)], ids=lambda size: f"{size[0]}x{size[1]}")
+def test_paused(snap_compare: Compare, opened: Opened, size: tuple[int, int]) -> None:
+    app, _ = opened([*machine(), LOADED, *first_exchange(), *answered()])
+
+    async def settle(pilot: Pilot[None]) -> None:
+        await begun(pilot)
+        await pilot.press("space", "end", "left", "left", "left")
+        await pilot.pause(0.3)
+
+    assert snap_compare(app, terminal_size=size, run_before=settle)
