@@ -229,7 +229,9 @@ class AudioSettings:
 
 @dataclass(frozen=True, slots=True)
 class UiSettings:
-    theme: str = option("midnight", "name of the theme", flag="theme")
+    theme: str = option(
+        AUTO, "name of the theme; auto: midnight, or daylight where the terminal's background is light", flag="theme"
+    )
     plain: bool = option(False, "talk in lines, without a screen: for screen readers and logs", flag="plain")
 
 

@@ -35,6 +35,7 @@ from predtui.tui.gate import Gate
 from predtui.tui.keys import RELEASE
 from predtui.tui.messages import (
     DriverStarted,
+    GroundTold,
     KeysTyped,
     LineTyped,
     NoticeRaised,
@@ -263,6 +264,9 @@ class PredtuiApp(GuardedApp):
             self._main.tell_releases()
         else:
             self.call_later(self.post_message, message)
+
+    def on_ground_told(self, message: GroundTold) -> None:
+        self.themes.follow(message.light)
 
     def on_app_blur(self) -> None:
         """A key that is let go in another window is not told of here."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -11,10 +12,11 @@ from textual.app import App
 from predtui.config import remember
 from predtui.errors import PredtuiError
 from predtui.registry import VERIFIERS
-from predtui.settings import LlmSettings
+from predtui.settings import AUTO, LlmSettings
 from predtui.state.events import StageStatus
 from predtui.tui.driver import LiveDriver, Notify, Requests
-from predtui.tui.themes import ThemeRegistry
+from predtui.tui.ground import light_by
+from predtui.tui.themes import DARK, LIGHT, ThemeRegistry
 from predtui.tui.widgets.stages import loaded_model
 
 
@@ -110,6 +112,7 @@ class ThemeChoice:
         self._app = app
         self._registry = registry
         self._notify = notify
+        self._auto = False
         for theme in registry.themes:
             app.register_theme(theme)
 
@@ -119,6 +122,9 @@ class ThemeChoice:
 
     def begin(self, wanted: str) -> None:
         """Shows the theme that the settings want, or the first where there is none of that name."""
+        self._auto = wanted == AUTO
+        if self._auto:
+            wanted = LIGHT if light_by(os.environ) else DARK
         if wanted in self.names:
             self._app.theme = wanted
         elif self.names:
@@ -127,12 +133,19 @@ class ThemeChoice:
         if self._registry.problems:
             self._notify(" · ".join(self._registry.problems), "warning")
 
+    def follow(self, light: bool) -> None:
+        """The terminal's background is ``light``, or dark: its theme is shown, unless somebody has chosen one."""
+        wanted = LIGHT if light else DARK
+        if self._auto and wanted in self.names:
+            self._app.theme = wanted
+
     def next(self) -> None:
         if self.names:
             self.choose(following(self.names, self._app.theme))
 
     def choose(self, name: str) -> None:
         """Shows the theme and keeps the choice."""
+        self._auto = False
         self._app.theme = name
         self._notify(f"theme {name}", "information")
         try:

@@ -64,6 +64,13 @@ class ReleasesTold(Message):
 
 
 @dataclass(eq=False)
+class GroundTold(Message):
+    """The terminal tells that its background is light, or dark."""
+
+    light: bool
+
+
+@dataclass(eq=False)
 class NoticeRaised(Message):
     """A line for the notice strip: what happened, and what to do."""
 

@@ -24,6 +24,8 @@ MARKS = ("kept", "new", "struck", "stable", "tentative")
 transcript (stable, tentative)."""
 COLOURS = (*INKS, *BACKGROUNDS, *MARKS)
 
+DARK, LIGHT = "midnight", "daylight"
+"""Those for a terminal's background, where nobody has chosen."""
 MARK_DEFAULTS = dict.fromkeys(MARKS, "#808080")
 """Lets the style sheet resolve before the first theme is chosen."""
 

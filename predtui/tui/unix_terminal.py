@@ -1,7 +1,8 @@
 """Textual's driver of a Unix terminal, which learns in addition when the talk key is let go.
 
 A terminal is asked whether it speaks Kitty's keyboard protocol, and is told to report releases once it has answered:
-one without it is not waited for, and sees nothing else of this. Must not know what talking is.
+one without it is not waited for, and sees nothing else of this. It is asked for its background's colour, too. Must not
+know what talking is.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from textual._xterm_parser import XTermParser
 from textual.drivers.linux_driver import LinuxDriver
 from textual.keys import Keys
 
-from predtui.tui import kitty
+from predtui.tui import ground, kitty
 from predtui.tui.keys import RELEASE, TALK
-from predtui.tui.messages import ReleasesTold
+from predtui.tui.messages import GroundTold, ReleasesTold
 
 ANSWERS_WITHIN = 0.2
 """Seconds that a terminal, which has answered before, has to answer once more at the end."""
@@ -69,6 +70,8 @@ class TalkTerminal(LinuxDriver):
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, self._app.exit, None, 128 + signal.SIGTERM)
         if self.input_tty and self._key_thread is not None and not constants.DISABLE_KITTY_KEY:
             self.write(kitty.ASK)
+            if os.environ.get("TERM") != "linux":  # a console, which is dark
+                self.write(ground.ASK)
 
     def disable_input(self) -> None:
         """Keys that are let go from now on must not reach the shell: what the terminal has sent before it says that it
@@ -83,6 +86,7 @@ class TalkTerminal(LinuxDriver):
 
     def run_input_thread(self) -> None:
         parser = Parser(self._told, self._debug)
+        answers = ground.Answers(lambda light: self.process_message(GroundTold(light)))
         decode = getincrementaldecoder("utf-8")("replace").decode
         with selectors.SelectSelector() as selector:
             selector.register(self.fileno, selectors.EVENT_READ)
@@ -91,8 +95,10 @@ class TalkTerminal(LinuxDriver):
                     data = os.read(self.fileno, READ)
                     if not data:  # the terminal is gone
                         self.exit_event.wait(0.1)
-                    elif text := decode(data):
+                    elif text := answers.feed(decode(data)):
                         self._process(parser.feed(text))
+                elif text := answers.flush():
+                    self._process(parser.feed(text))
                 self._process(parser.tick())
 
     def _process(self, messages: Iterable[Any]) -> None:

@@ -24,7 +24,7 @@ from tests import foreign
 
 HOSTILE = "\x1b]0;owned\x07\x1b]8;;http://owned\x1b\\\x1b]52;c;b3duZWQ=\x07\x1b[2J\x1bPq\x1b\\\x9b2J\u202e\u2066\r\x08[/][link=a:b"
 SEEN = "owned"
-OWN = re.compile(r"\x1b\[[?>=<]?[\d;]*\$?[A-Za-z]|\x1b\]22;\w*(\x07|\x1b\\)")
+OWN = re.compile(r"\x1b\[[?>=<]?[\d;]*\$?[A-Za-z]|\x1b\]22;\w*(\x07|\x1b\\)|\x1b\]11;\?\x07")
 """What Textual writes: modes, colours, places, and the shape of the mouse pointer."""
 END_S = 60.0
 KEYS = ((SEEN, "\x14"), (SEEN, "\x1bOS"), (".gguf", "\x1bOS\x10"), ("Theme:", "\x11"))

@@ -19,7 +19,7 @@ from select import select
 
 import pytest
 
-from predtui.tui import kitty
+from predtui.tui import ground, kitty
 
 END_S = 60.0
 APP = """
@@ -42,7 +42,7 @@ app = PredtuiApp(Driver(machine()), Settings(), load_themes([themes_folder()]))
 app.run()
 tty.setcbreak(0, termios.TCSANOW)
 left = os.read(0, 100) if select.select([0], [], [], 0.3)[0] else b""
-print("LEFT", left, "STATUS", app.return_code)
+print("LEFT", left, "STATUS", app.return_code, "THEME", app.theme)
 """
 KEYS = re.compile(rb"\x1b\[(?:>(?P<push>\d+)u|(?P<pop><)\d*u|=(?P<set>\d+);(?P<mode>[123])u|(?P<ask>\?)u)")
 PRESS, RELEASE = b"\x1b[Q", b"\x1b[1;1:3Q"
@@ -108,7 +108,13 @@ def terminal(folder: Path, speaks: bool = True) -> Iterator[Terminal]:
     ours, theirs = pty.openpty()
     fcntl.ioctl(ours, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     root = str(Path(__file__).parents[2])
-    own = {"PREDTUI_CONFIG_DIR": str(folder), "PREDTUI_STATE_DIR": str(folder), "TERM": "xterm", "PYTHONPATH": root}
+    own = {
+        "COLORFGBG": "",
+        "PREDTUI_CONFIG_DIR": str(folder),
+        "PREDTUI_STATE_DIR": str(folder),
+        "TERM": "xterm",
+        "PYTHONPATH": root,
+    }
     streams = {"stdin": theirs, "stdout": theirs, "stderr": theirs}
     environment = {**os.environ, **own}
     child = subprocess.Popen([sys.executable, "-c", APP], **streams, env=environment, cwd=folder)
@@ -168,3 +174,22 @@ def test_a_terminal_without_it_is_asked_once_and_not_waited_for(tmp_path: Path) 
         there.until(there.shows("LEFT b'' STATUS 0"))
         assert there.came.count(kitty.ASK.encode()) == 1
         assert kitty.ADD.encode() not in there.came
+
+
+@pytest.mark.parametrize(("answer", "theme"), [("ffff/ffff/ffff", "daylight"), ("0000/0000/0000", "midnight")])
+@pytest.mark.parametrize("end", ["\x07", "\x1b\\"])
+@pytest.mark.parametrize("late", [False, True])
+def test_a_light_terminal_has_a_light_theme_and_its_answer_is_not_typed(
+    tmp_path: Path, answer: str, theme: str, end: str, late: bool
+) -> None:
+    with terminal(tmp_path, speaks=False) as there:
+        there.until(lambda: ground.ASK.encode() in there.came)
+        if late:
+            there.until(there.shows("press to talk"))
+        there.send(f"\x1b]11;rgb:{answer}{end}".encode())
+        there.until(lambda: b"press to talk" in there.came)
+        there.send(b"typed")
+        there.until(there.shows("typed"))
+        assert b"rgb:" not in there.came
+        there.send(b"\x11")
+        there.until(there.shows(f"LEFT b'' STATUS 0 THEME {theme}"))

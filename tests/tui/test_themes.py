@@ -10,7 +10,7 @@ from textual.color import Color
 
 from predtui.models.shipped import themes_folder
 from predtui.settings import UiSettings
-from predtui.tui.themes import BACKGROUNDS, COLOURS, INKS, MARKS, ThemeError, load_themes, read_theme
+from predtui.tui.themes import BACKGROUNDS, COLOURS, DARK, INKS, LIGHT, MARKS, ThemeError, load_themes, read_theme
 
 SHELF = load_themes([themes_folder()])
 GOOD = 'name = "mine"\ndark = true\n\n[colours]\n' + "".join(f'{key} = "#808080"\n' for key in COLOURS)
@@ -33,7 +33,8 @@ def test_eight_themes_and_more_ship_without_a_fault() -> None:
     assert len(SHELF.themes) >= 8
     assert SHELF.problems == ()
     assert {theme.dark for theme in SHELF.themes} == {True, False}
-    assert UiSettings().theme in SHELF.names
+    assert UiSettings().theme == "auto"
+    assert [theme.name for theme in SHELF.themes if theme.name == (DARK if theme.dark else LIGHT)] == [LIGHT, DARK]
 
 
 @pytest.mark.parametrize("theme", SHELF.themes, ids=SHELF.names)
