@@ -33,6 +33,7 @@ from predtui.state.events import (
     MeasureBaseline,
     Notice,
     ReplyFinished,
+    Resumed,
     SentenceAhead,
     Transcript,
     TurnStarted,
@@ -58,7 +59,7 @@ class SpeculationStage:
     """Input-time speculation as a stage. Stops between forwards when its work is stale, keeps every token, and emits
     nothing more of a revision that was pre-empted."""
 
-    accepts: tuple[type[Event], ...] = (TurnStarted, Transcript, Interrupt, Configure, MeasureBaseline)
+    accepts: tuple[type[Event], ...] = (TurnStarted, Resumed, Transcript, Interrupt, Configure, MeasureBaseline)
     tick: float | None = None
 
     def __init__(
@@ -100,6 +101,8 @@ class SpeculationStage:
         try:
             if isinstance(event, TurnStarted):
                 self._start(event)
+            elif isinstance(event, Resumed):  # evaluated while nobody waits for it
+                self._start(TurnStarted(history=event.history))
             elif isinstance(event, Transcript):
                 yield from self._transcript(event)
             elif isinstance(event, Interrupt):

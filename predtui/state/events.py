@@ -6,6 +6,7 @@ unstamped: the host stamps them with the generation of the event being handled. 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -30,6 +31,16 @@ class Message:
 
     role: Role
     content: str
+
+
+def history(exchanges: Iterable[Exchange]) -> tuple[Message, ...]:
+    """A conversation as a chat template takes it: answered exchanges only, and of them what was heard."""
+    return tuple(
+        message
+        for exchange in exchanges
+        if exchange.remembered
+        for message in (Message("user", exchange.user), Message("assistant", exchange.remembered))
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,11 +75,15 @@ class TurnStarted(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resumed(Event):
-    """The conversation goes on from these exchanges, kept as ``session``, as if they had just been; 0: it begins anew.
-    What a stage takes of it comes with the next turn's history."""
+    """The conversation goes on from these exchanges, kept as ``session``, as if they had just been; 0: a new one."""
 
     session: int = 0
     exchanges: tuple[Exchange, ...] = ()
+
+    @property
+    def history(self) -> tuple[Message, ...]:
+        """What the next turn starts from."""
+        return history(self.exchanges)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -155,13 +155,8 @@ class Turn:
 
     @property
     def history(self) -> tuple[ev.Message, ...]:
-        """The conversation as a chat template takes it: answered exchanges only, and of them what was heard."""
-        return tuple(
-            message
-            for exchange in self.conversation
-            if exchange.remembered
-            for message in (ev.Message("user", exchange.user), ev.Message("assistant", exchange.remembered))
-        )
+        """What the next turn starts from."""
+        return ev.history(self.conversation)
 
     @property
     def busy(self) -> bool:

@@ -42,6 +42,7 @@ from predtui.state.events import (
     Notice,
     ReplyCommitted,
     ReplyFinished,
+    Resumed,
     SentenceAhead,
     StageStatus,
     Transcript,
@@ -49,6 +50,7 @@ from predtui.state.events import (
     Verdict,
     Work,
 )
+from predtui.state.exchange import Exchange
 from predtui.state.stage import Listener, StageContext
 from predtui.text import first_sentence
 from tests.decoding.test_duo import Faulty
@@ -547,3 +549,21 @@ def test_a_spoken_turn_tells_how_likely_it_is_over_and_a_typed_one_does_not() ->
         finished = one(ReplyFinished, events)
         assert isinstance(finished, ReplyFinished)
         assert finished.text == plain_text(final.text)
+
+
+def test_a_conversation_that_goes_on_is_read_before_anybody_types() -> None:
+    """The next turn evaluates nothing of it, and is answered as if it had never been left."""
+    exchanges = (Exchange("is it", "No. It is not."), Exchange("why", "Since it is so.", True, "Since"))
+    resumed, plain = Rig(), Rig()
+    resumed.send(Resumed(turn=1, exchanges=exchanges))
+    counters = resumed.stage._parts.loaded.model.counters
+    read = counters.tokens
+    start = TurnStarted(turn=2, history=Resumed(exchanges=exchanges).history)
+    resumed.send(start)
+    assert counters.tokens - read <= 1
+    last = Transcript(stable="what is the sun", final=True)
+    replies = [
+        event.text for rig in (resumed, plain) for event in rig.send(start, last) if isinstance(event, ReplyFinished)
+    ]
+    assert len(replies) == 2
+    assert replies[0] == replies[1]
