@@ -108,6 +108,16 @@ ACTIONS = (
     ),
     Action("command_palette", "ctrl+p", "", "command palette: every action by name", "palette", priority=True),
     Action("explain", "question_mark", "", "in a pane: what its numbers mean", "explain", on_pane=True),
+    Action(
+        "copy", "y", "", "in a pane: copy its reply, question, guess or verdict, or what is selected", "copy",
+        run="yank:from_pane", on_pane=True,
+    ),
+    Action(
+        "copy_turn", "Y", "Copy turn", "the last question with its reply", run="yank:whole_turn", on_pane=True
+    ),
+    Action("copy_reply", "", "Copy reply", "the last one", run="yank:reply"),
+    Action("copy_question", "", "Copy question", "the last one", run="yank:question"),
+    Action("copy_verdict", "", "Copy verdict", "the last one", run="yank:verdict"),
     Action("silence", "escape", "Silence", "silence the reply; close a page; dismiss a notice", "silence", live=True),
     Action(
         "sessions", "f7", "Sessions", "earlier conversations: letters search; Enter goes on with one; Del deletes",

@@ -24,7 +24,7 @@ from predtui.settings import Settings
 from predtui.state.events import Event
 from predtui.state.kept.keeper import Keeper
 from predtui.state.turn import Turn
-from predtui.tui import job_control, palette
+from predtui.tui import clipboard, job_control, palette
 from predtui.tui.actions import action_named, bindings
 from predtui.tui.bursts import gathering
 from predtui.tui.choices import ModelChoice, ThemeChoice, VerifierChoice
@@ -71,6 +71,19 @@ class GuardedApp(App[None]):
     def show_notice(self, text: str, severity: str = "information") -> None:
         """A line in the notice strip; an empty one dismisses it."""
         raise NotImplementedError
+
+    def copy(self, text: str, what: str = "") -> None:
+        """To the clipboard of the terminal, and to the screen's own; says that, and how much it was."""
+        text = clipboard.clean(text)
+        to_terminal = partial(self.call_later, super().copy_to_clipboard)
+        self.run_worker(partial(clipboard.send, text, to_terminal), group="clipboard", thread=True)
+        self._clipboard = text
+        count = f"{len(text)} character{'s' * (len(text) != 1)}"
+        self.show_notice(f"copied: {what}, {count}" if what else f"copied: {count}")
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """Textual copies what is selected so."""
+        self.copy(text)
 
     def get_driver_class(self) -> type[TerminalDriver]:
         return gathering(telling_releases(super().get_driver_class()))

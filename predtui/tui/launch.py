@@ -21,6 +21,7 @@ from predtui.runtime.pipeline import Pipeline
 from predtui.runtime.replay_sound import ReplaySound
 from predtui.runtime.standin import StandIn
 from predtui.settings import Settings, user_folder
+from predtui.state.events import Notice
 from predtui.state.kept import kept_file
 from predtui.state.kept.keeper import Keeper
 from predtui.state.recorder import Recorder
@@ -67,6 +68,8 @@ def open_screen(
     offer = None if os.environ.get(EMBEDDED) else Offer(settings)
     keeper = Keeper(kept_file(), lambda: pipeline.state, pipeline.publish, settings.sessions.private)
     pipeline.subscribe(keeper)
+    if settings.sessions.private:
+        pipeline.publish(Notice(text="Private: nothing of what is said is kept.", severity="warning"))
     if resumed:
         pipeline.resume(*resumed)
     app = PredtuiApp(pipeline, settings, themes, model_options=with_model, offer=offer, keeper=keeper)

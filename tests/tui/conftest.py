@@ -27,6 +27,7 @@ def _own_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     hide(monkeypatch, *(model.module for model in REAL))
     monkeypatch.setenv("PREDTUI_CONFIG_DIR", str(tmp_path / "config"))
     alone(monkeypatch, tmp_path / ".home")
+    monkeypatch.chdir(tmp_path)  # where conversations are saved
 
 
 @pytest.fixture

@@ -25,6 +25,7 @@ from predtui.config import load_or_default, user_file
 from predtui.errors import PredtuiError
 from predtui.registry import VERIFIERS
 from predtui.state import events as ev
+from predtui.tui.app import PredtuiApp
 from predtui.tui.keys import RELEASE
 from predtui.tui.messages import NoticeRaised, ReleasesTold
 from predtui.tui.screens.main import MainScreen
@@ -737,7 +738,13 @@ class TestFaults:
         app.frames.draw()
         assert not app.frames.due
 
-    async def test_hundreds_of_random_keys_leave_it_up(self, make_app: MakeApp) -> None:
+    async def test_hundreds_of_random_keys_leave_it_up(
+        self, make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        async def stay(_: PredtuiApp) -> None:
+            """The palette may be open at that."""
+
+        monkeypatch.setattr(PredtuiApp, "action_quit", stay)
         chance = random.Random(7)
         names = "space enter escape tab shift+tab up down left right home end pageup pagedown backspace delete"
         keys = [*"abc xyz?.,1", *names.split(), *["f1", "f2", "f3", "f4", "f5", "ctrl+t", "ctrl+p", "ctrl+a", "ctrl+k"]]

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,6 +16,10 @@ from predtui.models.offer import Offer
 from predtui.models.shipped import themes_folder
 from predtui.settings import Settings
 from predtui.state import events as ev
+from predtui.state.exchange import Exchange
+from predtui.state.kept import kept_file, store
+from predtui.state.kept.keeper import Keeper
+from predtui.state.turn import Turn
 from predtui.tui.themes import load_themes
 from predtui.tui.widgets.prompt import PromptLine
 from tests.tui import shelves
@@ -199,3 +204,55 @@ def test_without_colours(
 ) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     assert frozen(snap_compare, make_app, size, "speculating")
+
+
+SPIDER = ("how many legs has a spider", "A spider has eight legs.")
+EARLIER = [
+    [("what is the capital of spain", "Madrid."), ("and who lives there", "Many people do.")],
+    [("how do i tell a moth from a butterfly, and which of the two is out at night", "A moth rests flat.")],
+    [SPIDER, *[("and an ant", "Six.")] * 12],
+]
+
+
+def keep(dialogues: list[list[tuple[str, str]]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A day apart each, in UTC."""
+    monkeypatch.setenv("PREDTUI_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setattr("predtui.tui.screens.sessions.day", lambda seconds: f"2026-11-{21 + seconds:02.0f} 09:30")
+    with store.Store(kept_file(), "before") as kept:
+        for day, dialogue in enumerate(dialogues):
+            monkeypatch.setattr(store, "time", SimpleNamespace(time=lambda day=day: float(day)))
+            number = 0
+            for place, sides in enumerate(dialogue):
+                number = kept.put(number, place, Exchange(*sides))
+
+
+@pytest.mark.parametrize("key", ["f7", "ctrl+r"])
+@pytest.mark.parametrize("size", [(40, 12), (80, 24), (120, 36)], ids=lambda size: f"{size[0]}x{size[1]}")
+def test_what_was_said_before(
+    snap_compare: Compare,
+    make_app: MakeApp,
+    size: tuple[int, int],
+    key: str,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    keep(EARLIER, monkeypatch, tmp_path)
+    keeper = Keeper(kept_file(), Turn, lambda event: None)
+    keeper.close()
+    keeper.session = 3
+    assert frozen(snap_compare, make_app, size, "answered", [key, *"a"], keeper=keeper)
+
+
+@pytest.mark.parametrize("theme", ["midnight", "daylight", "contrast"])
+def test_text_that_is_selected(snap_compare: Compare, make_app: MakeApp, theme: str) -> None:
+    async def select(pilot: Pilot[None]) -> None:
+        await pilot.pause()
+        await pilot.app.workers.wait_for_complete()
+        pilot.app.query_one(PromptLine).cursor_blink = False
+        await pilot.mouse_down(offset=(8, 2))
+        await pilot.hover(offset=(20, 4))
+        await pilot.mouse_up(offset=(20, 4))
+        await pilot.pause(0.1)
+
+    app = make_app(ScriptedDriver(SCENES["answered"]), theme=theme)
+    assert snap_compare(app, terminal_size=(80, 24), run_before=select)

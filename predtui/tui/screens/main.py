@@ -9,7 +9,6 @@ from typing import Any
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
-from textual.screen import Screen
 from textual.widgets import Static
 
 from predtui.clock import Clock
@@ -19,6 +18,7 @@ from predtui.state.turn import Turn
 from predtui.tui.gate import assemble
 from predtui.tui.panes import panes_in
 from predtui.tui.recall import Recall
+from predtui.tui.selecting import SelectingScreen
 from predtui.tui.widgets.bars import KeyBar, NoticeBar, TopBar
 from predtui.tui.widgets.pane import Drawn, Pane
 from predtui.tui.widgets.prompt import PromptLine
@@ -32,7 +32,7 @@ SMALLEST = (40, 12)
 """Columns and rows below which one line says so."""
 
 
-class MainScreen(Screen[None]):
+class MainScreen(SelectingScreen):
     """Panes in one column, two from 60 columns, three from 160; frames all round from 100 x 30.
 
     Where room is short, what is needed most stays: the input line, then CONVERSATION, CANDIDATE, TRANSCRIPT, VERIFIER,

@@ -25,6 +25,8 @@ from predtui.tui.saving import day, save_in
 from predtui.tui.screens.question import QuestionScreen
 
 ANEW = "begin a new conversation"
+NARROW = 60
+"""Columns below which a row has day and number alone before its title."""
 KEYS = "Enter goes on · Ctrl+S saves · Del deletes · Esc closes"
 Chosen = tuple[int, tuple[Exchange, ...]]
 """The number of a session, and its exchanges; 0 and none: a new one."""
@@ -85,7 +87,7 @@ class SessionsScreen(ModalScreen[Chosen | None]):
         listed = self.query_one(OptionList)
         before = self._highlighted()
         self._found = list(message.sessions)
-        rows = [Option(assemble(("  ＋ ", "bold"), ANEW)), *(Option(self._row(one)) for one in self._found)]
+        rows = [Option(assemble(("+ ", "bold"), ANEW)), *(Option(self._row(one)) for one in self._found)]
         listed.clear_options()
         listed.add_options(rows)
         at = [index for index, one in enumerate(self._found, 1) if before and one.number == before.number]
@@ -93,9 +95,11 @@ class SessionsScreen(ModalScreen[Chosen | None]):
         self._tell("" if self._found else "nobody has said that" if self._wanted else "no conversation is kept yet")
 
     def _row(self, session: Session) -> Content:
-        mark = "●" if session.number == self._present else " "
-        title = " ".join(session.title.split())
-        return assemble(f"{mark} {day(session.last)}  {session.turns:>4} turn{'s' * (session.turns != 1):<1}  ", title)
+        """Its first prompt; before it, when it was used last, and how many turns it has."""
+        mark, when = "●" if session.number == self._present else " ", day(session.last)
+        turns = f"{session.turns:>4} turn{'s' if session.turns != 1 else ' '}  "
+        about = f"{when[5:10]}{session.turns:>5}  " if self.app.size.width < NARROW else f"{when}  {turns}"
+        return assemble(f"{mark} {about}", " ".join(session.title.split()))
 
     def _highlighted(self) -> Session | None:
         at = self.query_one(OptionList).highlighted

@@ -12,6 +12,7 @@ from predtui.tui import figures
 from predtui.tui.ahead import Ahead, best
 from predtui.tui.gate import assemble
 from predtui.tui.widgets.pane import Pane
+from predtui.tui.wrapping import wrapped
 from predtui.words import begins_word, last_word
 
 
@@ -81,7 +82,7 @@ class CandidatePane(Pane[Guess]):
         room = height - len(foot) - (height >= 6 or values.drafts is None) if foot else height
         head = _thought(values, width, room) if values.thought.tokens else []
         parts = _parts(values)
-        lines = [*head, *(assemble(*parts).wrap(width) if parts else [])]
+        lines = [*head, *(wrapped(assemble(*parts), width) if parts else [])]
         if len(lines) > room:
             lines = [*lines[: room - 1], assemble(("…", ".dim"))]
         lines += _future(values, width, height - len(foot) - len(lines))

@@ -10,6 +10,7 @@ from predtui.state.exchange import Exchange
 from predtui.state.turn import Turn
 from predtui.tui.gate import assemble
 from predtui.tui.widgets.pane import TailPane
+from predtui.tui.wrapping import wrapped
 
 INDENT = 5
 
@@ -62,6 +63,5 @@ class ConversationPane(TailPane[Dialogue]):
 
 def _side(who: str, style: str, words: Content, mark: str, width: int) -> list[Content]:
     """What one side said, with a hanging indent."""
-    first, *others = words.wrap(max(8, width - INDENT))
-    head = assemble((who, style), (f"{mark} ", ".accent"), first)
-    return [head, *(assemble(" " * INDENT) + line for line in others)]
+    first, *others = wrapped(words, max(8 + INDENT, width), INDENT)
+    return [assemble((who, style), (f"{mark} ", ".accent"), first), *others]

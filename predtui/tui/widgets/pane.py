@@ -13,13 +13,16 @@ from typing import ClassVar, Generic, TypeVar
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.geometry import Region
+from textual.selection import Selection
 from textual.strip import Strip
+from textual.style import Style
 from textual.visual import Visual
 from textual.widget import Widget
 
 from predtui.state.turn import Turn
 from predtui.tui.actions import bindings
 from predtui.tui.gate import assemble
+from predtui.tui.wrapping import extracted
 
 Values = TypeVar("Values", bound=Hashable)
 
@@ -69,11 +72,36 @@ class Drawn(Widget, Generic[Values]):
         self.changed(self.values)
 
     def render_line(self, y: int) -> Strip:
+        """With its place in the document, by which the mouse selects."""
         self._dirty_regions.clear()
         if self._lines_size != self.content_size:
             self._drawn()
-        line = self._lines[y] if y < len(self._lines) else assemble()
-        return Visual.to_strips(self, line, self._lines_size[0], 1, self.visual_style)[0]
+        line = self._lines[y] if y < len(self._lines) and self._lines[y] else assemble(" ")
+        place, selection = self.place_of(y), self.text_selection
+        if selection and (span := selection.get_span(place)):
+            line = line.stylize(self._selected, span[0], None if span[1] == -1 else span[1])
+        strip = Visual.to_strips(self, line, self._lines_size[0], 1, self.visual_style, apply_selection=False)[0]
+        return strip.apply_offsets(0, place)
+
+    def document(self) -> list[Content]:
+        """All lines, those that are out of view too."""
+        return self._lines
+
+    def place_of(self, y: int) -> int:
+        """Which line of the document stands on row ``y``."""
+        return y
+
+    def get_selection(self, selection: Selection) -> tuple[str, str]:
+        return extracted(self.document(), selection), "\n"
+
+    @property
+    def select_container(self) -> Widget:
+        """Three clicks select what two do: nothing of another pane."""
+        return self
+
+    @property
+    def _selected(self) -> Style:
+        return Style.from_styles(self.screen.get_component_styles("screen--selection"))
 
     def _drawn(self) -> list[Content]:
         width, height = self._lines_size = self.content_size
@@ -124,6 +152,8 @@ class TailPane(Pane[Values]):
 
     back: int = 0
     """Lines scrolled back from the newest."""
+    _first = 0
+    """The line on the first row."""
     _drawn_before = (0, 0)
     """Width, and number of lines at it."""
 
@@ -135,7 +165,14 @@ class TailPane(Pane[Values]):
         lines = self.lines(values, width)
         self.hold(len(lines), width, height)
         end = len(lines) - self.back
-        return lines[max(0, end - height) : end]
+        self._first = max(0, end - height)
+        return lines[self._first : end]
+
+    def document(self) -> list[Content]:
+        return self.lines(self.values, self._lines_size[0])
+
+    def place_of(self, y: int) -> int:
+        return self._first + y
 
     def hold(self, count: int, width: int, height: int) -> None:
         """Keeps in view what is, now that there are ``count`` lines, and within them."""

@@ -10,6 +10,7 @@ from predtui import words
 from predtui.state.turn import Turn
 from predtui.tui.gate import assemble
 from predtui.tui.widgets.pane import Pane
+from predtui.tui.wrapping import wrapped
 from predtui.words import glued, joined
 
 _LEVELS = "▁▂▃▄▅▆▇█"
@@ -79,7 +80,7 @@ class TranscriptPane(Pane[Words]):
             parts += [_between(values.tentative, values.following), (_end_of(values.following, room), ".stable")]
         if values.final:
             parts += [" ", ("⏎", ".good")]
-        lines = assemble(*parts).wrap(width)
+        lines = wrapped(assemble(*parts), width)
         legend = assemble(("stable", ".stable"), "   ", ("·tentative·", ".tentative"))
         if height >= 4 and len(lines) < height - 1:
             lines += [assemble()] * (height - 1 - len(lines)) + [legend]

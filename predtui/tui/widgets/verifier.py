@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from textual.content import Content
@@ -61,6 +62,9 @@ class VerifierPane(TailPane[Verified]):
         .-narrow.-towering VerifierPane { display: block; height: 6; }
     """
 
+    _above: Sequence[Content] = ()
+    """The rows that do not scroll."""
+
     def read(self, turn: Turn) -> Verified:
         return Verified(turn.verdicts, turn.requests)
 
@@ -79,7 +83,14 @@ class VerifierPane(TailPane[Verified]):
         rows, room = self.lines(values, width), height - len(above)
         self.hold(len(rows), width, room)
         shown = rows[self.back : self.back + room] or [assemble((" none yet", ".dim"))]
+        self._above = above
         return [*above, *shown]
+
+    def document(self) -> list[Content]:
+        return [*self._above, *super().document()]
+
+    def place_of(self, y: int) -> int:
+        return y if y < len(self._above) else y + self.back
 
     def action_back(self, count: int) -> None:
         super().action_back(-count)
