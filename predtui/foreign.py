@@ -43,6 +43,11 @@ def without_controls(text: str) -> str:
     return text.translate(_TYPED)
 
 
+def lines_without_controls(text: str) -> str:
+    """The same as the lines that it is."""
+    return "\n".join(map(without_controls, text.split("\n")))
+
+
 class Gated:
     """A text stream that takes lines, tabs, colours and harmless text, and is otherwise the stream it stands for."""
 

@@ -74,5 +74,18 @@ def joined(parts: Iterable[str]) -> str:
     return "".join(pieces)
 
 
+def tidy(text: str) -> str:
+    """``text`` with one space between words; its line ends, and what its lines begin with, stay within it."""
+    if "\n" not in text:
+        return " ".join(text.split())
+    lines = ((line, " ".join(line.split())) for line in text.split("\n"))
+    return "\n".join(line[: len(line) - len(line.lstrip())] + words if words else "" for line, words in lines).strip()
+
+
+def gap(space: str) -> str:
+    """The ``space`` between two words as ``tidy`` leaves it."""
+    return "\n" * space.count("\n") + space[space.rfind("\n") + 1 :] if "\n" in space else " " if space else ""
+
+
 def _within(character: str, ranges: tuple[tuple[str, str], ...]) -> bool:
     return character > "\u0e00" and any(first <= character <= last for first, last in ranges)

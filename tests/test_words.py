@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from predtui import words
-from predtui.words import begins_word, count, glued, joined, last_word, unspaced
+from predtui.words import begins_word, count, glued, joined, last_word, tidy, unspaced
 
 TEXTS = st.text(st.sampled_from("ab é3'-?. \u2003法国カーกาก้ำ，។မြन्े"), max_size=20)
 
@@ -72,3 +72,16 @@ def test_scripts_without_spaces() -> None:
     assert all(map(unspaced, "法カきกກမខཀ々𠀀"))
     assert not any(map(unspaced, ["", *"a1é한नم，。 "]))
     assert words.last_word("") == 0
+
+
+@given(TEXTS, st.lists(TEXTS, max_size=3))
+def test_lines_stay_and_spaces_within_them_are_one(text: str, more: list[str]) -> None:
+    assert tidy(text) == " ".join(text.split())
+    lines = "\n".join((text, *more))
+    assert tidy(lines).split() == lines.split()
+    assert tidy(tidy(lines)) == tidy(lines)
+    assert tidy(lines) == tidy(lines).strip()
+
+
+def test_what_code_begins_its_lines_with_stays() -> None:
+    assert tidy("\n def  f(x):\n    return  x \n\n \nwhy? ") == "def f(x):\n    return x\n\n\nwhy?"

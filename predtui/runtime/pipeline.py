@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from predtui.clock import Clock, RealClock
-from predtui.foreign import without_controls
+from predtui.foreign import lines_without_controls
 from predtui.runtime.barge_in import BargeIn
 from predtui.runtime.baseline import IDLE_S, BaselineSchedule
 from predtui.runtime.bus import Bus, Listener
@@ -107,7 +107,7 @@ class Pipeline:
     def type_line(self, typed: Typed) -> None:
         """The input line as it stands after a key, at ``typed.time``, or now. The first text opens a turn, silencing a
         reply that is being heard; behind a reply that is still awaited, the line waits."""
-        typed = replace(typed, text=without_controls(typed.text), time=typed.time or self._clock.now())
+        typed = replace(typed, text=lines_without_controls(typed.text), time=typed.time or self._clock.now())
         self._bus.dispatcher.post(partial(self._gate.type, typed))
 
     def talk(self, on: bool) -> None:

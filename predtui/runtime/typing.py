@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from unicodedata import category
 
 from predtui.state.events import Transcript
-from predtui.words import begins_word, glued, last_word
+from predtui.words import begins_word, gap, glued, last_word, tidy
 
 _WORD_EXTRAS = "'’-_"
 _INTERVALS = 9
@@ -60,16 +60,16 @@ def read(typed: Typed) -> Transcript:
     being edited in its middle. All other words are whole, and all are once the line is final.
     """
     cursor = len(typed.text) if typed.cursor is None else typed.cursor
-    before, after = typed.text[:cursor], typed.text[cursor:]
+    before = typed.text[:cursor]
     if typed.final or not _in_word(before[-1:]):
-        return Transcript(stable=_joined(typed.text), unfinished=False, final=typed.final, time=typed.time)
+        return Transcript(stable=tidy(typed.text), unfinished=False, final=typed.final, time=typed.time)
     begin, end = last_word(before), cursor + _rest(typed.text, cursor)
-    word = typed.text[begin:end]
-    stable, following = _joined(before[:begin]), _joined(after[end - cursor :])
+    head, word, rest = typed.text[:begin], typed.text[begin:end], typed.text[end:]
+    stable, following = tidy(head), tidy(rest)
     return Transcript(
-        stable=stable + _space(stable, word, typed.text[begin - 1 : begin]),
+        stable=stable + _space(stable, word, head[len(head.rstrip()) :]),
         tentative=word,
-        following=_space(word, following, typed.text[end : end + 1]) + following,
+        following=_space(word, following, rest[: len(rest) - len(rest.lstrip())]) + following,
         time=typed.time,
     )
 
@@ -81,8 +81,8 @@ def _rest(text: str, cursor: int) -> int:
 
 
 def _space(left: str, right: str, between: str) -> str:
-    """The space that stands ``between`` two parts of a line, where joining them would leave it out."""
-    return " " if between.isspace() and left and right and glued(left, right) else ""
+    """The space that stands ``between`` two parts of a text, where joining them would leave it out."""
+    return gap(between) if left and right and ("\n" in between or glued(left, right)) else ""
 
 
 def paused(transcript: Transcript) -> Transcript | None:
@@ -106,7 +106,3 @@ def _said(transcript: Transcript) -> tuple[str, str, str, bool]:
 
 def _in_word(character: str) -> bool:
     return character != "" and (character.isalnum() or character in _WORD_EXTRAS or category(character)[0] == "M")
-
-
-def _joined(text: str) -> str:
-    return " ".join(text.split())

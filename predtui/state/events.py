@@ -12,7 +12,7 @@ from typing import Literal
 
 from predtui.state.exchange import Exchange
 from predtui.state.sound import Sound
-from predtui.words import joined, last_word
+from predtui.words import joined, last_word, tidy
 
 Role = Literal["system", "user", "assistant"]
 Outcome = Literal["accept", "partial", "reject"]
@@ -236,7 +236,7 @@ class Transcript(Event):
         """The words a reply may be speculated on: all when final or paused, else those before an unfinished one."""
         if self.settling:
             return self.stable.rstrip()
-        text = " ".join(self.text.split())
+        text = tidy(self.text)
         growing = self.unfinished and not self.paused and not self.final
         return text[: last_word(text)].rstrip() if growing else text
 

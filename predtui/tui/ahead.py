@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from predtui.state.events import Continuation, SpeechReady, Transcript
 from predtui.state.turn import Turn
-from predtui.words import last_word, unspaced
+from predtui.words import gap, last_word, tidy, unspaced
 
 BEST = 3
 """Ways that are shown: about as many as are kept."""
@@ -27,8 +27,8 @@ class Ahead(NamedTuple):
 
 def said(text: str) -> str:
     """A text as prompts have it, with the space that it may end with."""
-    words = " ".join(text.split())
-    return f"{words} " if words and text[-1].isspace() else words
+    words = tidy(text)
+    return words + gap(text[len(text.rstrip()) :]) if words else ""
 
 
 def rest(text: str, prompts: Sequence[str], now: str = "") -> str:

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from predtui.runtime.typing import Rhythm, Typed, paused, read, same
 from predtui.state.events import Transcript
+from predtui.words import tidy
 
-LINES = st.text(st.sampled_from("ab é3 '-?., \u2003法国ก้，ै"), max_size=20)
+LINES = st.text(st.sampled_from("ab\n é3 '-?., \u2003法国ก้，ै"), max_size=20)
 
 
 @st.composite
@@ -57,7 +58,7 @@ def test_a_word_is_whole_when_the_cursor_has_left_it(text: str, cursor: int | No
 @given(edited())
 def test_the_words_of_a_line_are_kept_in_order_wherever_the_cursor_stands(typed: Typed) -> None:
     heard = read(typed)
-    assert heard.text == " ".join(typed.text.split())
+    assert heard.text == tidy(typed.text)
     assert heard.final == typed.final
     assert heard.text.startswith(heard.prompt)
     assert len(heard.tentative.split()) <= 1
@@ -65,7 +66,9 @@ def test_the_words_of_a_line_are_kept_in_order_wherever_the_cursor_stands(typed:
 
 @given(edited())
 def test_a_final_line_asks_for_all_its_words(typed: Typed) -> None:
-    assert read(replace(typed, final=True)).prompt == " ".join(typed.text.split())
+    prompt = read(replace(typed, final=True)).prompt
+    assert prompt == tidy(typed.text)
+    assert prompt.split() == typed.text.split()
 
 
 @given(edited())

@@ -15,6 +15,7 @@ from predtui.lab.bench.fuzz_typing import Keyboard, Line, Stroke
 from predtui.tui.app import PredtuiApp
 from predtui.tui.bursts import Gathering, gathering
 from predtui.tui.widgets.pane import Pane
+from predtui.words import tidy
 from tests.tui.conftest import MakeApp
 from tests.tui.test_app import until
 
@@ -45,7 +46,7 @@ def press(send: Send, keyboard: Keyboard, chance: random.Random) -> str:
         name = "space" if stroke.key == " " else stroke.key
         send(Key(name, stroke.key if len(stroke.key) == 1 else None))
     typed = keyboard.press(stroke)
-    return " ".join(typed.text.split()) if typed and typed.final else ""
+    return tidy(typed.text) if typed and typed.final else ""
 
 
 def terminal(app: App[None]) -> Send:
@@ -74,7 +75,7 @@ async def test_the_prompts_that_come_out_are_those_that_went_in(make_app: MakeAp
         keyboard.press(Stroke("x", 0.0))
         last = keyboard.press(Stroke("enter", 0.0))
         assert last is not None
-        ended.append(" ".join(last.text.split()))
+        ended.append(tidy(last.text))
         marks = [heard.prompt for heard in line.heard if heard.final]
 
         def arrived() -> bool:

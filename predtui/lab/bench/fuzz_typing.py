@@ -31,6 +31,7 @@ from predtui.state.events import Event, Transcript
 from predtui.tui.app import PredtuiApp
 from predtui.tui.themes import load_themes
 from predtui.tui.widgets.prompt import PromptLine
+from predtui.words import tidy
 
 START_S = 1000.0
 PAUSE_S = 0.06
@@ -165,7 +166,7 @@ def headless(strokes: Sequence[Stroke]) -> tuple[list[Transcript], list[str]]:
         if typed is not None:
             line.pipeline.type_line(replace(typed, time=line.clock.now()))
             line.pipeline.pump()
-            ended += [" ".join(typed.text.split())] * typed.final
+            ended += [tidy(typed.text)] * typed.final
     line.wait(1.0)
     return line.heard, ended
 

@@ -21,7 +21,7 @@ from predtui.predgen.reply_text import ReplyText
 from predtui.predgen.window import Window
 from predtui.state.events import Continuation, Event, Message, SentenceAhead, Transcript
 from predtui.text import first_clause, first_sentence
-from predtui.words import unspaced
+from predtui.words import gap, unspaced
 
 GUESSES = ("model", "user", "both")
 """Who says what comes next: the model, at a forward or more each; what is known of the user's words, at none; or these
@@ -102,13 +102,15 @@ class LookAhead:
 
     def _goes_on(self, known: _Input, begun: str, spelled: bool, answered: set[str]) -> Steps:
         """Replies to likely words, where there is a space before a word."""
-        said = known.text.removesuffix(begun).rstrip()
+        before = known.text.removesuffix(begun)
+        said = before.rstrip()
+        space = gap(before[len(said) :]) or " "
         for word in self._users(known.history, said, begun):
-            yield from self._guess(known, f"{said} {word}".lstrip(), spelled, answered)
+            yield from self._guess(known, f"{said}{space}{word}".lstrip(), spelled, answered)
         if said and self._guesses != "user" and len(answered) < self._count:
             for word in (yield from self._completer.words(known.history, said, begun)):
                 if len(answered) < self._count:
-                    yield from self._guess(known, f"{said} {word}", spelled, answered)
+                    yield from self._guess(known, f"{said}{space}{word}", spelled, answered)
 
     def _users(self, history: Sequence[Message], said: str, begun: str) -> list[str]:
         """The words that may be meant by what is known of the user's, where that is asked; the likeliest first."""

@@ -17,7 +17,7 @@ from textual.reactive import Reactive
 from textual.widgets import TextArea
 
 from predtui.clock import Clock
-from predtui.foreign import without_controls
+from predtui.foreign import lines_without_controls
 from predtui.runtime.typing import Typed
 from predtui.state.events import Continuation
 from predtui.state.turn import Turn
@@ -240,4 +240,4 @@ class PromptLine(TextArea, inherit_bindings=False):
 
 def _lines(text: str) -> str:
     """Text from elsewhere, as lines that command no terminal."""
-    return "\n".join(map(without_controls, text.splitlines()))
+    return lines_without_controls("\n".join(text.splitlines()))
