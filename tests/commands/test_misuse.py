@@ -151,10 +151,11 @@ def test_a_group_without_a_command_shows_its_help(group: Path_, run: Any) -> Non
 @pytest.mark.parametrize("columns", [40, 80, 200])
 @pytest.mark.parametrize("path", [(), *COMMANDS], ids=" ".join)
 def test_help_has_every_name_whole_on_any_terminal(path: Path_, columns: int, run: Any) -> None:
-    status, out, err = run(*path, "--help", columns=columns)
+    command = COMMANDS[path] if path else ROOT
+    brief = any(parameter.name == "help_all" for parameter in command.params)
+    status, out, err = run(*path, "--help-all" if brief else "--help", columns=columns)
     assert (status, err) == (0, "")
     words = set(re.split(r"[\s,;/]+", out))
-    command = COMMANDS[path] if path else ROOT
     for parameter in command.params:
         if parameter.param_type_name == "option":
             assert {*parameter.opts, *parameter.secondary_opts} <= words

@@ -24,7 +24,7 @@ def calibrate(
         Path | None, typer.Option(help="Draw the recogniser's splits here, as SVG.", callback=writable)
     ] = None,
 ) -> None:
-    """Measure the time of a forward and of a first sound on this machine, and write the profile "this-machine". Of the
+    """Measure this machine, and write the profile "this-machine". The time of a forward and of a first sound; of the
     recogniser: find the split of CPU threads with the lowest latency."""
     if what == "asr":
         from predtui.lab.bench.asr_calibrate import main as split
