@@ -26,6 +26,15 @@ regenerates: it tells the tokens that it chooses itself, which are compared; tex
 
 
 @dataclass(frozen=True, slots=True)
+class WordMark:
+    """A word of a sentence begins to be said: ``at`` is the index of its first character, ``seconds`` the time since
+    the sentence began."""
+
+    at: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
     """One side of a dialogue turn, as chat templates take it."""
 
@@ -515,6 +524,9 @@ class SpeechChunk(Event):
     pcm: Sound = b""
     rate: int = 22050
     last: bool = False
+    words: tuple[WordMark, ...] = ()
+    """Of the sentence, that begin by the end of this sound and were not told of before; none from an engine that does
+    not tell."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from predtui.state import events as ev
+from predtui.state.spoken import said_by, with_marks
 from predtui.state.turn import Foreseen, Phase, Span, Turn
 from predtui.words import begun_by, joined
 
@@ -99,6 +100,8 @@ def heard_by(turn: Turn, time: float) -> str | None:
     if index >= len(turn.sentences):
         return None
     sentence = turn.sentences[index]
+    if marks := turn.words.get(index):
+        return joined((*turn.sentences[:index], sentence[: said_by(sentence, marks, within)[1]]))
     lasts = last.of if last.of and index == last.index else len(sentence) / LETTERS_A_SECOND
     return joined((*turn.sentences[:index], begun_by(sentence, within / lasts)))
 
@@ -144,6 +147,9 @@ def _stage_status(turn: Turn, event: ev.StageStatus) -> Turn:
 
 
 def _speech_chunk(turn: Turn, event: ev.SpeechChunk) -> Turn:
+    if event.words:
+        marks = with_marks(turn.words.get(event.index, ()), event.words)
+        turn = replace(turn, words={**turn.words, event.index: marks})
     if turn.marks.chunk is not None:
         return turn
     return replace(turn, marks=replace(turn.marks, chunk=event.time), mute=not event.pcm)

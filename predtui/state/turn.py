@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from predtui.state import events as ev
 from predtui.state.exchange import Exchange
+from predtui.state.spoken import said_by, said_within
 from predtui.words import joined
 
 Phase = Literal["idle", "typing", "listening", "recognising", "replying", "done"]
@@ -97,6 +98,8 @@ class Turn:
     """Of a reply that was silenced, the beginning that was heard, up to the word that was being said; None for all."""
     refused: ev.Refused | None = None
     """Why there will be no reply: the input was not heard to its end."""
+    words: Mapping[int, tuple[ev.WordMark, ...]] = field(default_factory=dict)
+    """When the words of the reply's sentences are said, by the number of the sentence; of some engines' alone."""
     spoken: int = -1
     """Index of the sentence being played or played last; -1 before any."""
     playback: Literal["idle", "started", "playing", "finished", "stopped"] = "idle"
@@ -177,6 +180,14 @@ class Turn:
     @property
     def audible(self) -> bool:
         return self.playback in ("started", "playing")
+
+    @property
+    def saying(self) -> tuple[int, int]:
+        """Begin and end, in the reply, of the word that is being said; (0, 0) where that is not known."""
+        index = self.sounding.index
+        marks = self.words.get(index, ()) if self.audible and index < len(self.sentences) else ()
+        begin, end = said_by(self.sentences[index], marks, self.sounding.within) if marks else (0, 0)
+        return said_within(self.reply_text, self.sentences, index, (begin, end)) if end else (0, 0)
 
     @property
     def input_ended(self) -> float | None:

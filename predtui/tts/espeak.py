@@ -7,17 +7,21 @@ holds the library's lock and fills a queue; sentences take milliseconds, so wait
 from __future__ import annotations
 
 import ctypes
+import itertools
 import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from predtui.errors import PredtuiError, described
 from predtui.foreign import without_controls
 from predtui.settings import TtsSettings
+from predtui.state.events import WordMark
 from predtui.tts.base import BufferedSpeech, Remainder, SpeechState
+from predtui.tts.marks import MarkedSound
 
 _SYNCHRONOUS = 2  # AUDIO_OUTPUT_SYNCHRONOUS: samples come through the callback
 _CHARS_UTF8 = 1
@@ -28,7 +32,25 @@ _IPA = 2  # espeak_TextToPhonemes: International Phonetic Alphabet
 _CHUNK_MS = 60
 _SILENCE = 64  # amplitude under which leading samples are not worth waiting for
 
-_Callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_short), ctypes.c_int, ctypes.c_void_p)
+_WORD = 1  # espeakEVENT_WORD; 0, LIST_TERMINATED, ends the list
+
+
+class _Event(ctypes.Structure):
+    """espeak_EVENT: ``text_position`` counts characters from 1, ``sample`` from the beginning of the sound."""
+
+    _fields_ = (
+        ("type", ctypes.c_int),
+        ("unique_identifier", ctypes.c_uint),
+        ("text_position", ctypes.c_int),
+        ("length", ctypes.c_int),
+        ("audio_position", ctypes.c_int),
+        ("sample", ctypes.c_int),
+        ("user_data", ctypes.c_void_p),
+        ("id", ctypes.c_char * 8),
+    )
+
+
+_Callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_short), ctypes.c_int, ctypes.POINTER(_Event))
 _lock = threading.Lock()
 _library: ctypes.CDLL | None = None
 _library_rate = 0
@@ -130,24 +152,24 @@ class EspeakSynthesizer:
     def _chunks(self, text: str) -> Iterator[bytes]:
         if not text.strip():
             return
-        chunks: queue.SimpleQueue[bytes | PredtuiError | None] = queue.SimpleQueue()
+        chunks: queue.SimpleQueue[MarkedSound | PredtuiError | None] = queue.SimpleQueue()
         abandoned = threading.Event()
         threading.Thread(target=self._run, args=(text, chunks, abandoned), name="espeak", daemon=True).start()
-        started = False
+        skipped, started = 0, False
         try:
             while (chunk := chunks.get()) is not None:
                 if isinstance(chunk, PredtuiError):
                     raise chunk
-                if not started:
-                    chunk = _without_leading_silence(chunk)
-                started = started or bool(chunk)
-                if chunk:
-                    yield chunk
+                pcm = chunk if started else _without_leading_silence(chunk)
+                skipped += (len(chunk) - len(pcm)) // 2
+                started = started or bool(pcm)
+                if pcm:
+                    yield MarkedSound(pcm, self._earlier(chunk.words, skipped))
         finally:
             abandoned.set()
 
     def _run(
-        self, text: str, chunks: queue.SimpleQueue[bytes | PredtuiError | None], abandoned: threading.Event
+        self, text: str, chunks: queue.SimpleQueue[MarkedSound | PredtuiError | None], abandoned: threading.Event
     ) -> None:
         """Whatever happens, ``chunks`` ends: somebody waits for it."""
         try:
@@ -159,15 +181,22 @@ class EspeakSynthesizer:
         finally:
             chunks.put(None)
 
-    def _speak(self, text: str, put: Callable[[bytes], None], abandoned: Callable[[], bool]) -> None:
+    def _earlier(self, words: tuple[WordMark, ...], samples: int) -> tuple[WordMark, ...]:
+        """By so many samples."""
+        return tuple(WordMark(word.at, max(0.0, word.seconds - samples / self.rate)) for word in words)
+
+    def _speak(self, text: str, put: Callable[[MarkedSound], None], abandoned: Callable[[], bool]) -> None:
         """Raises PredtuiError where the library fails, and what receiving its samples raised."""
         failures: list[Exception] = []
+        words: list[WordMark] = []
 
-        def receive(samples: object, count: int, _events: object) -> int:
+        def receive(samples: Any, count: int, events: Any) -> int:
             """What it raises would be lost in the library."""
             try:
+                words.extend(self._words(events))
                 if samples and count > 0:
-                    put(ctypes.string_at(samples, count * 2))  # type: ignore[arg-type]
+                    put(MarkedSound(ctypes.string_at(samples, count * 2), tuple(words)))
+                    words.clear()
                 return int(abandoned())
             except Exception as error:
                 failures.append(error)
@@ -186,6 +215,15 @@ class EspeakSynthesizer:
             raise failures[0]
         if code != 0:
             raise PredtuiError(f"eSpeak NG failed with code {code} on {text[:40]!r}.")
+
+    def _words(self, events: Any) -> Iterator[WordMark]:
+        """Those that begin, out of a list of events that may be none."""
+        for index in itertools.count() if events else ():
+            event = events[index]
+            if event.type == _WORD:
+                yield WordMark(max(0, event.text_position - 1), max(0, event.sample) / self.rate)
+            elif not event.type:
+                return
 
     def close(self) -> None:
         """The library stays: it is one per process."""

@@ -32,6 +32,7 @@ from predtui.state.events import (
 from predtui.state.stage import StageContext
 from predtui.tts.base import NeuralSynthesizer, Synthesizer
 from predtui.tts.cache import SpeechCache, Utterance
+from predtui.tts.marks import Alignment, MarkedSound
 from predtui.tts.pronunciations import user_file
 from predtui.tts.script import Script
 
@@ -140,16 +141,16 @@ class TtsStage:
             self._before, self._released = None, 0
         utterance = self._kept.take(event.text) or self._begun(event.text)
         try:
-            yield from self._spoken(utterance, event.index)
+            yield from self._spoken(utterance, event)
         except PredtuiError as error:
             yield from self._spoken_by_spare(event, error)
         if not self._context.stale():
             yield SpeechChunk(index=event.index, rate=self._engine.rate, last=True)
             yield self._synthesis(0)
 
-    def _spoken(self, utterance: Utterance, index: int) -> Iterator[Event]:
+    def _spoken(self, utterance: Utterance, event: ReplyCommitted) -> Iterator[Event]:
         """Raises PredtuiError where the engine fails on the way."""
-        ready, told = len(utterance.chunks), False
+        ready, told, alignment = len(utterance.chunks), False, Alignment(utterance.text, event.text)
         for chunk in self._all_chunks(utterance):
             if self._context.stale():
                 return
@@ -157,7 +158,9 @@ class TtsStage:
                 if not told:
                     yield self._synthesis(ready)
                 self._released, told = self._released + 1, True
-                yield SpeechChunk(index=index, pcm=chunk, rate=utterance.engine.rate)
+                marks = chunk.words if isinstance(chunk, MarkedSound) else ()
+                words = tuple(map(alignment.written, marks))
+                yield SpeechChunk(index=event.index, pcm=bytes(chunk), rate=utterance.engine.rate, words=words)
         utterance.park()
         self._before = utterance
 
@@ -167,7 +170,7 @@ class TtsStage:
             if self._make_spare is None:
                 raise error
             yield Notice(text=f"tts: {error} eSpeak NG says this sentence.", severity="warning")
-            yield from self._spoken(self._by_spare(self._make_spare, event.text), event.index)
+            yield from self._spoken(self._by_spare(self._make_spare, event.text), event)
         except PredtuiError as last:
             yield Notice(text=f"tts: {last} The sentence stays unspoken.", severity="warning")
 

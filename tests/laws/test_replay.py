@@ -49,6 +49,8 @@ def numbers(name: str, hint: Any) -> Any:
         return st.floats(least, most) if hint is float else st.none() | st.floats(least, most)
     if isinstance(hint, type) and is_dataclass(hint) and hint is not Clip:
         return built(hint)
+    if name == "words":
+        return st.lists(built(ev.WordMark), max_size=2).map(tuple)
     return FIELDS["stages"] if name == "stages" else ...
 
 

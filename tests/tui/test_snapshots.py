@@ -103,6 +103,18 @@ def test_a_turn_that_may_be_over_behind_a_reply_that_was_silenced(
     assert frozen(snap_compare, make_app, size, "silenced")
 
 
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)], ids=lambda size: f"{size[0]}x{size[1]}")
+def test_the_word_that_is_being_said(
+    snap_compare: Compare, make_app: MakeApp, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
+) -> None:
+    at = {"turn": 2, "revision": 7}
+    marks = tuple(ev.WordMark(place, 0.3 * number) for number, place in enumerate([0, 4, 12, 15, 22, 25]))
+    sound = ev.SpeechChunk(**at, time=12.919, index=0, pcm=b"\0\0", words=marks)
+    said = ev.Playback(**at, time=14.0, state="playing", index=0, seconds=1.0, within=1.0, of=1.7)
+    monkeypatch.setitem(SCENES, "said", [*SCENES["answered"], sound, said])
+    assert frozen(snap_compare, make_app, size, "said")
+
+
 @pytest.mark.parametrize("more", ["thinking", "thought"])
 @pytest.mark.parametrize("size", [(80, 24), (120, 36)], ids=lambda size: f"{size[0]}x{size[1]}")
 def test_a_model_that_thinks(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 from textual.content import Content
@@ -13,14 +14,18 @@ from predtui.tui.widgets.pane import TailPane
 from predtui.tui.wrapping import wrapped
 
 INDENT = 5
+KEPT = 4096
+"""Exchanges whose lines are kept as they were drawn."""
 
 
 class Dialogue(NamedTuple):
-    """All exchanges, oldest first, whether the last reply is being spoken, and the lines still to be answered."""
+    """All exchanges, oldest first, whether the last reply is being spoken, the lines still to be answered, and where in
+    that reply the word is that is being said."""
 
     exchanges: tuple[Exchange, ...]
     playing: bool
     waiting: tuple[str, ...]
+    saying: tuple[int, int] = (0, 0)
 
 
 class ConversationPane(TailPane[Dialogue]):
@@ -29,7 +34,7 @@ class ConversationPane(TailPane[Dialogue]):
     TOPIC = "conversation"
     MEANINGS = (
         ("you / bot", "your prompt, and the reply as committed: verified against the final prompt"),
-        ("♪", "this reply is being spoken"),
+        ("♪", "this reply is being spoken; the word that is being said is underlined, where the voice tells"),
         ("■ silenced", "the reply was stopped there: what stands before was heard, and stays in the conversation"),
         ("· queued", "a line typed ahead: answered once the reply before it has been heard; Esc silences that reply"),
         ("turns", "prompts so far"),
@@ -38,7 +43,7 @@ class ConversationPane(TailPane[Dialogue]):
     ROOM = "ConversationPane { height: 1fr; }"
 
     def read(self, turn: Turn) -> Dialogue:
-        return Dialogue(turn.conversation, turn.audible, turn.waiting)
+        return Dialogue(turn.conversation, turn.audible, turn.waiting, turn.saying)
 
     def heading(self, values: Dialogue) -> tuple[str, ...]:
         turns = len(values.exchanges)
@@ -48,17 +53,29 @@ class ConversationPane(TailPane[Dialogue]):
         if not (values.exchanges or values.waiting):
             return assemble(("type a question below, or press F2 and speak", ".dim")).wrap(width)
         drawn: list[Content] = []
-        for exchange in values.exchanges:
-            drawn += _side("you", ".accent", assemble(exchange.user), " ", width)
-            if exchange.assistant:
-                unheard = exchange.unheard
-                heard = exchange.assistant.removesuffix(unheard)
-                words = assemble(heard, (" ■ silenced" if exchange.interrupted else "", ".dim"), (unheard, ".dim"))
-                spoken = values.playing and exchange is values.exchanges[-1]
-                drawn += _side("bot", ".good", words, "♪" if spoken else " ", width)
+        *before, last = values.exchanges or [None]
+        for exchange in before:
+            drawn += _exchange(exchange, width)
+        if last:
+            drawn += _exchange(last, width, values.playing, values.saying)
         for line in values.waiting:
             drawn += _side("you", ".accent", assemble((line, ".dim"), (" · queued", ".dim")), " ", width)
         return drawn
+
+
+@lru_cache(maxsize=KEPT)
+def _exchange(
+    exchange: Exchange, width: int, playing: bool = False, saying: tuple[int, int] = (0, 0)
+) -> tuple[Content, ...]:
+    """Both sides; ``playing``: the reply is being heard, and in it the word between the two places of ``saying``."""
+    drawn = _side("you", ".accent", assemble(exchange.user), " ", width)
+    if not exchange.assistant:
+        return tuple(drawn)
+    unheard = exchange.unheard
+    heard = exchange.assistant.removesuffix(unheard)
+    words = assemble(heard, (" ■ silenced" if exchange.interrupted else "", ".dim"), (unheard, ".dim"))
+    words = words.stylize(".saying", *saying) if playing and saying[1] else words
+    return (*drawn, *_side("bot", ".good", words, "♪" if playing else " ", width))
 
 
 def _side(who: str, style: str, words: Content, mark: str, width: int) -> list[Content]:

@@ -32,8 +32,8 @@ class Drawn(Widget, Generic[Values]):
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "kept", "new", "rejected", "stable", "tentative", "dim", "strong", "good", "fair", "bad",
-        "accent", "key", "row-asr", "row-encode", "row-write", "row-llm", "row-target", "row-draft", "row-tts",
-        "row-audio",
+        "accent", "key", "saying", "row-asr", "row-encode", "row-write", "row-llm", "row-target", "row-draft",
+        "row-tts", "row-audio",
     }  # fmt: skip
 
     def __init__(self, turn: Turn, *, name: str | None = None) -> None:
