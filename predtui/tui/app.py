@@ -158,6 +158,8 @@ class PredtuiApp(GuardedApp):
         self.pages = Pages(self)
         self.frames = Frames(self, lambda: self._main.show(self.turn))
         self._clock = clock or RealClock()
+        self._late = 0.0
+        """Seconds between the newest key and the moment it was looked at: a screen may have been busy."""
         self._posted_turn: Turn | None = None
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
@@ -232,6 +234,8 @@ class PredtuiApp(GuardedApp):
         on its way, so that a burst arrives whole and in order."""
         if isinstance(event, (Key, Paste)) and not event.is_forwarded and isinstance(self.screen, MainScreen):
             self.screen.direct(event)
+        if isinstance(event, Key):
+            self._late = max(0.0, RealClock().now() - event.time)
         await super().on_event(event)
 
     async def on_keys_typed(self, message: KeysTyped) -> None:
@@ -265,11 +269,11 @@ class PredtuiApp(GuardedApp):
         if self.read_only:
             self.show_notice(READ_ONLY)
         elif not self.pages.open or button.talking:  # not begun under an open page, but ended
-            button.press()
+            button.press(self._late)
 
     def action_talk_end(self) -> None:
         """The talk key was let go."""
-        self._main.query_one(TalkButton).release()
+        self._main.query_one(TalkButton).release(self._late)
 
     def on_releases_told(self, message: ReleasesTold) -> None:
         """A terminal may be faster than the screen."""

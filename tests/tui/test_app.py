@@ -245,6 +245,21 @@ class TestTalking:
             await pilot.press("f2", RELEASE)
         assert requests(driver) == [("talk", on) for on in (True, False, True, False)]
 
+    async def test_a_screen_that_was_busy_takes_no_hold_for_a_tap(self, make_app: MakeApp) -> None:
+        """Both ends of it are looked at at once, long after."""
+        driver = ScriptedDriver()
+        app = make_app(driver)
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            app.post_message(ReleasesTold())
+            await pilot.pause()
+            for name, ago in (("f2", 1.6), (RELEASE, 0.8)):
+                key = Key(name, None)
+                key.time -= ago
+                app.post_message(key)
+            await pilot.pause()
+        assert requests(driver) == [("talk", True), ("talk", False)]
+
     async def test_what_is_held_while_its_window_is_left_is_let_go(
         self, make_app: MakeApp, clock: VirtualClock
     ) -> None:

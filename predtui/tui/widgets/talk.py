@@ -44,13 +44,13 @@ class TalkButton(Widget):
     def render(self) -> Content:
         return assemble("● TALKING" if self.talking else "● TALK")
 
-    def press(self) -> None:
-        """The talk key arrived."""
-        self._turn_to(self._key.press(self._clock.now()))
+    def press(self, ago: float = 0.0) -> None:
+        """The talk key arrived, so many seconds ago."""
+        self._turn_to(self._key.press(self._clock.now() - ago))
 
-    def release(self) -> None:
+    def release(self, ago: float = 0.0) -> None:
         """The talk key was let go, in a terminal that tells."""
-        self._turn_to(self._key.release(self._clock.now()))
+        self._turn_to(self._key.release(self._clock.now() - ago))
 
     def lose(self) -> None:
         """The terminal's window is left, and with it a key that is held."""
