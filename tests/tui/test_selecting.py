@@ -7,12 +7,14 @@ import base64
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.cells import cell_len
 from textual.geometry import Offset
 from textual.pilot import Pilot
 from textual.selection import SELECT_ALL, Selection
 
 from predtui.state import events as ev
 from predtui.state.exchange import Exchange
+from predtui.state.turn import Turn
 from predtui.tui import clipboard
 from predtui.tui.app import PredtuiApp
 from predtui.tui.gate import assemble
@@ -205,3 +207,13 @@ async def test_guesses_under_way_can_be_selected_too(make_app: MakeApp) -> None:
         app.screen.query_one("CandidatePane").text_select_all()
         await settled(pilot)
         assert "France is Paris. It lies on the Seine." in selected(app)
+
+
+@given(st.text("ab日é\u0301 ", max_size=20), st.integers(0, 50))
+def test_each_cell_belongs_to_the_character_that_is_drawn_on_it(text: str, x: int) -> None:
+    pane = ConversationPane(Turn())
+    pane._lines = [assemble(text)]
+    shown = pane._lines[0].plain
+    at, _ = pane.offset_at(x, 0)
+    assert cell_len(shown[:at]) <= x
+    assert at == len(shown) or x < cell_len(shown[: at + 1])

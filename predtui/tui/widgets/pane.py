@@ -10,9 +10,10 @@ from collections.abc import Hashable
 from itertools import zip_longest
 from typing import ClassVar, Generic, TypeVar
 
+from rich.cells import cell_len
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.geometry import Region
+from textual.geometry import Offset, Region
 from textual.selection import Selection
 from textual.strip import Strip
 from textual.style import Style
@@ -72,16 +73,25 @@ class Drawn(Widget, Generic[Values]):
         self.changed(self.values)
 
     def render_line(self, y: int) -> Strip:
-        """With its place in the document, by which the mouse selects."""
         self._dirty_regions.clear()
         if self._lines_size != self.content_size:
             self._drawn()
-        line = self._lines[y] if y < len(self._lines) and self._lines[y] else assemble(" ")
-        place, selection = self.place_of(y), self.text_selection
-        if selection and (span := selection.get_span(place)):
+        line, selection = self._line(y), self.text_selection
+        if selection and (span := selection.get_span(self.place_of(y))):
             line = line.stylize(self._selected, span[0], None if span[1] == -1 else span[1])
-        strip = Visual.to_strips(self, line, self._lines_size[0], 1, self.visual_style, apply_selection=False)[0]
-        return strip.apply_offsets(0, place)
+        return Visual.to_strips(self, line, self._lines_size[0], 1, self.visual_style, apply_selection=False)[0]
+
+    def _line(self, y: int) -> Content:
+        return self._lines[y] if y < len(self._lines) else assemble()
+
+    def offset_at(self, x: int, y: int) -> Offset:
+        """The character of the document on this cell of the content, by which the mouse selects."""
+        text, cells = self._line(y).plain, 0
+        for at, character in enumerate(text):
+            cells += cell_len(character)
+            if cells > x:
+                return Offset(at, self.place_of(y))
+        return Offset(len(text), self.place_of(y))
 
     def document(self) -> list[Content]:
         """All lines, those that are out of view too."""
