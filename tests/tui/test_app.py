@@ -754,12 +754,13 @@ class TestFaults:
         assert not app.frames.due
 
     async def test_hundreds_of_random_keys_leave_it_up(
-        self, make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
+        self, make_app: MakeApp, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
         async def stay(_: PredtuiApp) -> None:
             """The palette may be open at that."""
 
         monkeypatch.setattr(PredtuiApp, "action_quit", stay)
+        monkeypatch.chdir(tmp_path)  # or may save the conversation
         chance = random.Random(7)
         names = "space enter escape tab shift+tab up down left right home end pageup pagedown backspace delete"
         keys = [*"abc xyz?.,1", *names.split(), *["f1", "f2", "f3", "f4", "f5", "ctrl+t", "ctrl+p", "ctrl+a", "ctrl+k"]]
