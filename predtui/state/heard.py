@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from predtui.state import events as ev
 from predtui.state.sound import Sound
@@ -66,8 +66,3 @@ class Heard:
             self._stretches.append(stretch)
         stretch.add(pcm)
         return stretch
-
-
-def without_sound(event: ev.Event) -> ev.Event:
-    """The same, but a chunk of sound has only its first sample left: whether there was any is all that is seen."""
-    return replace(event, pcm=bytes(event.pcm[:2])) if isinstance(event, ev.SpeechChunk) else event

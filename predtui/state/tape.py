@@ -99,8 +99,12 @@ class Tape:
         """How many events had come by then."""
         return bisect_right(self._moments, moment)
 
+    def places(self, mark: Mark) -> tuple[int, ...]:
+        """Behind all turns' beginnings, or all verdicts."""
+        return tuple(self._marks[mark])
+
     def marks(self, mark: Mark) -> tuple[float, ...]:
-        """The moments of all turns, or verdicts."""
+        """Their moments."""
         return tuple(map(self.moment, self._marks[mark]))
 
     def next(self, mark: Mark, place: int, by: int) -> int:

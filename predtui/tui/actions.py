@@ -123,6 +123,10 @@ ACTIONS = (
         "sessions", "f7", "Sessions", "earlier conversations: letters search; Enter goes on with one; Del deletes",
         "sessions", run="sessions:show", live=True,
     ),
+    Action(
+        "look_back", "f8", "Look back", "look back at this session's last turns; again, Esc or typing: back to now",
+        "back", run="scrubbing:look_back", live=True,
+    ),
     Action("begin", "", "New conversation", "begin anew; this one stays kept", run="sessions:begin", live=True),
     Action("search", "ctrl+r", "Earlier prompts", "search what you asked before", run="sessions:search", live=True),
     Action(
@@ -147,6 +151,11 @@ def action_named(name: str) -> Action:
 def bindings(on_pane: bool) -> list[Binding]:
     """Those of the app, or those of each pane."""
     return [binding for action in ACTIONS if action.on_pane == on_pane for binding in action.bindings]
+
+
+def keys_in_time() -> frozenset[str]:
+    """Those that go to and fro in time, where one can."""
+    return frozenset(key.key for action in ACTIONS if action.in_time for key in action.bindings)
 
 
 def spelled(key: str, short: bool = False) -> str:

@@ -47,7 +47,7 @@ from predtui.tui.pages import Pages
 from predtui.tui.panes import style_sheet
 from predtui.tui.recall import Recall
 from predtui.tui.screens.main import MainScreen
-from predtui.tui.scrubbing import Scrubbing, active
+from predtui.tui.scrubbing import Scrubbing, active, leave, words_typed
 from predtui.tui.terminal import telling_releases
 from predtui.tui.themes import MARK_DEFAULTS, ThemeRegistry
 from predtui.tui.widgets.pane import Pane
@@ -156,7 +156,7 @@ class PredtuiApp(GuardedApp):
         self.model = ModelChoice(settings.llm.model, model_options, self.requests, self.show_notice)
         self.themes = ThemeChoice(self, themes, self.raise_notice)
         self.pages = Pages(self)
-        self.frames = Frames(self, lambda: self._main.show(self.turn))
+        self.frames = Frames(self, lambda: self._main.show(self.turn, self.scrub.past))
         self._clock = clock or RealClock()
         self._late = 0.0
         """Seconds between the newest key and the moment it was looked at: a screen may have been busy."""
@@ -209,6 +209,9 @@ class PredtuiApp(GuardedApp):
         self.model.follow(self.turn.stages)
         self.frames.request()
 
+    def on_time_moved(self) -> None:
+        self.frames.request()
+
     @property
     def _main(self) -> MainScreen:
         """The screen behind all others; none is left while the app closes, when timers may still fire."""
@@ -240,6 +243,7 @@ class PredtuiApp(GuardedApp):
 
     async def on_keys_typed(self, message: KeysTyped) -> None:
         """The input line takes all characters that are left in one edit, anything else one after the other."""
+        words_typed(self, message.keys)
         if isinstance(self.screen, MainScreen):
             self.screen.direct(*message.keys)
         for at, key in enumerate(message.keys):
@@ -259,9 +263,11 @@ class PredtuiApp(GuardedApp):
         getattr(import_module(f"predtui.tui.{module}"), function)(self)
 
     def on_line_typed(self, message: LineTyped) -> None:
+        leave(self)
         self.requests.ask(lambda driver: driver.type_line(message.typed))
 
     def on_talk_held(self, message: TalkHeld) -> None:
+        leave(self)
         self.requests.ask(lambda driver: driver.talk(message.on))
 
     def action_talk(self) -> None:
@@ -291,6 +297,8 @@ class PredtuiApp(GuardedApp):
             button.lose()
 
     def action_silence(self) -> None:
+        if leave(self):
+            return
         self.show_notice("")
         self._main.query_one(RealBar).dismiss()
         if not self.read_only:

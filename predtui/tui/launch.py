@@ -24,6 +24,7 @@ from predtui.settings import Settings, user_folder
 from predtui.state.events import Notice
 from predtui.state.kept import kept_file
 from predtui.state.kept.keeper import Keeper
+from predtui.state.memory import Memory
 from predtui.state.recorder import Recorder
 from predtui.state.replay import Replay
 from predtui.tui.app import PredtuiApp
@@ -72,7 +73,10 @@ def open_screen(
         pipeline.publish(Notice(text="Private: nothing of what is said is kept.", severity="warning"))
     if resumed:
         pipeline.resume(*resumed)
-    app = PredtuiApp(pipeline, settings, themes, model_options=with_model, offer=offer, keeper=keeper)
+    memory = Memory()
+    pipeline.subscribe(memory)
+    scrub = Scrubbing(memory=memory)
+    app = PredtuiApp(pipeline, settings, themes, model_options=with_model, offer=offer, keeper=keeper, scrub=scrub)
     StandIn(pipeline).watch()
     try:
         app.run()

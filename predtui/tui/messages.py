@@ -38,6 +38,13 @@ class DriverStarted(Message):
     """The driver's ``start`` has returned: it takes requests."""
 
 
+class TimeMoved(Message):
+    """What is shown is of another time than before."""
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, TimeMoved)
+
+
 @dataclass(eq=False)
 class KeysTyped(Message):
     """Characters that waited together, in order: keys that came faster than the app takes them."""

@@ -5,22 +5,36 @@ Must not know how a time is shown, nor how the Turn of a time is found.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, cast
 
+from textual.events import Key
+
+from predtui.state.events import Event
 from predtui.state.player import Player
+from predtui.state.turn import Turn
+from predtui.tui.actions import keys_in_time
+from predtui.tui.messages import TimeMoved
 from predtui.tui.screens.main import MainScreen
 
 if TYPE_CHECKING:
     from predtui.runtime.replay_sound import ReplaySound
+    from predtui.state.memory import Memory
     from predtui.tui.app import PredtuiApp
 
 
 class Scrubbing:
-    """What is played, where something is, and its sound."""
+    """What is played, where something is, and its sound; and, in a session that goes on, what it remembers."""
 
-    def __init__(self, player: Player | None = None, sound: ReplaySound | None = None) -> None:
-        self.player, self.sound = player, sound
+    def __init__(
+        self, player: Player | None = None, sound: ReplaySound | None = None, memory: Memory | None = None
+    ) -> None:
+        self.player, self.sound, self.memory = player, sound, memory
+
+    @property
+    def past(self) -> Turn | None:
+        """What is seen of a session that goes on; None: what is now."""
+        return self.player.state if self.memory and self.player else None
 
     def lacking(self) -> str:
         """Why nothing is heard; empty where something is."""
@@ -37,6 +51,37 @@ class Scrubbing:
 def active(app: PredtuiApp) -> bool:
     """Whether the keys of this file act: over a page, they belong to the page."""
     return app.scrub.player is not None and isinstance(app.screen, MainScreen)
+
+
+def look_back(app: PredtuiApp) -> None:
+    """Shows what was, from now back, as far as it is remembered, and again what is. Nothing that goes on is held up."""
+    if leave(app) or app.scrub.memory is None or app.pages.open:
+        return
+    app.scrub.player = player = Player(app.scrub.memory.tape())
+
+    def tell(event: Event) -> None:
+        app.post_message(TimeMoved())
+
+    player.subscribe(tell)
+    player.start()
+    _show(app, player)
+
+
+def leave(app: PredtuiApp) -> bool:
+    """Back to now; whether one was elsewhere."""
+    player = app.scrub.player
+    if app.scrub.memory is None or player is None:
+        return False
+    app.scrub.player = None
+    player.stop()
+    _show(app, None)
+    return True
+
+
+def words_typed(app: PredtuiApp, keys: Iterable[Key]) -> None:
+    """Words are meant for now."""
+    if any(key.key not in keys_in_time() for key in keys):
+        leave(app)
 
 
 def pause(app: PredtuiApp) -> None:
@@ -81,6 +126,12 @@ def home(app: PredtuiApp) -> None:
 
 def end(app: PredtuiApp) -> None:
     _player(app).end()
+
+
+def _show(app: PredtuiApp, player: Player | None) -> None:
+    """What was, where ``player`` is in it; None: what is."""
+    cast(MainScreen, app.screen_stack[0]).follow_time(player, live=True)
+    app.frames.request()
 
 
 def _player(app: PredtuiApp) -> Player:

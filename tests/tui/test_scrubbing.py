@@ -6,21 +6,24 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from textual.events import Key, Paste
 from textual.pilot import Pilot
 
 from predtui.clock import VirtualClock
 from predtui.state import events as ev
+from predtui.state.memory import Memory
 from predtui.state.replay import Replay
 from predtui.tui.app import PredtuiApp
+from predtui.tui.messages import KeysTyped
 from predtui.tui.scrubbing import Scrubbing
-from predtui.tui.widgets.bars import KeyBar, NoticeBar
+from predtui.tui.widgets.bars import KeyBar, NoticeBar, TopBar
 from predtui.tui.widgets.conversation import ConversationPane
 from predtui.tui.widgets.scrubber import ScrubBar, clock
 from predtui.tui.widgets.verifier import VerifierPane
 from tests.state.test_player import EVENTS
 from tests.state.test_session import record
 from tests.tui.conftest import MakeApp
-from tests.tui.scenes import answered, first_exchange, machine
+from tests.tui.scenes import ScriptedDriver, answered, first_exchange, machine
 from tests.tui.test_app import plain
 from tests.tui.test_snapshots import LOADED, Compare
 
@@ -133,6 +136,125 @@ def test_paused(snap_compare: Compare, opened: Opened, size: tuple[int, int]) ->
     async def settle(pilot: Pilot[None]) -> None:
         await begun(pilot)
         await pilot.press("space", "end", "left", "left", "left")
+        await pilot.pause(0.3)
+
+    assert snap_compare(app, terminal_size=size, run_before=settle)
+
+
+# --- looking back in a session that goes on ---------------------------------------------------------------------------
+
+SESSION = [*machine(), LOADED, *first_exchange(), *answered()]
+
+
+@pytest.fixture
+def live(make_app: MakeApp) -> tuple[PredtuiApp, ScriptedDriver]:
+    driver, memory = ScriptedDriver(), Memory()
+    driver.subscribe(memory)
+    return make_app(driver, scrub=Scrubbing(memory=memory)), driver
+
+
+def conversation(app: PredtuiApp) -> str:
+    return plain(app, ConversationPane)
+
+
+async def looked(pilot: Pilot[None], *keys: str) -> None:
+    await pilot.press(*keys)
+    await pilot.pause(0.2)
+
+
+async def test_one_looks_back_and_comes_back_to_now(live: tuple[PredtuiApp, ScriptedDriver]) -> None:
+    app, driver = live
+    async with app.run_test(size=(100, 30)) as pilot:
+        await begun(pilot)
+        driver.emit(*SESSION)
+        await looked(pilot, "f8", "less_than_sign")
+        assert app.query_one(ScrubBar).display
+        assert "LOOKING BACK" in plain(app, TopBar)
+        assert "Esc now" in plain(app, KeyBar)
+        assert "spider" in conversation(app)
+        assert "france" not in conversation(app)
+        await looked(pilot, "less_than_sign", "less_than_sign")
+        assert "spider" not in conversation(app)
+        await looked(pilot, "escape")
+        assert "Paris" in conversation(app)
+        assert not app.query_one(ScrubBar).display
+        assert "LOOKING BACK" not in plain(app, TopBar)
+        assert ("silence",) not in driver.asked
+        await looked(pilot, "f8", "f8", "escape")
+        assert ("silence",) in driver.asked, "a second Esc means what it always does"
+
+
+async def test_what_goes_on_goes_on_and_is_there_afterwards(live: tuple[PredtuiApp, ScriptedDriver]) -> None:
+    app, driver = live
+    async with app.run_test(size=(100, 30)) as pilot:
+        await begun(pilot)
+        driver.emit(*SESSION)
+        await looked(pilot, "f8", "less_than_sign")
+        driver.emit(
+            ev.TurnStarted(turn=3, time=30.0, source="voice"),
+            ev.Transcript(turn=3, revision=1, time=31.0, stable="and of spain", unfinished=False, final=True),
+            ev.ReplyCommitted(turn=3, revision=1, time=31.1, text="Madrid."),
+            ev.Playback(turn=3, revision=1, time=31.2, state="started"),
+            ev.Notice(text="something has happened", severity="warning"),
+        )
+        await looked(pilot)
+        assert "Madrid" not in conversation(app)
+        assert "something has happened" in plain(app, NoticeBar), "what happens now is told now"
+        assert "♪" in plain(app, TopBar)
+        await looked(pilot, "escape")
+        assert "Madrid" in conversation(app)
+        await looked(pilot, "f8", "less_than_sign")
+        assert "Madrid" not in conversation(app)
+
+
+@pytest.mark.parametrize("how", ["keys", "burst", "paste"])
+async def test_typing_is_for_now_and_not_lost(live: tuple[PredtuiApp, ScriptedDriver], how: str) -> None:
+    app, driver = live
+    async with app.run_test(size=(100, 30)) as pilot:
+        await begun(pilot)
+        driver.emit(*SESSION)
+        await looked(pilot, *"so", "f8", "left", "space", "full_stop")
+        assert app.scrub.past
+        if how == "keys":
+            await looked(pilot, *"me. w")
+        elif how == "burst":
+            app.post_message(KeysTyped([Key("space" if key == " " else key, key) for key in " me. w"]))
+            await looked(pilot)
+        else:
+            app.post_message(Paste(" me. w"))
+            await looked(pilot)
+        assert driver.lines[-1].text == ("some. w" if how == "keys" else "so me. w")
+        assert app.scrub.past is None
+        assert "Paris" in conversation(app)
+
+
+async def test_talking_is_for_now(live: tuple[PredtuiApp, ScriptedDriver]) -> None:
+    app, driver = live
+    async with app.run_test(size=(100, 30)) as pilot:
+        await begun(pilot)
+        driver.emit(*SESSION)
+        await looked(pilot, "f8", "f2")
+        assert ("talk", True) in driver.asked
+        assert app.scrub.past is None
+
+
+async def test_a_replay_has_no_now_to_look_back_from(opened: Opened) -> None:
+    app, replay = opened([*EVENTS])
+    async with app.run_test(size=(80, 24)) as pilot:
+        await begun(pilot)
+        await looked(pilot, "end", "f8", "escape")
+        assert app.scrub.player is replay
+        assert at(replay) == (2, 24.0)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)], ids=lambda size: f"{size[0]}x{size[1]}")
+def test_looking_back(snap_compare: Compare, live: tuple[PredtuiApp, ScriptedDriver], size: tuple[int, int]) -> None:
+    app, driver = live
+
+    async def settle(pilot: Pilot[None]) -> None:
+        await begun(pilot)
+        driver.emit(*SESSION)
+        await looked(pilot, *"and of s", "f8", "left", "left", "left")
         await pilot.pause(0.3)
 
     assert snap_compare(app, terminal_size=size, run_before=settle)

@@ -15,6 +15,7 @@ from predtui.clock import Clock
 from predtui.models.offer import Offer
 from predtui.state.player import Player
 from predtui.state.turn import Turn
+from predtui.tui.actions import keys_in_time
 from predtui.tui.gate import assemble
 from predtui.tui.panes import panes_in
 from predtui.tui.recall import Recall
@@ -88,12 +89,12 @@ class MainScreen(SelectingScreen):
             yield TalkButton(self._clock, disabled=self._read_only)
         yield KeyBar(turn, read_only=self._read_only)
 
-    def show(self, turn: Turn) -> None:
+    def show(self, turn: Turn, past: Turn | None = None) -> None:
         """Draws what differs from the last turn shown, and puts words that were heard in part where a person can finish
-        them; before the panes stand, keeps the turn for them."""
+        them; before the panes stand, keeps the turn for them. In the panes, ``past`` takes its place, where one is."""
         former, self._turn = self._turn, turn
         for drawn in self._drawn:
-            drawn.show(turn)
+            drawn.show(past if past and isinstance(drawn, Pane) else turn)
         self.query_one(PromptLine).foresee(turn)
         if turn.refused and turn.refused is not former.refused and not self._read_only:
             self.query_one(PromptLine).offer(turn.refused.heard)
@@ -105,6 +106,8 @@ class MainScreen(SelectingScreen):
         tape is now, and ``sound`` says why nothing is heard. In a recording there is nothing to type."""
         self.query_one(ScrubBar).follow(player, sound, live)
         self.query_one(KeyBar).follow_time(player is not None)
+        self.query_one(TopBar).look_back(player is not None and live)
+        self.query_one(PromptLine).passes = keys_in_time() if player else frozenset()
         self.set_class(player is not None and not live, "-replay")
 
     def show_notice(self, text: str, severity: str) -> None:

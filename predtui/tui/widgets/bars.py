@@ -16,7 +16,7 @@ from textual.widget import Widget
 from predtui.state.events import Notice, StageStatus
 from predtui.state.turn import Turn
 from predtui.tui import chart, figures
-from predtui.tui.actions import ACTIONS
+from predtui.tui.actions import ACTIONS, Action
 from predtui.tui.gate import assemble
 from predtui.tui.push_to_talk import Way
 from predtui.tui.widgets.pane import Drawn, Pane
@@ -31,6 +31,8 @@ TALK: dict[Way, tuple[str, str]] = {
 PLAYING = {"full": "playing", "soft": "softly", "held": "held"}
 """How loud a reply is."""
 SLIM, WIDE = 60, 110
+BACK = ("help", "silence")
+"""Beside those that go to and fro, what one looks for while one looks back."""
 
 
 class Heads(NamedTuple):
@@ -53,6 +55,7 @@ class TopBar(Drawn[Heads]):
         """``model``: what was asked for, shown until one answers. Later, the last that did stands in for none."""
         self._named = Path(model.removesuffix("#")).name  # the only model of a server has no name yet
         self.read_only = read_only
+        self._back = False
         super().__init__(turn, name="top")
 
     def read(self, turn: Turn) -> Heads:
@@ -68,6 +71,11 @@ class TopBar(Drawn[Heads]):
 
     def changed(self, values: Heads) -> None:
         self._named = values.model or self._named
+
+    def look_back(self, on: bool) -> None:
+        """Whether the panes show what was."""
+        self._back = on
+        self.refresh_lines()
 
     def draw(self, values: Heads, width: int, height: int) -> list[Content]:
         name = figures.shorten(values.model or self._named, 28)
@@ -88,6 +96,10 @@ class TopBar(Drawn[Heads]):
     def _activity(self, values: Heads) -> list[Content]:
         if self.read_only:
             return [assemble((" ▶ REPLAY · read only ", "bold $background on $accent"))]
+        back = [assemble((" ◀ LOOKING BACK ", "bold $background on $accent"))] if self._back else []
+        return [*back, *self._now(values)]
+
+    def _now(self, values: Heads) -> list[Content]:
         if values.recording is not None:
             return [assemble((f" ● REC {values.recording:.1f} s ", "bold $background on $error"))]
         return [assemble((f"♪ {PLAYING[values.playing]}", ".accent"))] if values.playing else []
@@ -236,18 +248,23 @@ class KeyBar(Drawn[Keys]):
 
     def draw(self, values: Keys, width: int, height: int) -> list[Content]:
         says = {"talk": TALK[values.talk][width >= WIDE]} if width >= SLIM - 2 else {}
+        says |= {"silence": "now"} if values.in_time else {}
         parts = [
             assemble((action.spelled(short=True), ".key"), f" {says.get(action.name, action.word)}").stylize(
                 Style.from_meta({"action": action.action})
             )
-            for action in ACTIONS
-            if action.word
-            and not (values.read_only and action.live)
-            and (values.on_pane or not action.on_pane)
-            and values.in_time >= action.in_time
+            for action in sorted(ACTIONS, key=lambda action: values.in_time and action.name != "silence")
+            if action.word and _acts(action, values)
         ]
         return [figures.row(parts, width, gap=2 if width < WIDE else 3)]
 
     async def on_click(self, event: events.Click) -> None:
         if action := event.style.meta.get("action"):
             await self.app.run_action(action)
+
+
+def _acts(action: Action, keys: Keys) -> bool:
+    """Whether it does something here, other than bring one back to now."""
+    if keys.in_time and not keys.read_only:
+        return action.in_time or action.name in BACK
+    return not (keys.read_only and action.live) and keys.on_pane >= action.on_pane and keys.in_time >= action.in_time

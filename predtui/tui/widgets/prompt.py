@@ -67,6 +67,12 @@ class PromptLine(TextArea, inherit_bindings=False):
     def value(self, text: str) -> None:
         self.replace(_lines(text), (0, 0), self.document.end, maintain_selection_offset=False)
 
+    passes: frozenset[str] = frozenset()
+    """Keys that mean something else than their letters at present."""
+
+    def check_consume_key(self, key: str, character: str | None = None) -> bool:
+        return key not in self.passes and super().check_consume_key(key, character)
+
     async def _on_key(self, event: events.Key) -> None:
         """A key that edits acts here and now: on its way up to a binding, the letters behind it would overtake it."""
         for binding in self._bindings.key_to_bindings.get(event.key, ()):

@@ -110,8 +110,6 @@ def clock(seconds: float) -> str:
 def _before(values: Scrubbed, width: int) -> Content:
     position = values.position
     mark = ("▶", ".good") if position.playing else ("❚❚", ".fair")
-    if values.live:
-        return assemble(mark, f" {clock(position.seconds - position.moment)} ago")
     length = f" / {clock(position.seconds)}" if width >= WIDE // 2 else ""
     return assemble(mark, f" {clock(position.moment)}", (length, ".dim"))
 
