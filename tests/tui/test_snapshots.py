@@ -268,3 +268,42 @@ def test_text_that_is_selected(snap_compare: Compare, make_app: MakeApp, theme: 
 
     app = make_app(ScriptedDriver(SCENES["answered"]), theme=theme)
     assert snap_compare(app, terminal_size=(80, 24), run_before=select)
+
+
+MARKDOWN = """Here is **how**, in *three* steps:
+
+1. Ask `git status` what is new.
+2. Take what you want, and no more:
+
+```sh
+git add --patch
+    # and so on
+```
+
+3. Write down why.
+
+## Then
+> Nothing is lost that was committed.
+
+- [a link](https://example.org) stays as it is written"""
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)], ids=lambda size: f"{size[0]}x{size[1]}")
+def test_a_reply_in_markdown(
+    snap_compare: Compare, make_app: MakeApp, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
+) -> None:
+    monkeypatch.setitem(SCENES, "markdown", markdown())
+    assert frozen(snap_compare, make_app, size, "markdown")
+
+
+def markdown() -> list[ev.Event]:
+    at: dict[str, Any] = {"turn": 1, "revision": 1, "time": 2.7}
+    said = ev.Transcript(**at, stable="how do I commit", unfinished=False, final=True)
+    return [
+        *machine(),
+        LOADED,
+        ev.TurnStarted(turn=1, time=2.0),
+        said,
+        ev.ReplyCommitted(**at, index=0, text=MARKDOWN),
+        ev.ReplyFinished(**at, prompt="how do I commit", text=MARKDOWN),
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -10,6 +11,7 @@ from textual.content import Content
 from predtui.state.exchange import Exchange
 from predtui.state.turn import Turn
 from predtui.tui.gate import assemble
+from predtui.tui.markdown import NARROWEST, marked, rendered
 from predtui.tui.widgets.pane import TailPane
 from predtui.tui.wrapping import wrapped
 
@@ -71,14 +73,27 @@ def _exchange(
     drawn = _side("you", ".accent", assemble(exchange.user), " ", width)
     if not exchange.assistant:
         return tuple(drawn)
+    lines = _reply(exchange, width)
+    if playing and saying[1]:
+        lines = marked(lines, exchange.assistant, saying, ".saying")
+    return (*drawn, *_lines("bot", ".good", lines, "♪" if playing else " "))
+
+
+def _reply(exchange: Exchange, width: int) -> Sequence[Content]:
+    """As Markdown; as it is written where it was cut off."""
+    if not exchange.interrupted:
+        return rendered(exchange.assistant, max(NARROWEST + INDENT, width), INDENT)
     unheard = exchange.unheard
     heard = exchange.assistant.removesuffix(unheard)
-    words = assemble(heard, (" ■ silenced" if exchange.interrupted else "", ".dim"), (unheard, ".dim"))
-    words = words.stylize(".saying", *saying) if playing and saying[1] else words
-    return (*drawn, *_side("bot", ".good", words, "♪" if playing else " ", width))
+    words = assemble(heard, (" ■ silenced", ".dim"), (unheard, ".dim"))
+    return wrapped(words, max(NARROWEST + INDENT, width), INDENT)
 
 
 def _side(who: str, style: str, words: Content, mark: str, width: int) -> list[Content]:
+    return _lines(who, style, wrapped(words, max(NARROWEST + INDENT, width), INDENT), mark)
+
+
+def _lines(who: str, style: str, lines: Sequence[Content], mark: str) -> list[Content]:
     """What one side said, with a hanging indent."""
-    first, *others = wrapped(words, max(8 + INDENT, width), INDENT)
+    first, *others = lines
     return [assemble((who, style), (f"{mark} ", ".accent"), first), *others]

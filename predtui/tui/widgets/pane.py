@@ -33,7 +33,7 @@ class Drawn(Widget, Generic[Values]):
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "kept", "new", "rejected", "stable", "tentative", "dim", "strong", "good", "fair", "bad",
-        "accent", "key", "saying", "row-asr", "row-encode", "row-write", "row-llm", "row-target", "row-draft",
+        "accent", "code", "key", "saying", "row-asr", "row-encode", "row-write", "row-llm", "row-target", "row-draft",
         "row-tts", "row-audio",
     }  # fmt: skip
 
