@@ -40,7 +40,8 @@ def checks(testing: bool) -> tuple[Check, ...]:
         return language_model.repacking(settings, testing)
 
     return (
-        machine.python, machine.terminal, talk_key.talk_key, machine.settings, machine.confinement,
+        machine.python, machine.terminal, talk_key.talk_key, machine.settings, machine.conversations,
+        machine.confinement,
         language_model.language_model, language_model.server, language_model.threads, weight_repacking,
         *([language_model.abilities] if testing else []),
         ideas, language_model.real_models, speech.synthesiser, speech.pronunciations,

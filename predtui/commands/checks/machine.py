@@ -13,6 +13,7 @@ from predtui.config import user_file
 from predtui.errors import PredtuiError
 from predtui.llm.default import REMOTE
 from predtui.settings import Settings, state_folder
+from predtui.state.kept import kept_file
 
 
 def python(_: Settings) -> Iterator[Finding]:
@@ -50,6 +51,22 @@ def settings(_: Settings) -> Iterator[Finding]:
         yield Finding("log folder", "found", f"{folder}, {free:.0f} MB free")
     except OSError as error:
         yield Finding("log folder", "broken", f"{folder}: {error}", "Set PREDTUI_STATE_DIR to a folder you may write.")
+
+
+def conversations(settings: Settings) -> Iterator[Finding]:
+    """Whether they are kept, how many there are, and where."""
+    from predtui.state.kept.store import kept
+
+    if settings.sessions.private:
+        yield Finding("conversations", "missing", "not kept: sessions.private is on", "Turn it off to keep them.")
+    elif not (path := kept_file()).exists():
+        yield Finding("conversations", "found", f"none yet; they are kept in {path}")
+    else:
+        try:
+            with kept() as store:
+                yield Finding("conversations", "found", f"{len(store.sessions())} kept in {path}")
+        except PredtuiError as error:
+            yield Finding("conversations", "broken", error.message, error.remedy)
 
 
 def confinement(settings: Settings) -> Iterator[Finding]:

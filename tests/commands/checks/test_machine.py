@@ -11,7 +11,10 @@ import pytest
 
 from predtui.commands.checks import machine
 from predtui.commands.checks.finding import package_finding
-from predtui.settings import AudioSettings, Settings
+from predtui.settings import AudioSettings, SessionsSettings, Settings
+from predtui.state.exchange import Exchange
+from predtui.state.kept import kept_file
+from tests.state.kept.test_store import said
 
 
 def test_a_log_folder_that_cannot_be_made_is_broken_with_a_remedy(
@@ -38,6 +41,21 @@ def test_a_small_window_is_found_and_said_to_be_small(
     monkeypatch.setattr(shutil, "get_terminal_size", lambda: os.terminal_size((columns, 24)))
     (finding,) = machine.terminal(Settings())
     assert (finding.state, bool(finding.remedy)) == ("found", small)
+
+
+def test_conversations_are_counted_with_their_place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PREDTUI_DATA_DIR", str(tmp_path))
+    (nothing,) = machine.conversations(Settings())
+    assert (nothing.state, str(kept_file()) in nothing.detail) == ("found", True)
+    assert not kept_file().exists()
+    said(kept_file(), [Exchange("a", "b")], [Exchange("c", "d")])
+    (two,) = machine.conversations(Settings())
+    assert two.detail.startswith("2 kept")
+    (private,) = machine.conversations(Settings(sessions=SessionsSettings(private=True)))
+    assert (private.state, "sessions.private" in private.detail) == ("missing", True)
+    kept_file().write_bytes(b"of no use" * 999)
+    (broken,) = machine.conversations(Settings())
+    assert (broken.state, "Move it away" in broken.remedy) == ("broken", True)
 
 
 def test_devices_that_are_switched_off_say_how_to_switch_them_on() -> None:
