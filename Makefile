@@ -64,14 +64,15 @@ portaudio:
 	  (apt-get install -qq -y libportaudio2 || (apt-get update -qq && apt-get install -qq -y libportaudio2)) >/dev/null 2>&1 && exit 0; fi; \
 	if [ "$$(uname)" = Linux ]; then echo "note: no PortAudio, so no live sound; everything else works. Debian, Ubuntu: sudo apt install libportaudio2"; fi
 
-# Tests of live sound play on a sound server without hardware; where it cannot be installed, they say so and are skipped.
+# Tests of live sound play on a sound server without hardware, one of a day's use in tmux; where these cannot be
+# installed, the tests say so and are skipped.
 soundserver:
-	@command -v pulseaudio >/dev/null && exit 0; \
+	@command -v pulseaudio >/dev/null && command -v tmux >/dev/null && exit 0; \
 	if [ "$$(uname)" = Linux ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	  echo "predtui: installing PulseAudio, for the tests of live sound"; \
-	  set -- pulseaudio pulseaudio-utils libasound2-plugins libportaudio2; \
+	  echo "predtui: installing PulseAudio and tmux, for the tests of live sound and terminals"; \
+	  set -- tmux pulseaudio pulseaudio-utils libasound2-plugins libportaudio2; \
 	  (apt-get install -qq -y "$$@" || (apt-get update -qq && apt-get install -qq -y "$$@")) >/dev/null 2>&1 && exit 0; fi; \
-	echo "note: no PulseAudio, so the tests of live sound are skipped"
+	echo "note: no PulseAudio or no tmux, so the tests of live sound or terminals are skipped"
 
 clean:
 	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
