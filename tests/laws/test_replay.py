@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from predtui.state import events as ev
 from predtui.state.codec import KINDS, RANGES, from_json, to_json
+from predtui.state.exchange import Exchange
 from predtui.state.recorder import Recorder
 from predtui.state.reducer import reduce
 from predtui.state.session import read
@@ -30,12 +31,13 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "pcm": st.binary(max_size=9),
     "rate": st.sampled_from([8000, 16000, 22050]),
     "history": st.lists(st.builds(ev.Message, st.sampled_from(["user", "assistant"]), TEXT), max_size=2).map(tuple),
+    "exchanges": st.lists(st.builds(Exchange, TEXT, TEXT, st.booleans(), st.none() | TEXT), max_size=2).map(tuple),
     "stages": st.lists(st.tuples(TEXT, TIMES, TIMES), max_size=2).map(tuple),
     "stage": st.sampled_from(["asr", "llm", "tts", "player"]),
     "index": st.integers(0, 3),
 }
 EVENTS = st.one_of(
-    [st.builds(kind, **{k: v for k, v in FIELDS.items() if hasattr(kind, k)}) for kind in KINDS.values()]
+    [st.builds(kind, **{k: v for k, v in FIELDS.items() if k in kind.__dataclass_fields__}) for kind in KINDS.values()]
 )
 st.register_type_strategy(Clip, st.builds(Clip, st.just(1), st.just(0), st.integers(0, 100)))
 
@@ -51,7 +53,7 @@ def numbers(name: str, hint: Any) -> Any:
         return built(hint)
     if name == "words":
         return st.lists(built(ev.WordMark), max_size=2).map(tuple)
-    return FIELDS["stages"] if name == "stages" else ...
+    return FIELDS[name] if name in ("stages", "exchanges") else ...
 
 
 def built(kind: type) -> st.SearchStrategy[Any]:
