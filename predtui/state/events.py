@@ -325,6 +325,8 @@ class Continuation(Event):
     """Of the target, spent on it while nothing else was to be done; 0 where that was not counted ..."""
     ms: float = 0.0
     """... and the milliseconds that they took."""
+    share: float = 0.0
+    """How likely its last word is among those that were thought of, 0..1; 0: hardly, or that is not told."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,8 @@ from predtui.words import gap, last_word, tidy, unspaced
 
 BEST = 3
 """Ways that are shown: about as many as are kept."""
+LIKELY = 0.05
+"""Share of the words thought of, from which on one is worth being shown behind the cursor."""
 _WORD = re.compile(r"\s*(?:\w[\w'’-]*|[^\w\s]+)")
 
 
@@ -31,11 +33,13 @@ def said(text: str) -> str:
     return words + gap(text[len(text.rstrip()) :]) if words else ""
 
 
-def rest(text: str, prompts: Sequence[str], now: str = "") -> str:
-    """What is still to be said of the first of ``prompts`` that ``text`` goes on to; that of ``now`` while it does."""
+def rest(text: str, ahead: Sequence[Continuation], now: str = "") -> str:
+    """What is still to be said of the first likely continuation that ``text`` goes on to; that of ``now`` while it
+    does."""
     before = said(text)
-    rests = [prompt[len(before) :] for prompt in prompts if before and prompt.startswith(before)]
-    return now if now and now in rests else next(filter(_says, rests), "")
+    rests = {known.prompt[len(before) :]: known.share for known in ahead if before and known.prompt.startswith(before)}
+    likely = (words for words, share in rests.items() if share >= LIKELY and _says(words))
+    return now if now and now in rests else next(likely, "")
 
 
 def first_word(text: str) -> str:

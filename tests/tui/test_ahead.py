@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -26,10 +27,14 @@ WORDS = st.lists(st.text("abé'3", min_size=1, max_size=5).filter(lambda word: w
 PROMPTS = st.builds(lambda words, mark: " ".join(words) + mark, WORDS, st.sampled_from(["", "?", ".", "!?"]))
 
 
+def known(*prompts: str, turn: int = 1) -> list[ev.Continuation]:
+    return [ev.Continuation(turn=turn, revision=1, prompt=one, sentence="It is so.", share=0.5) for one in prompts]
+
+
 @given(PROMPTS, st.data())
 def test_all_words_accepted_make_the_continuation(prompt: str, data: st.DataObject) -> None:
     text = prompt[: data.draw(st.integers(1, len(prompt)))]
-    ghost = rest(text, [prompt])
+    ghost = rest(text, known(prompt))
     if not ghost:
         assert not any(map(str.isalnum, prompt[len(text) :])), "a mark alone is not worth it"
         return
@@ -37,7 +42,7 @@ def test_all_words_accepted_make_the_continuation(prompt: str, data: st.DataObje
         word = first_word(ghost)
         assert word.strip()
         text += word
-        ghost = rest(text, [prompt], ghost[len(word) :])
+        ghost = rest(text, known(prompt), ghost[len(word) :])
     assert text.rstrip() == prompt
 
 
@@ -46,26 +51,28 @@ def test_typed_along_with_it_shrinks_by_each_letter_and_stays_the_same(
     prompt: str, others: list[str], data: st.DataObject
 ) -> None:
     at = data.draw(st.integers(1, len(prompt)))
-    ghost = rest(prompt[:at], [prompt])
+    ghost = rest(prompt[:at], known(prompt))
     prompts = data.draw(st.permutations([prompt, *others]))
     for end in range(at + 1, len(prompt) + 1) if ghost else ():
-        ghost = rest(prompt[:end], prompts, ghost[1:])
+        ghost = rest(prompt[:end], known(*prompts), ghost[1:])
         assert ghost == prompt[end:]
 
 
 @given(st.text(" ab\n", max_size=8), st.lists(PROMPTS, max_size=4), st.text("ab ?", max_size=6))
 def test_whatever_is_shown_goes_on_to_something_that_was_answered(text: str, prompts: list[str], now: str) -> None:
-    shown = rest(text, prompts, now)
+    shown = rest(text, known(*prompts), now)
     assert not shown or said(text) + shown in prompts
     assert not shown or text.strip()
 
 
-def continuations(*prompts: str, turn: int = 1) -> list[ev.Event]:
-    return [ev.Continuation(turn=turn, revision=1, prompt=prompt, sentence="It is so.") for prompt in prompts]
+def test_what_is_hardly_said_is_not_shown_though_it_is_answered() -> None:
+    ahead = [replace(one, share=share) for one, share in zip(known("threed", "three two"), (0.0, 0.4), strict=True)]
+    assert rest("three", ahead) == " two"
+    assert rest("three", ahead[:1]) == ""
 
 
 async def foreseeing(app: PredtuiApp, driver: ScriptedDriver, *prompts: str) -> PromptLine:
-    driver.emit(ev.TurnStarted(turn=1, time=1.0), *continuations(*prompts))
+    driver.emit(ev.TurnStarted(turn=1, time=1.0), *known(*prompts))
     for _ in range(50):
         await asyncio.sleep(0.02)
         prompt = app.query_one(PromptLine)
@@ -149,7 +156,7 @@ class TestOnTheLine:
             await pilot.press(*"what is ")
             prompt = await foreseeing(app, driver, "what is?", "what is love", "what is air")
             assert prompt.suggestion == "love", "a mark alone is nothing to go on with"
-            driver.emit(*continuations("what is zen"))
+            driver.emit(*known("what is zen"))
             await settle(pilot)
             assert prompt.suggestion == "love"
 
@@ -163,23 +170,23 @@ def ways(events: Sequence[ev.Event]) -> list[tuple[str, str, int, bool]]:
 
 
 def test_the_ways_to_go_on_are_the_first_three_that_still_can_come() -> None:
-    known = continuations("what is a", "what is the", "what are", "what is?", "what is one", "what is two", turn=2)
-    assert [way[0] for way in ways([heard("what is"), *known])] == ["a", "the", ""]
-    assert len(ways([heard("what"), *known])) == BEST
-    assert ways([heard("what is", final=True), *known]) == []
-    assert ways([heard(""), *known]) == []
+    ahead = known("what is a", "what is the", "what are", "what is?", "what is one", "what is two", turn=2)
+    assert [way[0] for way in ways([heard("what is"), *ahead])] == ["a", "the", ""]
+    assert len(ways([heard("what"), *ahead])) == BEST
+    assert ways([heard("what is", final=True), *ahead]) == []
+    assert ways([heard(""), *ahead]) == []
     spelled = ev.Transcript(turn=2, revision=1, stable="what is", tentative="t")
-    assert [way[0] for way in ways([spelled, *known])] == ["the", "two"]
+    assert [way[0] for way in ways([spelled, *ahead])] == ["the", "two"]
 
 
 def test_each_tells_how_far_its_sound_is() -> None:
-    known = [ev.Continuation(turn=2, prompt=f"is {word}", sentence=f"Yes {word}.") for word in "abc"]
+    ahead = [ev.Continuation(turn=2, prompt=f"is {word}", sentence=f"Yes {word}.") for word in "abc"]
     made = [
         ev.SpeechReady(turn=2, text="Yes a.", seconds=0.1, chunks=2),
         ev.SpeechReady(turn=2, text="Yes b.", seconds=0.1, chunks=3),
         ev.SpeechReady(turn=2, text="Yes a.", seconds=0.4, chunks=5, complete=True),
     ]
-    assert ways([heard("is"), *known, *made]) == [
+    assert ways([heard("is"), *ahead, *made]) == [
         ("a", "Yes a.", 5, True), ("b", "Yes b.", 3, False), ("c", "Yes c.", 0, False),
     ]  # fmt: skip
 

@@ -148,7 +148,9 @@ FORESEEN = [
     ev.Verdict(turn=2, revision=2, time=11.1, outcome="accept", accepted=9, of=9, forwards=0, ms=0.4),
     ev.Candidate(turn=2, revision=2, prompt=SPED.prompt, kept=SPED.sentence, new=" It governs.", tokens=14),
     *(
-        ev.Continuation(turn=2, revision=2, prompt=f"{SPED.prompt} {way}", sentence=reply, forwards=8, ms=60.0)
+        ev.Continuation(
+            turn=2, revision=2, prompt=f"{SPED.prompt} {way}", sentence=reply, forwards=8, ms=60.0, share=0.3
+        )
         for way, reply in (
             ("of", "The capital of what?"),
             ("of france", "The capital of France is Paris."),

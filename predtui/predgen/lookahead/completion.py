@@ -20,6 +20,8 @@ _LIKELY = 4096
 """Of the vocabulary, the likeliest tokens that are looked at where letters are to be matched."""
 _LONGEST = 6
 """Tokens of a word at most."""
+_HARDLY = math.log(1e-6)
+"""The logarithm of the probability of a word that is spelled, and not known."""
 _WIDTH = 8
 """Beginnings that are followed side by side."""
 
@@ -57,9 +59,12 @@ class Completer:
         forward begins."""
         return max(0, common_prefix(self._prefix, prompt) - 1)
 
-    def words(self, history: Sequence[Message], said: str, begun: str) -> Generator[None, None, list[str]]:
+    def words(
+        self, history: Sequence[Message], said: str, begun: str
+    ) -> Generator[None, None, list[tuple[str, float]]]:
         """Words that may follow ``said``, which is not empty, and that begin with ``begun``, which may be; the
-        likeliest first. Yields after each forward. Raises Preempted as the model does."""
+        likeliest first, each with its share of those found, 0 where hardly anybody would say it. Yields after each
+        forward. Raises Preempted as the model does."""
         if not self._goes_on(history, said):
             return []
         growing, whole = [_Beginning((), "", 0.0)], list[_Beginning]()
@@ -68,8 +73,12 @@ class Completer:
             growing, whole = self._grown(growing, whole, begun)
             if not growing:
                 break
-        spelled = (begun + word.text[len(begun) + 1 :] for word in whole)
-        return list(dict.fromkeys(word for word in spelled if word))
+        total = math.fsum(math.exp(word.score) for word in whole)
+        shares: dict[str, float] = {}
+        for word in whole:
+            share = math.exp(word.score) / total if word.score > _HARDLY else 0.0
+            shares.setdefault(begun + word.text[len(begun) + 1 :], share)
+        return [(word, share) for word, share in shares.items() if word]
 
     def _goes_on(self, history: Sequence[Message], said: str) -> bool:
         """Cut the prompt where another word would follow ``said``; whether there is such a place, and room behind."""

@@ -105,31 +105,32 @@ class LookAhead:
         before = known.text.removesuffix(begun)
         said = before.rstrip()
         space = gap(before[len(said) :]) or " "
-        for word in self._users(known.history, said, begun):
-            yield from self._guess(known, f"{said}{space}{word}".lstrip(), spelled, answered)
+        for word, share in self._users(known.history, said, begun):
+            yield from self._guess(known, f"{said}{space}{word}".lstrip(), spelled, answered, share)
         if said and self._guesses != "user" and len(answered) < self._count:
-            for word in (yield from self._completer.words(known.history, said, begun)):
+            for word, share in (yield from self._completer.words(known.history, said, begun)):
                 if len(answered) < self._count:
-                    yield from self._guess(known, f"{said}{space}{word}", spelled, answered)
+                    yield from self._guess(known, f"{said}{space}{word}", spelled, answered, share)
 
-    def _users(self, history: Sequence[Message], said: str, begun: str) -> list[str]:
-        """The words that may be meant by what is known of the user's, where that is asked; the likeliest first."""
+    def _users(self, history: Sequence[Message], said: str, begun: str) -> list[tuple[str, float]]:
+        """The words that may be meant by what is known of the user's, where that is asked; the likeliest first, each
+        with its share."""
         if self._user is None:
             return []
         self._user.learn(history)
         least = _SURE if self._guesses == "both" else 0.0
-        return [word for word, share in self._user.words(said, begun, self._count) if share >= least]
+        return [(word, share) for word, share in self._user.words(said, begun, self._count) if share >= least]
 
-    def _guess(self, known: _Input, prompt: str, spelled: bool, answered: set[str]) -> Steps:
+    def _guess(self, known: _Input, prompt: str, spelled: bool, answered: set[str], share: float = 0.0) -> Steps:
         """Answer ``prompt`` with the mark that will end it, unless it is ``answered``; the first of them is spoken
         ahead where a word is spelled."""
         prompt += end_mark(known.history, prompt)
         if prompt not in answered:
             first = not answered
             answered.add(prompt)
-            yield from self._answer(known, prompt, speaks=spelled and first)
+            yield from self._answer(known, prompt, spelled and first, share)
 
-    def _answer(self, known: _Input, prompt: str, speaks: bool) -> Steps:
+    def _answer(self, known: _Input, prompt: str, speaks: bool, share: float = 0.0) -> Steps:
         """The first sentence of the reply to ``prompt``, to be spoken ahead where it ``speaks``."""
         self.answering = prompt
         tokens = self._window.tokens(known.history, prompt)
@@ -149,7 +150,7 @@ class LookAhead:
                 if sentence is not None or len(progress.tokens) - progress.before >= self._longest:
                     break
             if sentence is not None:
-                yield Continuation(prompt=prompt, sentence=sentence, forwards=forwards, ms=seconds * 1000)
+                yield Continuation(prompt=prompt, sentence=sentence, forwards=forwards, ms=seconds * 1000, share=share)
         if sentence is not None and speaks:
             yield SentenceAhead(text=sentence)
 

@@ -118,7 +118,7 @@ class PromptLine(TextArea, inherit_bindings=False):
         """After each edit and move too: what is typed along with stays, anything else is gone at once."""
         shown = ""
         if self._ahead and self.cursor_at_end_of_text and self.selection.is_empty:
-            shown = rest(self.text, [known.prompt for known in self._ahead], self.suggestion)
+            shown = rest(self.text, self._ahead, self.suggestion)
         self.suggestion = shown
 
     def action_accept_word(self) -> None:

@@ -192,13 +192,15 @@ def test_whatever_is_guessed_the_reply_is_the_plain_one(
 
 
 def words(loaded: LoadedModel, said: str, begun: str, count: int = 3) -> list[str]:
-    found: list[str] = []
+    found: list[tuple[str, float]] = []
 
     def search() -> Iterator[None]:
         found.extend((yield from Completer(loaded, Window(loaded, "sys", 40), count).words((), said, begun)))
 
     list(search())
-    return found
+    assert all(0 <= share <= 1 for _, share in found)
+    assert sum(share for _, share in found) <= 1 + 1e-9
+    return [word for word, _ in found]
 
 
 @given(said, said, st.integers(1, 4))
