@@ -27,6 +27,7 @@ BENCHES = Registry(
             ("lossless", "lossless", "Does speculation commit exactly what plain greedy decoding gives?"),
             ("latency", "latency", "Audio latency with and without speculation, typed and spoken, on the real clock."),
             ("startup", "startup", "Time to the first frame and until ready, and the peak memory of each process."),
+            ("screen", "screen", "How soon a key is seen, and what the screen takes of the CPU and the memory."),
             ("jacobi", "jacobi", "Tokens per forward of Jacobi decoding, by model and block size."),
             ("predgen", "predgen", "PredGen's tables and figures: methods side by side on the same input and model."),
             ("fuzz", "fuzz", "Random revisions and interruptions: is the committed reply plain decoding's?"),
