@@ -88,8 +88,10 @@ async def test_ctrl_r_searches_while_one_types_and_sends_nothing(make_app: MakeA
         assert len(listed(app)) == 3
         await pilot.press(*"s")
         assert listed(app) == ["how many legs has a spider"]
-        await pilot.press("backspace", "ctrl+r", "enter")
+        await pilot.press("escape", "shift+tab")  # to a pane
+        await pilot.press("ctrl+r", *"a", "ctrl+r", "enter")
         await settled(pilot)
+        assert app.query_one(PromptLine).has_focus
         assert app.query_one(PromptLine).value == "and who lives there"
         assert not any(line.final for line in driver.lines)
         await pilot.press("ctrl+r", *"zz")

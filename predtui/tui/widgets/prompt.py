@@ -159,8 +159,9 @@ class PromptLine(TextArea, inherit_bindings=False):
             super().action_cursor_down(select)
 
     def take(self, words: str | None) -> None:
-        """Puts ``words``, where there are any, in the place of what is typed."""
-        self._put(words or None)
+        """Puts ``words``, where there are any, in the place of what is typed, to be sent or gone on with."""
+        if self._put(words or None):
+            self.focus()
 
     def _put(self, words: str | None) -> bool:
         """Whether there is something to put, which may be nothing but an empty line."""
