@@ -99,12 +99,29 @@ def _terminal() -> bool:
 def _no_screen() -> str:
     """Why there is no screen: no terminal, or one that cannot place text, or whose user has all programs told that they
     read by ear or touch. Empty where there is one."""
+    if os.environ.get("TEXTUAL_DRIVER"):  # a browser
+        return ""
     kind = os.environ.get("TERM", "")
     if not _terminal():
         return "No terminal here"
     if kind in ("", "dumb", "unknown"):
         return f"This terminal cannot draw the screen (TERM={kind})"
     return "ACCESSIBLE is set" if os.environ.get("ACCESSIBLE") else ""
+
+
+@app.command()
+@with_settings
+def serve(
+    settings: Settings,
+    host: Annotated[
+        str, typer.Option(help="Where to listen; others than this machine reach it elsewhere.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port.", min=1, max=65535)] = 8000,
+) -> None:
+    """Show the screen in a browser, on this machine."""
+    from predtui.commands.web import serve as serve_pages
+
+    raise typer.Exit(serve_pages(settings, host, port))
 
 
 @app.command()
