@@ -231,6 +231,23 @@ app.command("help")(show_help)
 app.command()(completion)
 
 
+@app.command()
+@with_settings
+def whatif(
+    context: typer.Context,
+    settings: Settings,
+    session: Annotated[
+        Path, typer.Argument(help="A recorded session: its folder or its JSONL file.", callback=existing)
+    ],
+    turn: Annotated[int, typer.Option(help="Which turn; default: the last one.", min=0)] = 0,
+) -> None:
+    """Ask a recorded turn again with another --verifier, --decoder or --model, and compare."""
+    from predtui.commands.whatif import what_if
+
+    given = {key for key in ("llm.model", "llm.verifier", "llm.decoder") if context.params.get(key.replace(".", "_"))}
+    raise typer.Exit(what_if(settings, given, session, turn))
+
+
 def main() -> None:
     """Runs the command line: what is wrong with it, and a PredtuiError, is one line on stderr and exit status 2. What
     the terminal's encoding lacks is written in ASCII, and what would command the terminal is not written."""

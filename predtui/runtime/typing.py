@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from unicodedata import category
 
 from predtui.state.events import Transcript
-from predtui.words import begins_word, gap, glued, last_word, tidy
+from predtui.words import begins_word, gap, glued, joined, last_word, tidy
 
 _WORD_EXTRAS = "'’-_"
 _INTERVALS = 9
@@ -72,6 +72,17 @@ def read(typed: Typed) -> Transcript:
         following=_space(word, following, rest[: len(rest) - len(rest.lstrip())]) + following,
         time=typed.time,
     )
+
+
+def typed_as(transcript: Transcript) -> Typed:
+    """A line that reads as ``transcript`` does, of all those that do."""
+    if transcript.final or not transcript.unfinished:
+        whole = transcript.text if transcript.final else f"{transcript.text} "
+        return Typed(whole, final=transcript.final)
+    cursor = len(joined((transcript.stable, transcript.tentative)))
+    while cursor and not _in_word(transcript.text[cursor - 1]):
+        cursor -= 1
+    return Typed(transcript.text, cursor)
 
 
 def _rest(text: str, cursor: int) -> int:

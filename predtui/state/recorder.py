@@ -20,8 +20,11 @@ from predtui.errors import PredtuiError
 from predtui.settings import state_folder
 from predtui.state import events as ev
 from predtui.state.codec import inline_sound, to_json
+from predtui.system.machine import machine
 
 EVENTS_FILE = "session.jsonl"
+MACHINE_FILE = "machine.txt"
+"""What the session was recorded on, in a line."""
 BEHIND = 64 * 2**20
 """Bytes of events that may wait for the disk: half an hour of sound."""
 PATIENCE_S = 5.0
@@ -116,6 +119,7 @@ class _Files:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             self._lines: TextIO = (folder / EVENTS_FILE).open("x", encoding="utf-8", buffering=1)
+            (folder / MACHINE_FILE).write_text(f"{machine()}\n", encoding="utf-8")
         except FileExistsError as error:
             raise PredtuiError(f"{folder}: holds a session already.", "Choose another folder.") from error
         except OSError as error:

@@ -19,7 +19,7 @@ from predtui.errors import PredtuiError, reason
 from predtui.files import parse_json, resolve
 from predtui.state import events as ev
 from predtui.state.codec import from_json
-from predtui.state.recorder import EVENTS_FILE
+from predtui.state.recorder import EVENTS_FILE, MACHINE_FILE
 from predtui.state.sound import Clip, Sound
 from predtui.state.tape import Pace
 
@@ -129,6 +129,15 @@ class _Wav:
             return self.fetch(clip).ljust(clip.length, b"\0")
         except OSError:
             return bytes(clip.length)
+
+
+def recorded_on(path: Path) -> str:
+    """The machine of a session, in a line; empty where that is not told. Raises PredtuiError where there is none."""
+    try:
+        with (find_session(path).parent / MACHINE_FILE).open(encoding="utf-8", errors="replace") as file:
+            return file.readline(_SHOWN).strip()
+    except OSError:
+        return ""
 
 
 def play(path: Path, publish: Publish, clock: Clock, speed: float = 1.0) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predtui.runtime.typing import Rhythm, Typed, paused, read, same
+from predtui.runtime.typing import Rhythm, Typed, paused, read, same, typed_as
 from predtui.state.events import Transcript
 from predtui.words import tidy
 
@@ -138,3 +138,11 @@ def test_no_pause_is_no_pause(between: list[float]) -> None:
 )
 def test_a_character_is_a_word_in_scripts_without_spaces(line: str, asked: list[str]) -> None:
     assert [read(Typed(line[:count])).prompt for count in range(1, len(line) + 1)] == asked
+
+
+@given(LINES.flatmap(lambda text: st.tuples(st.just(text), st.integers(0, len(text)), st.booleans())))
+def test_a_transcript_can_be_typed_again(line: tuple[str, int, bool]) -> None:
+    said = read(Typed(*line))
+    again = read(typed_as(said))
+    assert same(again, said)
+    assert again.prompt == said.prompt

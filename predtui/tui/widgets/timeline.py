@@ -65,15 +65,7 @@ class TimelinePane(Pane[Course]):
     """
 
     def read(self, turn: Turn) -> Course:
-        return Course(
-            tuple((name, turn.spans.get(name, ())) for name in _rows(turn)),
-            turn.started if turn.number else _first_start(turn),
-            chart.latest_moment(turn) if turn.busy else _last_end(turn),
-            turn.input_ended,
-            turn.audio_latency_ms,
-            turn.baseline_audio_latency_ms,
-            turn.synthesis,
-        )
+        return course(turn)
 
     def changed(self, values: Course) -> None:
         super().changed(values)
@@ -88,13 +80,36 @@ class TimelinePane(Pane[Course]):
         return (" · seconds · first audio ", (first, style), f" (without: {without})", *speech)
 
     def draw(self, values: Course, width: int, height: int) -> list[Content]:
-        label = 1 + max(len(name) for name, _ in values.rows)
-        cells = max(1, width - label)
-        start = chart.window(values.latest, values.origin, cells)
-        end = None if values.input_end is None else chart.column_of(values.input_end, start, cells)
-        shown = _fitting(values.rows, height - 1)
-        lines = [_row(f"{name:<{label}}", spans, start, cells, end) for name, spans in shown]
-        return [*lines, _axis(" " * label, start, values.origin, cells, end)]
+        return picture(values, width, height)
+
+
+def course(turn: Turn) -> Course:
+    """What a timeline shows of ``turn``."""
+    return Course(
+        tuple((name, turn.spans.get(name, ())) for name in _rows(turn)),
+        turn.started if turn.number else _first_start(turn),
+        chart.latest_moment(turn) if turn.busy else _last_end(turn),
+        turn.input_ended,
+        turn.audio_latency_ms,
+        turn.baseline_audio_latency_ms,
+        turn.synthesis,
+    )
+
+
+def label_width(values: Course) -> int:
+    """Cells before the bars."""
+    return 1 + max(len(name) for name, _ in values.rows)
+
+
+def picture(values: Course, width: int, height: int, start: float | None = None) -> list[Content]:
+    """The rows and the axis. ``start``: the moment with which it begins; None: so that the latest is in view."""
+    label = label_width(values)
+    cells = max(1, width - label)
+    start = chart.window(values.latest, values.origin, cells) if start is None else start
+    end = None if values.input_end is None else chart.column_of(values.input_end, start, cells)
+    shown = _fitting(values.rows, height - 1)
+    lines = [_row(f"{name:<{label}}", spans, start, cells, end) for name, spans in shown]
+    return [*lines, _axis(" " * label, start, values.origin, cells, end)]
 
 
 def _rows(turn: Turn) -> tuple[str, ...]:
