@@ -139,6 +139,7 @@ def busy() -> Iterator[None]:
     finally:
         for program in programs:
             program.kill()
+            program.join()
 
 
 def _turn() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 from pathlib import Path
 
 from predtui.lab.bench.screen import COMMANDS, busy, long_conversation
@@ -23,4 +25,5 @@ def test_a_long_conversation_is_one_to_go_on_with(tmp_path: Path) -> None:
 
 def test_a_busy_machine_is_left_as_it_was() -> None:
     with busy():
-        pass
+        assert len(multiprocessing.active_children()) == os.cpu_count()
+    assert not multiprocessing.active_children()
