@@ -55,7 +55,7 @@ class BargeIn:
 
     def __init__(self, bus: Bus, listen: Callable[[float], None], language: str = "en") -> None:
         """``listen``: open a turn that begins with what was said over the reply, which it silences; at a time."""
-        self._bus, self._listen, self._language = bus, listen, language
+        self._bus, self._listen, self.language = bus, listen, language
         self._begin()
 
     def react(self, event: ev.Event) -> None:
@@ -87,7 +87,7 @@ class BargeIn:
     def _judge(self, time: float) -> None:
         if self._judgement.interrupts:
             return
-        self._judgement = self._judgement.after(self._speech, self._quiet, self._words, self._language)
+        self._judgement = self._judgement.after(self._speech, self._quiet, self._words, self.language)
         if self._judgement.interrupts:
             self._listen(time)
         else:

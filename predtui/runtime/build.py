@@ -14,6 +14,7 @@ from predtui.models.published import whisper
 from predtui.runtime.baseline import IDLE_S
 from predtui.runtime.hosts.base import Emit, Host
 from predtui.runtime.hosts.process import process_host
+from predtui.runtime.manner import manner_of
 from predtui.runtime.needs import connected, needs
 from predtui.runtime.pipeline import Pipeline
 from predtui.runtime.shares import share
@@ -61,12 +62,7 @@ def make_pipeline(
     return Pipeline(
         specified(settings, only, instead),
         log_path=log_file(),
-        measure_baseline=settings.llm.baseline,
-        hands_free=settings.audio.hands_free,
-        barge_in=settings.audio.barge_in,
-        language=settings.asr.language,
-        by_silence=settings.audio.silence_ms > 0,
-        pause_s=settings.llm.pause_ms / 1000,
+        manner=manner_of(settings),
         idle_s=idle_s,
     )
 
@@ -86,6 +82,19 @@ def log_file() -> Path | None:
         path.touch()
         return path
     return None
+
+
+_STAGE = {"llm": "llm", "asr": "asr", "tts": "tts", "audio": "mic"}
+"""Section of the settings → the stage that has it as its options."""
+_OTHERWISE = {
+    "llm.verifier": "", "llm.folder": "", "llm.pause_ms": "", "llm.baseline": "",
+    "audio.output": "player",
+}  # fmt: skip
+
+
+def stage_of(key: str) -> str:
+    """The stage that is made anew where the setting ``key`` changes; empty where none has to be."""
+    return _OTHERWISE.get(key, _STAGE.get(key.split(".")[0], ""))
 
 
 def resolved(settings: Settings, embedded: bool = False) -> Settings:

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Literal
 
 from predtui.runtime.bus import Bus
+from predtui.runtime.manner import Manner
 from predtui.runtime.stages import Stages
 from predtui.runtime.typing import Rhythm, Typed, paused, read, same
 from predtui.state import events as ev
@@ -49,15 +50,17 @@ class Backlog:
 class TurnGate:
     """For the dispatcher's thread alone. ``react`` follows every event."""
 
-    def __init__(self, bus: Bus, stages: Stages, hands_free: bool, pause_s: float) -> None:
-        """``pause_s``: after so long without a change, or longer where keys come slowly, the input is speculated on as
-        if it ended there; 0: never."""
+    def __init__(self, bus: Bus, stages: Stages, manner: Manner) -> None:
         self._bus, self._stages = bus, stages
-        self._hands_free = hands_free
-        self._pause_s, self._rhythm = pause_s, Rhythm(pause_s)
+        self.conduct(manner)
         self._backlog = Backlog()
         self._edited = ""
         """The text of the line being edited."""
+
+    def conduct(self, manner: Manner) -> None:
+        """From now on."""
+        self._hands_free = manner.hands_free
+        self._pause_s, self._rhythm = manner.pause_s, Rhythm(manner.pause_s)
 
     def type(self, typed: Typed) -> None:
         """The line as it stands after a key. The first text opens a turn, silencing a reply that is being heard; behind

@@ -20,6 +20,7 @@ from predtui.runtime.gate import TurnGate
 from predtui.runtime.hearing import Hearing
 from predtui.runtime.hosts.base import HostFactory
 from predtui.runtime.hosts.process import process_host
+from predtui.runtime.manner import Manner
 from predtui.runtime.monitor import Monitor
 from predtui.runtime.stages import Stages
 from predtui.runtime.turn_taking import TurnTaking
@@ -40,31 +41,25 @@ class Pipeline:
         log_path: Path | None = None,
         make_host: HostFactory | None = None,
         *,
-        measure_baseline: bool = True,
-        hands_free: bool = False,
-        barge_in: bool = False,
-        language: str = "en",
-        by_silence: bool = False,
-        pause_s: float = 0.0,
+        manner: Manner | None = None,
         monitored: bool = True,
         background: bool = True,
         idle_s: float = IDLE_S,
     ) -> None:
         """``make_host`` defaults to a process a stage. Without ``background`` there is no thread: call ``pump``.
-        ``barge_in``: a hands-free reply that is talked over, in ``language``, ends.
-        ``by_silence``: a hands-free turn ends by so much silence as the microphone's stage says, and not sooner where
-        the model has it that the turn is over.
-        ``pause_s`` as the turn gate takes it, ``idle_s`` as the schedule of the baseline does."""
+        ``idle_s`` as the schedule of the baseline takes it."""
         self._clock: Clock = clock or RealClock()
         self._background = background
         self._bus = Bus(self._clock)
         self._stages = Stages(self._bus, specs, make_host or process_host(self._clock, log_path), log_path)
-        self._gate = TurnGate(self._bus, self._stages, hands_free, pause_s)
+        self._manner = manner or Manner()
+        self._gate = TurnGate(self._bus, self._stages, self._manner)
         self._hearing = Hearing(self._bus, self._stages)
-        over = [BargeIn(self._bus, self._gate.talk_over, language).react] if hands_free and barge_in else []
-        taking = [] if by_silence else [TurnTaking(self._bus).react]
-        schedules = [BaselineSchedule(self._bus, idle_s).react] if measure_baseline else []
-        reactions = (self._gate.react, self._hearing.react, *over, *taking, *schedules, self._stages.react)
+        self._over = BargeIn(self._bus, self._gate.talk_over, self._manner.language)
+        self._taking, self._schedule = TurnTaking(self._bus), BaselineSchedule(self._bus, idle_s)
+        reactions = (
+            self._gate.react, self._hearing.react, self._hear_over, self._take_turns, self._measure, self._stages.react,
+        )  # fmt: skip
         self._bus.connect(self._stages.deliver, *reactions)
         self._monitor = Monitor(self.publish, self.pids) if monitored and background else None
 
@@ -130,6 +125,10 @@ class Pipeline:
         """Treat the next prompts otherwise."""
         self._bus.dispatcher.post(lambda: self._bus.publish(ev.Configure(verifier=verifier)))
 
+    def conduct(self, manner: Manner) -> None:
+        """Begin and end turns otherwise from now on."""
+        self._bus.dispatcher.post(partial(self._conduct, manner))
+
     def replace_stage(self, name: str, options: Any) -> None:
         """Run stage ``name`` with other options; where it cannot open with them, the former ones come back."""
         self._bus.dispatcher.post(partial(self._stages.replace, name, options))
@@ -145,3 +144,19 @@ class Pipeline:
     def describe_stage(self, name: str, message: str) -> None:
         """What is said of stage ``name`` while it is ready."""
         self._bus.dispatcher.post(partial(self._stages.describe, name, message))
+
+    def _conduct(self, manner: Manner) -> None:
+        self._manner, self._over.language = manner, manner.language
+        self._gate.conduct(manner)
+
+    def _hear_over(self, event: ev.Event) -> None:
+        if self._manner.hands_free and self._manner.barge_in:
+            self._over.react(event)
+
+    def _take_turns(self, event: ev.Event) -> None:
+        if not self._manner.by_silence:
+            self._taking.react(event)
+
+    def _measure(self, event: ev.Event) -> None:
+        if self._manner.measures:
+            self._schedule.react(event)

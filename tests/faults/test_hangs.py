@@ -13,6 +13,7 @@ import pytest
 from predtui.clock import RealClock
 from predtui.runtime.hosts import pulse
 from predtui.runtime.hosts.process import ProcessHost, Shared
+from predtui.runtime.manner import Manner
 from predtui.runtime.pipeline import Pipeline
 from predtui.runtime.stages import STAGES
 from predtui.runtime.typing import Typed
@@ -55,7 +56,7 @@ def echo(tmp_path: Path) -> Iterator[tuple[ProcessHost, Collector]]:
 @pytest.fixture
 def live(tmp_path: Path) -> Iterator[Live]:
     specs = cast(Pace(words=("a", "b", "c"), word_s=0.05, step_s=0.01))
-    pipeline = Pipeline(specs, log_path=tmp_path / "log", measure_baseline=False, monitored=False)
+    pipeline = Pipeline(specs, log_path=tmp_path / "log", manner=Manner(measures=False), monitored=False)
     events: list[ev.Event] = []
     pipeline.subscribe(events.append)
     pipeline.start()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from predtui.clock import VirtualClock
 from predtui.runtime.hosts.base import Emit
 from predtui.runtime.hosts.inline import InlineHost
+from predtui.runtime.manner import Manner
 from predtui.runtime.pipeline import Pipeline
 from predtui.runtime.typing import Typed
 from predtui.state import events as ev
@@ -33,8 +34,7 @@ class Harness:
             specs,
             self.clock,
             make_host=self._host,
-            hands_free=hands_free,
-            pause_s=pause_s,
+            manner=Manner(hands_free=hands_free, pause_s=pause_s),
             background=False,
             idle_s=idle_s,
         )

@@ -12,6 +12,7 @@ import pytest
 
 from predtui.runtime import build
 from predtui.runtime.build import log_file, make_pipeline, resolved, stage_specs
+from predtui.runtime.manner import manner_of
 from predtui.runtime.needs import needs
 from predtui.runtime.stages import STAGES
 from predtui.settings import AsrSettings, LlmSettings, SafetySettings, Settings, TtsSettings
@@ -49,7 +50,7 @@ def test_only_what_is_asked_for_is_run_and_another_stage_may_take_a_place(
     assert isinstance(specs, list)
     assert {spec.name for spec in specs} == {"llm", "mic"}
     assert replace(other, needs=needs()["llm"]) in specs
-    assert (made["pause_s"], made["measure_baseline"], made["idle_s"]) == (0.25, False, 7.0)
+    assert (made["manner"], made["idle_s"]) == (replace(manner_of(settings), pause_s=0.25, measures=False), 7.0)
     make_pipeline(replace(settings, safety=SafetySettings(confined=False)))
     unconfined = made["specs"]
     assert isinstance(unconfined, list)

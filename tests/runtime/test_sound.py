@@ -25,6 +25,7 @@ from hypothesis import strategies as st
 
 from predtui.clock import RealClock
 from predtui.runtime.hosts import process
+from predtui.runtime.manner import Manner
 from predtui.runtime.pipeline import Pipeline
 from predtui.runtime.sound import SoundStore
 from predtui.state import events as ev
@@ -161,7 +162,7 @@ def spoken_turn(
     listener: Callable[[ev.Event], None] = lambda event: None, dies: str = "", at: type[ev.Event] = ev.Event
 ) -> Iterator[list[ev.Event]]:
     """The events of a turn in processes, from a key to its end; stage ``dies`` is killed at the third ``at``."""
-    pipeline = Pipeline(stages(), monitored=False, measure_baseline=False)
+    pipeline = Pipeline(stages(), monitored=False, manner=Manner(measures=False))
     events: list[ev.Event] = []
     pipeline.subscribe(events.append)
     pipeline.subscribe(listener)

@@ -19,6 +19,7 @@ from predtui.llm.remote import client
 from predtui.predgen.options import SpeculationOptions
 from predtui.predgen.stage import create
 from predtui.runtime.hosts.thread import ThreadHost
+from predtui.runtime.manner import Manner
 from predtui.runtime.pipeline import Pipeline
 from predtui.settings import LlmSettings
 from predtui.state.events import ReplyFinished, Transcript, TurnStarted
@@ -87,7 +88,7 @@ def assistant(make_app: MakeApp, server: Away) -> tuple[PredtuiApp, Pipeline]:
         [StageSpec("llm", "predtui.predgen.stage:create", options(server))],
         clock,
         make_host=lambda spec, emit: ThreadHost(spec, emit, clock),
-        measure_baseline=False,
+        manner=Manner(measures=False),
         monitored=False,
     )
     return make_app(pipeline, clock=clock), pipeline

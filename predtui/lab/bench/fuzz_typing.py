@@ -24,6 +24,7 @@ from predtui.lab.bench.report import command, console, machine
 from predtui.lab.bench.watch import Gather, Watch
 from predtui.lab.commands.options import Json
 from predtui.models.shipped import themes_folder
+from predtui.runtime.manner import Manner
 from predtui.runtime.pipeline import Pipeline
 from predtui.runtime.typing import Typed
 from predtui.settings import Settings
@@ -142,7 +143,7 @@ class Line:
     def __init__(self) -> None:
         self.clock = VirtualClock(START_S)
         self.heard: list[Transcript] = []
-        self.pipeline = Pipeline([], self.clock, pause_s=PAUSE_S, measure_baseline=False, background=False)
+        self.pipeline = Pipeline([], self.clock, manner=Manner(pause_s=PAUSE_S, measures=False), background=False)
         self.pipeline.subscribe(self._hear)
 
     def wait(self, seconds: float) -> None:
