@@ -28,7 +28,8 @@ class Entry:
     where something is missing; for doctor. ``prepare``: "module:function" that waits, in steps, for what has to be
     there before it is made. ``package``: the distribution without which there is none of it; for doctor.
     ``reads``: the forms of weights that an engine of language models takes. ``caches``: how many a decoder opens over
-    its draft model. ``internal``: whether it is for tests and benches alone, and no setting offers it."""
+    its draft model. ``voices``: "module:function" that lists the voices a synthesiser has here, of its settings.
+    ``internal``: whether it is for tests and benches alone, and no setting offers it."""
 
     name: str
     factory: str
@@ -42,6 +43,7 @@ class Entry:
     package: str = ""
     reads: frozenset[Form] = frozenset()
     caches: int = 1
+    voices: str = ""
     internal: bool = False
 
     @property
@@ -125,6 +127,11 @@ class Registry(Mapping[str, Entry]):
         """What prepares the one that ``name`` means; None where there is nothing to prepare. Raises PredtuiError."""
         entry = self.find(name)
         return _imported(entry.prepare) if entry.prepare else None
+
+    def voices(self, name: str) -> Callable[[Any], list[str]] | None:
+        """What lists the voices of the one that ``name`` means; None where nothing does. Raises PredtuiError."""
+        entry = self.find(name)
+        return _imported(entry.voices) if entry.voices else None
 
     def offered(self) -> tuple[str, ...]:
         """The names that settings offer."""
@@ -341,13 +348,26 @@ RECOGNISERS = Registry(
 
 SYNTHESISERS = Registry(
     "synthesiser",
-    Entry("espeak", "predtui.tts.espeak:create", "eSpeak NG, in every install", check="predtui.tts.espeak:check"),
-    Entry("kokoro", "predtui.tts.kokoro:create", "Kokoro, a natural voice on a CPU", check="predtui.tts.kokoro:check"),
+    Entry(
+        "espeak",
+        "predtui.tts.espeak:create",
+        "eSpeak NG, in every install",
+        check="predtui.tts.espeak:check",
+        voices="predtui.tts.espeak:voices",
+    ),
+    Entry(
+        "kokoro",
+        "predtui.tts.kokoro:create",
+        "Kokoro, a natural voice on a CPU",
+        check="predtui.tts.kokoro:check",
+        voices="predtui.tts.kokoro:voices",
+    ),
     Entry(
         "supertonic",
         "predtui.tts.supertonic:create",
         "Supertonic, very fast on a CPU; wants the extra supertonic",
         check="predtui.tts.supertonic:check",
+        voices="predtui.tts.supertonic:voices",
         package="supertonic",
     ),
     Entry(
@@ -355,6 +375,7 @@ SYNTHESISERS = Registry(
         "predtui.tts.piper:create",
         "Piper, small voices in many languages; wants the extra piper, which is GPL",
         check="predtui.tts.piper:check",
+        voices="predtui.tts.piper:voices",
         package="piper-tts",
     ),
     Entry("zonos", "predtui.tts.zonos.engine:create", "Zonos, a neural voice", check="predtui.tts.zonos.engine:check"),

@@ -5,6 +5,9 @@ The only module that imports sounddevice, and only when asked: without PortAudio
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -15,6 +18,8 @@ Kind = Literal["input", "output"]
 NOUN: dict[Kind, str] = {"input": "microphone", "output": "loudspeaker"}
 NO_DEVICE = "none"
 """The name of a device that is switched off."""
+LONGEST_S = 10.0
+"""That a list of devices is waited for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,3 +128,28 @@ def switched_off(kind: Kind) -> str:
 def without(kind: Kind, problem: str, state: StageState = "ready") -> StageStatus:
     """The stage works on: without its device where there is a ``problem``, else with it."""
     return StageStatus(state=state, message=problem, lacks=NOUN[kind] if problem else "", progress=1.0)
+
+
+def listing() -> dict[Kind, list[str]]:
+    """The names of all devices. Raises PredtuiError without PortAudio.
+
+    In a process of its own: sound libraries write to the terminal, and one that crashes takes its process along.
+    """
+    command = [sys.executable, "-c", "from predtui.audio.devices import tell; tell()"]
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=LONGEST_S, check=False)
+        told = json.loads(done.stdout)
+    except (OSError, subprocess.TimeoutExpired, ValueError) as error:
+        raise PredtuiError("the sound system does not answer.", "Is a sound server running?") from error
+    if problem := told.get("problem"):
+        raise PredtuiError(problem)
+    return {"input": told["input"], "output": told["output"]}
+
+
+def tell() -> None:
+    """What ``listing`` reads."""
+    try:
+        told: dict[str, Any] = {kind: [device.name for device in devices(kind)] for kind in NOUN}
+    except PredtuiError as error:
+        told = {"problem": str(error)}
+    print(json.dumps(told))

@@ -88,7 +88,7 @@ class LinePrinter:
 
     def _status(self, event: ev.StageStatus) -> None:
         if event.state not in ("starting", "stopped"):
-            message = f"without a {event.lacks}" if event.lacks else event.message
+            message = f"without a {event.lacks}" if event.lacks and event.stage != "tts" else event.message
             self._line(f"{event.stage:>8}  {event.state} {message}")
 
     def _transcript(self, event: ev.Transcript) -> None:

@@ -572,7 +572,7 @@ class StageStatus(Event):
     """Life of one stage, with a line a person can act on. ``progress`` in 0..1, or -1 where unknown. A silent one does
     not respond, and may go on yet.
 
-    ``signal`` names the one that ended its process. ``lacks``: the device that it is ready without, such as
+    ``signal`` names the one that ended its process. ``lacks``: the device, or voice, that it is ready without, such as
     "microphone"; ``message`` says how to get it.
     """
 

@@ -78,6 +78,16 @@ def open_library() -> tuple[ctypes.CDLL, int]:
     return _library, _library_rate
 
 
+def voices(options: TtsSettings) -> list[str]:
+    """The languages that the library's data speaks. Raises PredtuiError where there is none."""
+    try:
+        import espeakng_loader
+    except ImportError as error:
+        raise PredtuiError("eSpeak NG is not installed.", "pip install espeakng-loader") from error
+    files = Path(espeakng_loader.get_data_path(), "lang").rglob("*")
+    return sorted({path.name.lower() for path in files if path.is_file()})
+
+
 class _Voice(ctypes.Structure):
     """espeak_VOICE: what is asked of a voice; nothing where it is zero."""
 

@@ -95,6 +95,12 @@ def check(options: TtsSettings) -> str:
     return f"{_network(folder)}, voice {name}"
 
 
+def voices(options: TtsSettings) -> list[str]:
+    """By name. Raises PredtuiError where the model is not here."""
+    folder = find(options.model or USUAL)
+    return _voices(folder if folder.is_dir() else folder.parent)
+
+
 def _chosen(options: TtsSettings) -> tuple[Path, str]:
     """The folder, and the voice in it that ``tts.voice`` names, or one of the language that it names."""
     folder = find(options.model or USUAL)

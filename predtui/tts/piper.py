@@ -64,6 +64,11 @@ def check(options: TtsSettings) -> str:
     return str(_chosen(options)[0])
 
 
+def voices(options: TtsSettings) -> list[str]:
+    """The speakers of a voice of several, by name. Raises PredtuiError where the voice is not here."""
+    return list(_chosen(options)[1].get("speaker_id_map") or ())
+
+
 def _chosen(options: TtsSettings) -> tuple[Path, dict[str, Any]]:
     """The file of the voice and what is told of it. Raises PredtuiError."""
     needs("piper-tts", "piper", "piper")

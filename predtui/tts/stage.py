@@ -81,6 +81,7 @@ class TtsStage:
                 raise
             self._engine, self._make_spare = self._make_spare(), None
             yield Notice(text=f"tts: {error} eSpeak NG speaks instead.", severity="warning")
+            yield StageStatus(stage="tts", message=f"eSpeak NG speaks instead: {error}", lacks="voice", progress=1.0)
         self._script.text("1", self._engine)  # what it takes to say numbers is imported before the first of them
         yield from self._refreshed()
         if isinstance(self._engine, NeuralSynthesizer):

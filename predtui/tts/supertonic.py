@@ -70,12 +70,21 @@ def check(options: TtsSettings) -> str:
     return f"{folder}, voice {style.stem}"
 
 
+def voices(options: TtsSettings) -> list[str]:
+    """By name. Raises PredtuiError where the model is not here."""
+    return sorted(_styles(find(options.model or USUAL)))
+
+
+def _styles(folder: Path) -> dict[str, Path]:
+    return {path.stem: path for path in sorted(folder.glob("voice_styles/*.json"))}
+
+
 def _chosen(options: TtsSettings) -> tuple[Path, Path]:
     """The folder, and the style in it that ``tts.voice`` names; the first where that is a language."""
     needs("supertonic", "supertonic", "supertonic")
     folder = find(options.model or USUAL)
     within(folder, *_FILES)
-    styles = {path.stem: path for path in sorted(folder.glob("voice_styles/*.json"))}
+    styles = _styles(folder)
     if options.voice in styles:
         return folder, styles[options.voice]
     if not styles or options.voice not in (TtsSettings().voice, options.language):

@@ -45,6 +45,7 @@ class StagesPane(Pane[States]):
         ("◌ starting", "loading, with progress in percent"),
         ("● ready", "working, or waiting for work"),
         ("⊘ no device", "ready, but without a microphone or loudspeaker; F2 looks for a microphone again"),
+        ("⊘ no voice", "ready, but another voice speaks than the one that was chosen"),
         ("◔ waiting", "for a server; its line says why, and Escape gives the turn up"),
         ("◍ silent", "the stage does not respond; if it does not go on within seconds, it is restarted"),
         ("↻ restarting", "the stage died and is being restarted; the turn goes on"),
@@ -66,7 +67,7 @@ class StagesPane(Pane[States]):
 
 def stage_line(status: StageStatus, load: tuple[float, float] | None, width: int) -> Content:
     mark, style = _mark(status)
-    state = "no device" if _lacks(status) else status.state
+    state = _lacking(status) if _lacks(status) else status.state
     line = assemble((f"{mark} ", style), f"{status.stage:<7}", (f"{state:<11}", style))
     if status.state == "starting" and status.progress >= 0:
         line += assemble((figures.meter(status.progress, 8), ".fair"), f" {status.progress * 100:.0f} % ")
@@ -103,6 +104,10 @@ def loaded_model(stages: Mapping[str, StageStatus]) -> tuple[str, str]:
 
 def _lacks(status: StageStatus) -> bool:
     return status.state == "ready" and bool(status.lacks)
+
+
+def _lacking(status: StageStatus) -> str:
+    return "no voice" if status.lacks == "voice" else "no device"
 
 
 def _mark(status: StageStatus) -> tuple[str, str]:
