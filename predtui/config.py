@@ -16,7 +16,7 @@ from typing import Any
 
 from predtui.errors import PredtuiError, reason
 from predtui.files import LARGEST_TOML, parse_toml, read_text, replace_text
-from predtui.settings import Option, Settings, options, sections, user_folder
+from predtui.settings import Option, Settings, options, sections, user_folder, value_of
 
 CORRECT = "Correct it, or move it away."
 """What to do about a settings file."""
@@ -44,7 +44,7 @@ def _combined(file: Mapping[str, Any], overrides: Mapping[str, Any] | None) -> S
     values = dict(file)
     values.update(_from_environment(os.environ))
     for key, value in (overrides or {}).items():
-        values[key] = _checked(key, value, "the command line")
+        values[key] = checked(key, value, "the command line")
     return _build(values)
 
 
@@ -70,14 +70,14 @@ def remember(key: str, value: Any) -> None:
     """
     import tomlkit
 
-    checked = _checked(key, value, "this call")
+    kept = checked(key, value, "this call")
     section, name = key.split(".", 1)
     path = user_file()
     try:
         document = tomlkit.parse(read_text(path, LARGEST_TOML)) if path.exists() else tomlkit.document()
         if section not in document:
             document[section] = tomlkit.table()
-        document[section][name] = checked
+        document[section][name] = kept
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_text(path, tomlkit.dumps(document))
     except (OSError, ValueError, TypeError, RecursionError, tomlkit.exceptions.TOMLKitError) as error:
@@ -112,7 +112,7 @@ def _from_file(path: Path, must_exist: bool) -> dict[str, Any]:
             raise _unknown(section, str(path))
         for name, value in content.items():
             key = FORMER.get(f"{section}.{name}", f"{section}.{name}")
-            values[key] = _checked(key, value, str(path))
+            values[key] = checked(key, value, str(path))
     return values
 
 
@@ -126,11 +126,30 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
             continue
         if variable not in by_variable:
             raise _unknown(variable, "the environment", [*by_variable, *outside])
-        values[by_variable[variable]] = _checked(by_variable[variable], text, f"the environment ({variable})")
+        values[by_variable[variable]] = checked(by_variable[variable], text, f"the environment ({variable})")
     return values
 
 
-def _checked(key: str, value: Any, source: str) -> Any:
+def origins(settings: Settings) -> dict[str, str]:
+    """Where each of these settings comes from, ``section.name`` → the environment, the user's file or a default; the
+    command line, where it is none of them. Raises nothing: a file that cannot be used says nothing."""
+    try:
+        kept, told = _from_file(user_file(), must_exist=False), _from_environment(os.environ)
+    except PredtuiError:
+        kept, told = {}, {}
+    return {key: _origin(item, value_of(settings, key), kept, told) for key, item in options().items()}
+
+
+def _origin(item: Option, value: Any, kept: Mapping[str, Any], told: Mapping[str, Any]) -> str:
+    if item.key in told and told[item.key] == value:
+        return "environment"
+    if item.key in kept and kept[item.key] == value:
+        return "file"
+    return "default" if value == item.default else "command line"
+
+
+def checked(key: str, value: Any, source: str) -> Any:
+    """``value`` as the setting ``key`` takes it. Raises PredtuiError, which says that it comes from ``source``."""
     table = options()
     if key not in table:
         raise _unknown(key, source)

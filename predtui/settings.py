@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -291,6 +292,21 @@ def options() -> dict[str, Option]:
             key = f"{section}.{item.name}"
             table[key] = Option(key, kinds[str(item.type)], item.default, **item.metadata)
     return table
+
+
+def value_of(settings: Settings, key: str) -> Any:
+    """Of the setting ``section.name``."""
+    section, _, name = key.partition(".")
+    return getattr(getattr(settings, section), name)
+
+
+def with_values(settings: Settings, values: Mapping[str, Any]) -> Settings:
+    """The same with other values, by their keys ``section.name``, which are not checked."""
+    for key, value in values.items():
+        section, _, name = key.partition(".")
+        changed = dataclasses.replace(getattr(settings, section), **{name: value})
+        settings = dataclasses.replace(settings, **{section: changed})
+    return settings
 
 
 def user_folder() -> Path:

@@ -130,6 +130,10 @@ ACTIONS = (
     Action("begin", "", "New conversation", "begin anew; this one stays kept", run="sessions:begin", live=True),
     Action("search", "ctrl+r", "Earlier prompts", "search what you asked before", run="sessions:search", live=True),
     Action(
+        "settings", "f9", "Settings", "every setting: letters search; Enter changes one, which is kept once it works",
+        "settings", run="tuning:show",
+    ),
+    Action(
         "save", "ctrl+s", "Save as Markdown", "the conversation, in the folder you are in", run="saving:markdown"
     ),
     Action("save_json", "", "Save as JSON", "the conversation, in the folder you are in", run="saving:as_json"),

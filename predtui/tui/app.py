@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from typing import Any, ClassVar, cast
@@ -21,7 +21,7 @@ from predtui.clock import Clock, RealClock
 from predtui.llm.default import language_model
 from predtui.models.offer import Offer
 from predtui.settings import Settings
-from predtui.state.events import Event
+from predtui.state.events import Event, StageStatus
 from predtui.state.kept.keeper import Keeper
 from predtui.state.turn import Turn
 from predtui.tui import clipboard, job_control, palette
@@ -29,6 +29,7 @@ from predtui.tui.actions import action_named, bindings
 from predtui.tui.bursts import gathering
 from predtui.tui.choices import ModelChoice, ThemeChoice, VerifierChoice
 from predtui.tui.colourless import Colourless
+from predtui.tui.dials import Dials
 from predtui.tui.driver import READ_ONLY, Driver, Requests, one_line
 from predtui.tui.frames import Frames, call_after
 from predtui.tui.gate import Gate
@@ -40,6 +41,7 @@ from predtui.tui.messages import (
     LineTyped,
     NoticeRaised,
     ReleasesTold,
+    StageTold,
     TalkHeld,
     TurnChanged,
 )
@@ -111,7 +113,7 @@ class GuardedApp(App[None]):
 class PredtuiApp(GuardedApp):
     """Draws what the driver reports and passes on what the person does. Whoever runs it stops the driver afterwards.
 
-    ``model_options``: a model's path to the options of the stage "llm"; without it F4 says that models cannot be
+    ``model_options``: a model's path to the settings that it runs with; without it F4 says that models cannot be
     changed. ``read_only``: the driver is a recording and takes no requests. ``offer``: of the real models, if F5 may
     get them. ``keeper``: of the conversation, who knows what was asked before.
     ``scrub``: for a recording that one can go to and fro in.
@@ -136,7 +138,7 @@ class PredtuiApp(GuardedApp):
         settings: Settings,
         themes: ThemeRegistry,
         *,
-        model_options: Callable[[str], Any] | None = None,
+        model_options: Callable[[str], Mapping[str, Any]] | None = None,
         read_only: bool = False,
         clock: Clock | None = None,
         offer: Offer | None = None,
@@ -147,20 +149,28 @@ class PredtuiApp(GuardedApp):
         self.driver = driver
         self.keeper = keeper
         self.scrub = scrub or Scrubbing()
-        self.settings = settings
         self.turn = driver.state
         self.read_only = read_only
         self.offer = offer
         self.requests = Requests(driver, read_only, self.show_notice, self.log.error)
+        self.dials = Dials(settings, self.requests, self.show_notice)
         self.verifiers = VerifierChoice(settings.llm.verifier, self.requests)
-        self.model = ModelChoice(settings.llm.model, model_options, self.requests, self.show_notice)
+        self.model = ModelChoice(self.dials, model_options, self.requests, self.show_notice)
         self.themes = ThemeChoice(self, themes, self.raise_notice)
+        self.dials.direct |= {"ui.theme": self.themes.show, "llm.verifier": self.verifiers.choose}
+        if keeper:
+            self.dials.direct["sessions.private"] = keeper.let_be
         self.pages = Pages(self)
         self.frames = Frames(self, lambda: self._main.show(self.turn, self.scrub.past))
         self._clock = clock or RealClock()
         self._late = 0.0
         """Seconds between the newest key and the moment it was looked at: a screen may have been busy."""
         self._posted_turn: Turn | None = None
+
+    @property
+    def settings(self) -> Settings:
+        """Those in force."""
+        return self.dials.settings
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return MARK_DEFAULTS
@@ -199,6 +209,8 @@ class PredtuiApp(GuardedApp):
 
     def _on_event_of_driver(self, event: Event) -> None:
         """On the driver's thread: only a message crosses."""
+        if isinstance(event, StageStatus) and self.is_running:
+            self.post_message(StageTold(event))
         turn = self.driver.state
         if turn is not self._posted_turn and self.is_running:
             self._posted_turn = turn
@@ -206,11 +218,13 @@ class PredtuiApp(GuardedApp):
 
     def on_turn_changed(self, message: TurnChanged) -> None:
         self.turn = message.turn
-        self.model.follow(self.turn.stages)
         self.frames.request()
 
     def on_time_moved(self) -> None:
         self.frames.request()
+
+    def on_stage_told(self, message: StageTold) -> None:
+        self.dials.follow(message.status)
 
     @property
     def _main(self) -> MainScreen:

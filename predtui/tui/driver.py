@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, Protocol, cast
 
 from predtui.errors import PredtuiError, described
+from predtui.runtime.manner import Manner
 from predtui.runtime.typing import Typed
 from predtui.state.events import Event
 from predtui.state.exchange import Exchange
@@ -39,6 +40,8 @@ class LiveDriver(Driver, Protocol):
     def resume(self, session: int = 0, exchanges: tuple[Exchange, ...] = ()) -> None: ...
 
     def configure(self, verifier: str = "") -> None: ...
+
+    def conduct(self, manner: Manner) -> None: ...
 
     def replace_stage(self, name: str, options: Any) -> None: ...
 

@@ -58,10 +58,10 @@ def open_screen(
     if recorder:
         pipeline.subscribe(recorder)
 
-    def with_model(path: str) -> Any:
+    def with_model(path: str) -> dict[str, Any]:
         if path == SMOLLM2.name:
             needed(SMOLLM2)
-        return replace(settings.llm, model=path, engine=engine_of(path, settings.llm.engine))
+        return {"llm.model": path, "llm.engine": engine_of(path, app.settings.llm.engine)}
 
     themes = load_themes((themes_folder(), user_folder() / "themes"))
     if problem:

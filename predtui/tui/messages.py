@@ -14,6 +14,7 @@ from textual.message import Message
 
 from predtui.models.fetch import Progress
 from predtui.runtime.typing import Typed
+from predtui.state.events import StageStatus
 from predtui.state.turn import Turn
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from predtui.models.pull import Offer, Pull
     from predtui.state.exchange import Exchange
     from predtui.state.kept.store import Session
+    from predtui.tui.offers import Offered
     from predtui.tui.shelf import Choice
 
 
@@ -43,6 +45,13 @@ class TimeMoved(Message):
 
     def can_replace(self, message: Message) -> bool:
         return isinstance(message, TimeMoved)
+
+
+@dataclass(eq=False)
+class StageTold(Message):
+    """The next status of a stage; none takes the place of another."""
+
+    status: StageStatus
 
 
 @dataclass(eq=False)
@@ -158,6 +167,14 @@ class SessionsTold(Message):
     """A line on what was done with a conversation that is kept, or could not be done."""
 
     text: str
+
+
+@dataclass(eq=False)
+class ValuesFound(Message):
+    """What a setting may be, or the ``problem`` with finding that out."""
+
+    values: Sequence[Offered]
+    problem: str = ""
 
 
 class RealModelsInstalled(Message):

@@ -50,7 +50,7 @@ class Pages:
 
         def choose(path: str | None) -> None:
             if path and path != present():
-                model.choose(path, turn().stages)
+                model.choose(path)
 
         if not self.open:
             bar = self._app.screen.query_one(PullBar)

@@ -38,8 +38,9 @@ def clock() -> VirtualClock:
 @pytest.fixture
 def make_app(clock: VirtualClock, tmp_path: Path) -> MakeApp:
     def make(driver: ScriptedDriver | None = None, theme: str = "midnight", **options: Any) -> PredtuiApp:
-        settings = Settings(ui=UiSettings(theme=theme), llm=LlmSettings(folder=str(tmp_path)))
         chosen: dict[str, Any] = {"clock": clock, **options}
+        usual = Settings(ui=UiSettings(theme=theme), llm=LlmSettings(folder=str(tmp_path)))
+        settings = chosen.pop("settings", usual)
         themes = chosen.pop("themes", load_themes([themes_folder()]))
         return PredtuiApp(driver or ScriptedDriver(), settings, themes, **chosen)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from predtui.runtime.manner import Manner
 from predtui.runtime.typing import Typed
 from predtui.state import events as ev
 from predtui.state.exchange import Exchange
@@ -17,6 +18,11 @@ def fold(events: Iterable[ev.Event], turn: Turn | None = None) -> Turn:
     for event in events:
         state = reduce(state, event)
     return state
+
+
+def by_path(path: str) -> dict[str, str]:
+    """The settings of a model, as the app wants to be told."""
+    return {"llm.model": path}
 
 
 def machine() -> list[ev.Event]:
@@ -148,6 +154,9 @@ class ScriptedDriver:
 
     def configure(self, verifier: str = "") -> None:
         self.asked.append(("configure", verifier))
+
+    def conduct(self, manner: Manner) -> None:
+        self.asked.append(("conduct", manner))
 
     def replace_stage(self, name: str, options: Any) -> None:
         self.asked.append(("replace", name, options))

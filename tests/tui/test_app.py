@@ -24,6 +24,7 @@ from predtui.clock import VirtualClock
 from predtui.config import load_or_default, user_file
 from predtui.errors import PredtuiError
 from predtui.registry import VERIFIERS
+from predtui.settings import LlmSettings
 from predtui.state import events as ev
 from predtui.tui.app import PredtuiApp
 from predtui.tui.keys import RELEASE
@@ -41,7 +42,7 @@ from predtui.tui.widgets.talk import TalkButton
 from predtui.tui.widgets.timeline import TimelinePane
 from predtui.tui.widgets.verifier import VerifierPane
 from tests.tui.conftest import MakeApp
-from tests.tui.scenes import ScriptedDriver, answered, first_exchange, machine, speculating
+from tests.tui.scenes import ScriptedDriver, answered, by_path, first_exchange, machine, speculating
 
 
 def requests(driver: ScriptedDriver) -> list[tuple[object, ...]]:
@@ -330,7 +331,7 @@ class TestChoosing:
     async def test_f4_offers_the_folder_and_takes_a_path(self, make_app: MakeApp, tmp_path: Path) -> None:
         (tmp_path / "big.gguf").write_bytes(b"GGUF")
         driver = ScriptedDriver([LOADED])
-        app = make_app(driver, model_options=lambda path: {"model": path})
+        app = make_app(driver, model_options=by_path)
         async with app.run_test() as pilot:
             await settle(pilot)
             await pilot.press("f4")
@@ -348,11 +349,11 @@ class TestChoosing:
             await pilot.press("escape")
             assert isinstance(app.screen, MainScreen)
         chosen = str(tmp_path / "big.gguf")
-        assert requests(driver) == [("replace", "llm", {"model": chosen})]
+        assert requests(driver) == [("replace", "llm", LlmSettings(model=chosen, folder=str(tmp_path)))]
 
     async def test_the_header_names_the_model_that_answers(self, make_app: MakeApp) -> None:
         driver = ScriptedDriver([*machine(), LOADED])
-        app = make_app(driver, model_options=lambda path: {"model": path})
+        app = make_app(driver, model_options=by_path)
         async with app.run_test(size=(120, 36)) as pilot:
             await settle(pilot)
             await pilot.press("f4", "tab", *"/etc/passwd", "enter")
@@ -765,7 +766,7 @@ class TestFaults:
         names = "space enter escape tab shift+tab up down left right home end pageup pagedown backspace delete"
         keys = [*"abc xyz?.,1", *names.split(), *["f1", "f2", "f3", "f4", "f5", "ctrl+t", "ctrl+p", "ctrl+a", "ctrl+k"]]
         driver = ScriptedDriver(machine())
-        app = make_app(driver, model_options=lambda path: path)
+        app = make_app(driver, model_options=by_path)
         async with app.run_test() as pilot:
             for round_ in range(20):
                 for key in chance.choices(keys, k=20):

@@ -13,7 +13,9 @@ from predtui.config import load, user_file
 from predtui.errors import PredtuiError
 from predtui.models.shipped import themes_folder
 from predtui.registry import VERIFIERS
+from predtui.settings import LlmSettings, Settings
 from predtui.tui.choices import ModelChoice, ThemeChoice, VerifierChoice, following
+from predtui.tui.dials import Dials
 from predtui.tui.driver import Requests
 from predtui.tui.themes import ThemeRegistry, load_themes
 from tests.tui.scenes import ScriptedDriver
@@ -60,18 +62,22 @@ def test_a_recording_keeps_its_verifier(driver: ScriptedDriver, notices: Notices
     assert len(notices) == 2
 
 
-def test_a_model_that_cannot_be_had_is_a_notice_and_the_former_stays(driver: ScriptedDriver, notices: Notices) -> None:
-    def options(path: str) -> str:
+def model_of(driver: ScriptedDriver, notices: Notices) -> ModelChoice:
+    def options(path: str) -> dict[str, str]:
         if path == "bad":
             raise PredtuiError("no such model.")
-        return path
+        return {"llm.model": path, "llm.engine": "torch"}
 
-    notify = lambda *line: notices.append(line)  # noqa: E731
-    model = ModelChoice("auto", options, requests_of(driver, notices), notify)
-    model.choose("bad", {})
+    requests, notify = requests_of(driver, notices), lambda *line: notices.append(line)
+    return ModelChoice(Dials(Settings(), requests, notify), options, requests, notify)
+
+
+def test_a_model_that_cannot_be_had_is_a_notice_and_the_former_stays(driver: ScriptedDriver, notices: Notices) -> None:
+    model = model_of(driver, notices)
+    model.choose("bad")
     assert (model.chosen, driver.asked, notices) == ("auto", [], [("no such model.", "error")])
-    model.choose("good", {})
-    assert (model.chosen, driver.asked) == ("good", [("replace", "llm", "good")])
+    model.choose("good")
+    assert (model.chosen, driver.asked) == ("good", [("replace", "llm", LlmSettings(model="good", engine="torch"))])
 
 
 @pytest.mark.parametrize(
@@ -81,9 +87,9 @@ def test_a_model_that_cannot_be_had_is_a_notice_and_the_former_stays(driver: Scr
 def test_real_models_take_over_where_nobody_has_named_another(
     driver: ScriptedDriver, notices: Notices, stages: tuple[str, ...], chosen: str, renewed: list[str]
 ) -> None:
-    model = ModelChoice("auto", str, requests_of(driver, notices), lambda *line: notices.append(line))
+    model = model_of(driver, notices)
     if chosen:
-        model.choose(chosen, {})
+        model.choose(chosen)
     model.take_over(stages)
     assert [name for kind, name, *_ in driver.asked if kind == "renew"] == renewed
     assert ("take over" in notices[-1][0]) == bool(renewed)

@@ -28,7 +28,7 @@ from predtui.tui.themes import ThemeRegistry, load_themes
 from predtui.tui.widgets.prompt import PromptLine
 from tests import foreign
 from tests.tui.conftest import MakeApp
-from tests.tui.scenes import ScriptedDriver, fold, machine
+from tests.tui.scenes import ScriptedDriver, by_path, fold, machine
 from tests.tui.test_app import settle, until
 
 SIZE = (160, 40)
@@ -133,7 +133,7 @@ async def test_files_and_paths_are_no_markup(make_app: MakeApp, tmp_path: Path) 
     names = [name.replace("/", "|") + ".gguf" for name in NAMES]
     for name in names:
         (tmp_path / name).write_bytes(b"GGUF")
-    app = make_app(model_options=lambda path: path)
+    app = make_app(model_options=by_path)
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         await pilot.press("f4")

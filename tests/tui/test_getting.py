@@ -15,7 +15,7 @@ from textual.widgets import Input, Static
 from predtui.models import pull as pulling
 from predtui.models.curated import proposals
 from predtui.models.places import find
-from predtui.settings import models_folder
+from predtui.settings import LlmSettings, models_folder
 from predtui.tui.app import PredtuiApp
 from predtui.tui.screens.models import ModelScreen
 from predtui.tui.screens.question import QuestionScreen
@@ -26,7 +26,7 @@ from tests import tiny_gguf
 from tests.models.hub import HubServer, serving
 from tests.models.test_hub import online
 from tests.tui.conftest import MakeApp
-from tests.tui.scenes import ScriptedDriver, machine
+from tests.tui.scenes import ScriptedDriver, by_path, machine
 from tests.tui.test_app import offered, plain, requests, settle, until
 
 
@@ -77,10 +77,10 @@ async def asked(pilot: Pilot[None], app: PredtuiApp) -> str:
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36)])
 async def test_a_name_is_fetched_after_a_yes_and_then_chosen(
-    make_app: MakeApp, server: HubServer, size: tuple[int, int]
+    make_app: MakeApp, server: HubServer, size: tuple[int, int], tmp_path: Path
 ) -> None:
     driver = ScriptedDriver(machine())
-    app = make_app(driver, model_options=str)
+    app = make_app(driver, model_options=by_path)
     async with app.run_test(size=size) as pilot:
         await settle(pilot)
         await typed(pilot, "a/m")
@@ -99,7 +99,7 @@ async def test_a_name_is_fetched_after_a_yes_and_then_chosen(
         assert not app.query_one(PullBar).display
         await pilot.press("shift+tab", *"q8_0", "enter")
         await pilot.pause()
-    assert requests(driver) == [("replace", "llm", str(find("a/m")))]
+    assert requests(driver) == [("replace", "llm", LlmSettings(model=str(find("a/m")), folder=str(tmp_path)))]
 
 
 async def test_why_a_model_could_not_be_fetched_is_read_to_its_end(
@@ -107,7 +107,7 @@ async def test_why_a_model_could_not_be_fetched_is_read_to_its_end(
 ) -> None:
     """With what to do, in a narrow window, too."""
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(total=10**9, used=10**9, free=0))
-    app = make_app(ScriptedDriver(machine()), model_options=str)
+    app = make_app(ScriptedDriver(machine()), model_options=by_path)
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
         await typed(pilot, "a/m")
@@ -122,7 +122,7 @@ async def test_why_a_model_could_not_be_fetched_is_read_to_its_end(
 
 @pytest.mark.parametrize("key", ["n", "escape"])
 async def test_without_a_yes_nothing_is_fetched(make_app: MakeApp, server: HubServer, key: str) -> None:
-    app = make_app(model_options=str)
+    app = make_app(model_options=by_path)
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
         await typed(pilot, "a/m")
@@ -135,7 +135,7 @@ async def test_without_a_yes_nothing_is_fetched(make_app: MakeApp, server: HubSe
 
 
 async def test_opening_the_page_asks_nobody(make_app: MakeApp, server: HubServer) -> None:
-    app = make_app(model_options=str)
+    app = make_app(model_options=by_path)
     async with app.run_test(size=(120, 36)) as pilot:
         await settle(pilot)
         await pilot.press("f4")
@@ -149,7 +149,7 @@ async def test_one_of_the_list_is_asked_about(make_app: MakeApp, server: HubServ
     source = proposals()["qwen3-4b"].source
     repository, _, quantisation = source.partition(":")
     server.repositories[repository] = {f"x-{quantisation or 'Q4_K_M'}.gguf": weights}
-    app = make_app(model_options=str)
+    app = make_app(model_options=by_path)
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
         await pilot.press("f4")
@@ -166,7 +166,7 @@ async def test_one_of_the_list_is_asked_about(make_app: MakeApp, server: HubServ
     ("name", "said"), [("a/none", "has no a/none"), ("a/m:Q2_K", "It has Q8_0"), ("https://x/y.bin", ".gguf file")]
 )
 async def test_what_cannot_be_had_is_a_line(make_app: MakeApp, server: HubServer, name: str, said: str) -> None:
-    app = make_app(model_options=str)
+    app = make_app(model_options=by_path)
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
         await typed(pilot, name)
@@ -180,7 +180,7 @@ async def test_what_cannot_be_had_is_a_line(make_app: MakeApp, server: HubServer
 async def test_it_goes_on_while_the_page_is_closed_and_stops_when_told_to(make_app: MakeApp, server: HubServer) -> None:
     server.repositories["a/m"]["m-Q8_0.gguf"] += bytes(5_000_000)
     server.bodies.extend([("stall", 0.05)] * 100)
-    app = make_app(model_options=str)
+    app = make_app(model_options=by_path)
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
         await typed(pilot, "a/m")
@@ -204,7 +204,7 @@ async def test_it_goes_on_while_the_page_is_closed_and_stops_when_told_to(make_a
 
 async def test_a_download_that_fails_is_a_line_and_the_next_one_works(make_app: MakeApp, server: HubServer) -> None:
     server.repositories["a/x"] = {"x-Q8_0.gguf": b"<html>sorry"}
-    app = make_app(model_options=str)
+    app = make_app(model_options=by_path)
     async with app.run_test(size=(120, 36)) as pilot:
         await settle(pilot)
         for name, said in (("a/x", "is not what its name says"), ("a/m", "is here")):
@@ -222,7 +222,7 @@ async def test_an_error_that_nobody_expected_leaves_nothing_standing(
         raise ZeroDivisionError("oh")
 
     monkeypatch.setattr(pulling.Pull, "run", fail)
-    app = make_app(model_options=str)
+    app = make_app(model_options=by_path)
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
         await typed(pilot, "a/m")
@@ -240,7 +240,7 @@ async def test_a_model_is_removed_after_a_yes_and_only_one_of_ours(
     ours.parent.mkdir(parents=True)
     for path in (ours, theirs):
         path.write_bytes(weights)
-    app = make_app(ScriptedDriver(machine()), model_options=str)
+    app = make_app(ScriptedDriver(machine()), model_options=by_path)
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
         await pilot.press("f4")

@@ -16,7 +16,7 @@ from predtui.tui.widgets.prompt import PromptLine
 from predtui.tui.widgets.talk import TalkButton
 from predtui.tui.widgets.verifier import VerifierPane
 from tests.tui.conftest import MakeApp
-from tests.tui.scenes import ScriptedDriver, machine
+from tests.tui.scenes import ScriptedDriver, by_path, machine
 from tests.tui.test_app import requests, settle
 
 QUESTION = "how many legs has a spider"
@@ -167,7 +167,7 @@ class TestTalking:
 
     async def test_the_key_does_nothing_under_what_is_open(self, make_app: MakeApp) -> None:
         driver = ScriptedDriver()
-        app = make_app(driver, model_options=str)
+        app = make_app(driver, model_options=by_path)
         async with app.run_test() as pilot:
             await settle(pilot)
             for opening in ("f1", "f4", "ctrl+p"):
@@ -181,7 +181,7 @@ class TestTalking:
 
     async def test_the_key_still_stops_under_what_was_opened_since(self, make_app: MakeApp, clock: object) -> None:
         driver = ScriptedDriver()
-        app = make_app(driver, model_options=str)
+        app = make_app(driver, model_options=by_path)
         async with app.run_test() as pilot:
             await settle(pilot)
             await pilot.press("f2", "f4")

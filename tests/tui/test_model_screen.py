@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from pathlib import Path
 
 import pytest
 from textual.widgets import Input, OptionList, Static
 
-from predtui.config import user_file
 from predtui.settings import LlmSettings
 from predtui.state import events as ev
-from predtui.tui.choices import ModelChoice
 from tests.models.homes import write
 from tests.tui import shelves
 from tests.tui.conftest import MakeApp
-from tests.tui.scenes import ScriptedDriver, machine
+from tests.tui.scenes import ScriptedDriver, by_path, machine
 from tests.tui.test_app import offered, requests, settle, until
-from tests.tui.test_choices import requests_of
 
 LOADED = ev.StageStatus(stage="llm", state="ready", message="qwen3:8b · 8.2B · llama.cpp · cpu", time=1.0)
 
@@ -29,7 +25,7 @@ def filled(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_models_stand_by_where_they_are_with_what_fits(make_app: MakeApp) -> None:
-    app = make_app(ScriptedDriver([*machine(), LOADED]), model_options=str)
+    app = make_app(ScriptedDriver([*machine(), LOADED]), model_options=by_path)
     async with app.run_test(size=(120, 36)) as pilot:
         await settle(pilot)
         await pilot.press("f4")
@@ -51,7 +47,7 @@ async def test_models_stand_by_where_they_are_with_what_fits(make_app: MakeApp) 
 async def test_a_long_name_takes_no_room_from_the_sizes_of_all(make_app: MakeApp, size: tuple[int, int]) -> None:
     name = f"long-{'x' * 180}-Q4_K_M.gguf"
     write(Path(os.environ["HOME"]) / "own/a/b" / name)
-    app = make_app(ScriptedDriver([*machine(), LOADED]), model_options=str)
+    app = make_app(ScriptedDriver([*machine(), LOADED]), model_options=by_path)
     async with app.run_test(size=size) as pilot:
         await settle(pilot)
         await pilot.press("f4")
@@ -65,9 +61,9 @@ async def test_a_long_name_takes_no_room_from_the_sizes_of_all(make_app: MakeApp
         assert small.index("MB") == row.index("MB")
 
 
-async def test_what_is_typed_in_the_list_filters_it(make_app: MakeApp) -> None:
+async def test_what_is_typed_in_the_list_filters_it(make_app: MakeApp, tmp_path: Path) -> None:
     driver = ScriptedDriver([*machine(), LOADED])
-    app = make_app(driver, model_options=str)
+    app = make_app(driver, model_options=by_path)
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
         await pilot.press("f4")
@@ -82,12 +78,14 @@ async def test_what_is_typed_in_the_list_filters_it(make_app: MakeApp) -> None:
         assert offered(app) == everything
         await pilot.press(*"q8", "enter")
         await pilot.pause()
-    assert requests(driver) == [("replace", "llm", "Qwen/Qwen3-0.6B-GGUF:Q8_0")]
+    assert requests(driver) == [
+        ("replace", "llm", LlmSettings(model="Qwen/Qwen3-0.6B-GGUF:Q8_0", folder=str(tmp_path)))
+    ]
 
 
-async def test_a_name_is_taken_as_a_path_is(make_app: MakeApp) -> None:
+async def test_a_name_is_taken_as_a_path_is(make_app: MakeApp, tmp_path: Path) -> None:
     driver = ScriptedDriver([*machine(), LOADED])
-    app = make_app(driver, model_options=str)
+    app = make_app(driver, model_options=by_path)
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
         await pilot.press("f4", "tab")
@@ -102,53 +100,4 @@ async def test_a_name_is_taken_as_a_path_is(make_app: MakeApp) -> None:
         app.screen.query_one(Input).value = "ollama:llama3.2:1b"
         await pilot.press("enter")
         await pilot.pause()
-    assert requests(driver) == [("replace", "llm", "ollama:llama3.2:1b")]
-
-
-def ready(name: str) -> dict[str, ev.StageStatus]:
-    return {"llm": ev.StageStatus(stage="llm", state="ready", message=f"{name} · 1B · llama.cpp · cpu")}
-
-
-def choice(notices: list[tuple[str, str]]) -> ModelChoice:
-    options = lambda path: LlmSettings(model=path, engine="torch")  # noqa: E731
-    return ModelChoice("auto", options, requests_of(ScriptedDriver(), notices), lambda *line: notices.append(line))
-
-
-def test_a_choice_is_kept_once_it_answers() -> None:
-    model = choice([])
-    before = ready("pocket")
-    model.choose("a/b", before)
-    for stages in (before, {"llm": ev.StageStatus(stage="llm", state="starting")}, ready("pocket"), {}):
-        model.follow(stages)
-        assert not user_file().exists()
-    model.follow(ready("b"))
-    assert tomllib.loads(user_file().read_text()) == {"llm": {"model": "a/b", "engine": "torch"}}
-
-
-@pytest.mark.parametrize("before", [{}, ready("pocket"), {"llm": ev.StageStatus(stage="llm", state="failed")}])
-def test_a_choice_that_fails_is_not_kept(before: dict[str, ev.StageStatus]) -> None:
-    model = choice([])
-    model.choose("a/b", before)
-    model.follow(before)
-    model.follow({"llm": ev.StageStatus(stage="llm", state="failed", message="cut short")})
-    model.follow(ready("another"))
-    assert not user_file().exists()
-
-
-def test_after_a_failure_another_choice_is_kept() -> None:
-    model = choice([])
-    failed = {"llm": ev.StageStatus(stage="llm", state="failed")}
-    model.choose("a/b", failed)
-    model.follow(failed)
-    model.follow(ready("b"))
-    assert tomllib.loads(user_file().read_text())["llm"]["model"] == "a/b"
-
-
-def test_a_choice_that_cannot_be_kept_is_a_notice() -> None:
-    user_file().parent.mkdir(parents=True)
-    user_file().write_text("[llm\n")
-    notices: list[tuple[str, str]] = []
-    model = choice(notices)
-    model.choose("a/b", {})
-    model.follow(ready("b"))
-    assert notices[-1][1] == "warning"
+    assert requests(driver) == [("replace", "llm", LlmSettings(model="ollama:llama3.2:1b", folder=str(tmp_path)))]

@@ -18,7 +18,7 @@ from predtui.tui.widgets.prompt import PromptLine
 from predtui.tui.widgets.real import RealBar
 from tests.absent import hide
 from tests.tui.conftest import MakeApp
-from tests.tui.scenes import ScriptedDriver, machine
+from tests.tui.scenes import ScriptedDriver, by_path, machine
 from tests.tui.test_app import plain, requests, settle, until
 
 OFFERED = "real models hear people and talk about anything: 164 MB  F5 get  Esc no"
@@ -166,7 +166,7 @@ async def test_a_model_that_is_named_stays(
 
 async def test_a_model_that_is_chosen_meanwhile_stays(make_app: MakeApp) -> None:
     driver, fetching = ScriptedDriver(machine()), SlowFetch()
-    app = make_app(driver, offer=TestOffer(fetching), model_options=str)
+    app = make_app(driver, offer=TestOffer(fetching), model_options=by_path)
     async with app.run_test() as pilot:
         await settle(pilot)
         await pilot.press("f5", "f4", "down", "enter")

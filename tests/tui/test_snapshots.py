@@ -14,7 +14,7 @@ from textual.pilot import Pilot
 
 from predtui.models.offer import Offer
 from predtui.models.shipped import themes_folder
-from predtui.settings import Settings
+from predtui.settings import Settings, with_values
 from predtui.state import events as ev
 from predtui.state.exchange import Exchange
 from predtui.state.kept import kept_file, store
@@ -24,7 +24,7 @@ from predtui.tui.themes import load_themes
 from predtui.tui.widgets.prompt import PromptLine
 from tests.tui import shelves
 from tests.tui.conftest import MakeApp
-from tests.tui.scenes import ScriptedDriver, answered, first_exchange, machine, speculating
+from tests.tui.scenes import ScriptedDriver, answered, by_path, first_exchange, machine, speculating
 
 Compare = Callable[..., bool]
 SIZES = [(40, 12), (60, 16), (80, 24), (120, 36), (200, 50)]
@@ -132,7 +132,7 @@ def test_theme(snap_compare: Compare, make_app: MakeApp, theme: str) -> None:
 
 @pytest.mark.parametrize(("name", "keys"), [("help", ["f1"]), ("model", ["f4"]), ("typed", [*"what is th"])])
 def test_over_it(snap_compare: Compare, make_app: MakeApp, name: str, keys: list[str]) -> None:
-    assert frozen(snap_compare, make_app, (80, 24), "answered", keys, model_options=str)
+    assert frozen(snap_compare, make_app, (80, 24), "answered", keys, model_options=by_path)
 
 
 SPED = ev.Continuation(
@@ -209,7 +209,7 @@ def test_models(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     shelves.fill(Path(os.environ["HOME"]), monkeypatch)
-    assert frozen(snap_compare, make_app, size, "answered", ["f4"], theme=theme, model_options=str)
+    assert frozen(snap_compare, make_app, size, "answered", ["f4"], theme=theme, model_options=by_path)
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36)], ids=lambda size: f"{size[0]}x{size[1]}")
@@ -309,3 +309,16 @@ def markdown() -> list[ev.Event]:
         ev.ReplyCommitted(**at, index=0, text=MARKDOWN),
         ev.ReplyFinished(**at, prompt="how do I commit", text=MARKDOWN),
     ]
+
+
+@pytest.mark.parametrize("theme", ["midnight", "daylight", "moss"])
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)], ids=lambda size: f"{size[0]}x{size[1]}")
+def test_settings(snap_compare: Compare, make_app: MakeApp, size: tuple[int, int], theme: str) -> None:
+    settings = with_values(Settings(), {"ui.theme": theme, "llm.verifier": "top3", "tts.rate": 200})
+    assert frozen(snap_compare, make_app, size, "answered", ["f9", "down"], settings=settings)
+
+
+@pytest.mark.parametrize("size", [(40, 12), (80, 24)], ids=lambda size: f"{size[0]}x{size[1]}")
+def test_a_setting(snap_compare: Compare, make_app: MakeApp, size: tuple[int, int]) -> None:
+    settings = with_values(Settings(), {"llm.verifier": "top3"})
+    assert frozen(snap_compare, make_app, size, "answered", ["f9", "down", "enter"], settings=settings)

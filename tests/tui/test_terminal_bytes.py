@@ -41,7 +41,7 @@ from predtui.tui.themes import load_themes
 folder = Path(sys.argv[1])
 driver = ScriptedDriver(said_by_all(iter(lambda: HOSTILE, None), 1))
 settings = Settings(llm=LlmSettings(folder=str(folder)), ui=UiSettings(theme=HOSTILE))
-PredtuiApp(driver, settings, load_themes([folder / "themes"]), model_options=lambda path: path).run()
+PredtuiApp(driver, settings, load_themes([folder / "themes"]), model_options=lambda path: {"llm.model": path}).run()
 """
 
 

@@ -61,6 +61,10 @@ class Keeper:
             self._seen = seen
             self._keep(turn)
 
+    def let_be(self, private: bool) -> None:
+        """Whether nothing is kept from now on."""
+        self._private = private
+
     def close(self) -> bool:
         """Whether all was written within a few seconds. A reply that is still being heard ends here."""
         if not self._private:
