@@ -41,10 +41,11 @@ class Asked:
         return b"".join(bytes(frame.pcm) for frame in self.frames)
 
 
-def asked(events: Iterable[ev.Event], number: int = 0) -> Asked:
-    """Turn ``number``; 0: the last one that was asked to its end. Raises PredtuiError where there is none."""
+def asked(events: Iterable[ev.Event], number: int = 0, begin: Turn | None = None) -> Asked:
+    """Turn ``number``; 0: the last one that was asked to its end. ``begin``: the Turn before the first event. Raises
+    PredtuiError where there is none, or its sound was not kept."""
     turns: dict[int, Asked] = {}
-    turn = Turn()
+    turn = begin or Turn()
     for event in events:
         turn = reduce(turn, event)
         if isinstance(event, ev.TurnStarted):
@@ -58,9 +59,15 @@ def asked(events: Iterable[ev.Event], number: int = 0) -> Asked:
             present.lines.append(event)
     whole = {at: one for at, one in turns.items() if one.turn.transcript.final and one.turn.prompt}
     if number in whole or (not number and whole):
-        return whole[number or max(whole)]
+        return _kept(whole[number or max(whole)])
     there = f"It has turns {_listed(list(whole))}." if whole else "Nothing was asked in it."
     raise PredtuiError(f"no turn {number} was asked to its end here." if number else "no turn to ask again.", there)
+
+
+def _kept(asked: Asked) -> Asked:
+    if asked.turn.source != "typed" and not asked.frames:
+        raise PredtuiError(f"the sound of turn {asked.turn.number} is not kept.", "Record the session: predtui record")
+    return asked
 
 
 def _listed(numbers: list[int]) -> str:

@@ -16,7 +16,7 @@ from predtui.tui.keys import TALK
 SPELLED = {
     "escape": "Esc", "question_mark": "?", "slash": "/", "space": "Space", "pageup": "PgUp", "pagedown": "PgDn",
     "left": "←", "right": "→", "full_stop": ".", "comma": ",", "left_square_bracket": "[", "right_square_bracket": "]",
-    "less_than_sign": "<", "greater_than_sign": ">",
+    "less_than_sign": "<", "equals_sign": "=", "greater_than_sign": ">",
 }  # fmt: skip
 """What Textual calls a key → what is written on it."""
 
@@ -86,6 +86,10 @@ ACTIONS = (
         "step", "full_stop", "One event on", "one event on, and pause", "step", run="scrubbing:step", in_time=True
     ),
     Action("step_back", "comma", "One event back", "one event back", run="scrubbing:step_back", in_time=True),
+    Action(
+        "what_if", "equals_sign", "What if", "ask this turn again with another verifier, decoder or model, and compare",
+        "what if", run="what_if:show", in_time=True,
+    ),
     Action("faster", "right_square_bracket", "Faster", "faster", "faster", run="scrubbing:faster", in_time=True),
     Action("slower", "left_square_bracket", "Slower", "slower", run="scrubbing:slower", in_time=True),
     Action(

@@ -177,5 +177,16 @@ class ValuesFound(Message):
     problem: str = ""
 
 
+@dataclass(eq=False)
+class AskedAgain(Message):
+    """How far a turn is that is asked again, or, once it is ``over``, what it is then and what differs; without a
+    ``turn``, ``line`` is the problem."""
+
+    line: str
+    turn: Turn | None = None
+    findings: tuple[str, ...] = ()
+    over: bool = False
+
+
 class RealModelsInstalled(Message):
     """The real models have just been installed."""
