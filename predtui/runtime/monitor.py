@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
+import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -32,6 +34,15 @@ class Gpu:
         """What the GPU is called; None without one."""
         return str(self._nvml.nvmlDeviceGetName(self._handle)) if self._handle is not None else None
 
+    def watts(self) -> float | None:
+        """Where the device tells."""
+        if self._handle is None:
+            return None
+        try:
+            return float(self._nvml.nvmlDeviceGetPowerUsage(self._handle)) / 1000
+        except self._nvml.NVMLError:
+            return None
+
     def sample(self) -> tuple[float | None, float | None]:
         if self._handle is None:
             return None, None
@@ -42,14 +53,43 @@ class Gpu:
             return None, None
 
 
+POWERCAP = Path("/sys/class/powercap")
+
+
+class Rapl:
+    """The energy counters of the processors, which many systems let only root read: then, and without any, nothing."""
+
+    def __init__(self, folder: Path = POWERCAP, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._counters = [path for path in sorted(folder.glob("intel-rapl:?/energy_uj")) if os.access(path, os.R_OK)]
+        self._read_at, self._before = now(), self._joules()
+
+    def watts(self) -> float | None:
+        """Since the last time; None where nothing tells, or a counter has begun anew."""
+        before, read_at = self._before, self._read_at
+        self._before, self._read_at = self._joules(), self._now()
+        if before is None or self._before is None or self._before < before or self._read_at <= read_at:
+            return None
+        return (self._before - before) / (self._read_at - read_at)
+
+    def _joules(self) -> float | None:
+        try:
+            read = [int(path.read_text()) for path in self._counters]
+        except (OSError, ValueError):
+            return None
+        return sum(read) / 1e6 if read else None
+
+
 class Sampler:
     """Usage since the previous sample. ``pids`` names the processes to follow; None for one that is not running."""
 
-    def __init__(self, pids: Callable[[], Mapping[str, int | None]], gpu: Gpu | None = None) -> None:
+    def __init__(
+        self, pids: Callable[[], Mapping[str, int | None]], gpu: Gpu | None = None, rapl: Rapl | None = None
+    ) -> None:
         self._pids = pids
-        self._gpu = gpu or Gpu()
+        self._gpu, self._rapl = gpu or Gpu(), rapl or Rapl()
         self._processes: dict[int, psutil.Process] = {}
-        psutil.cpu_percent()
+        psutil.cpu_percent(percpu=True)
 
     def sample(self) -> Usage:
         """``memory_mb`` is what the named processes hold together; a process seen for the first time counts 0 %."""
@@ -57,8 +97,12 @@ class Sampler:
         alive = set(self._pids().values())
         self._processes = {pid: process for pid, process in self._processes.items() if pid in alive}
         gpu, gpu_memory = self._gpu.sample()
+        cores = tuple(psutil.cpu_percent(percpu=True))
         return Usage(
-            cpu=psutil.cpu_percent(),
+            cpu=sum(cores) / max(1, len(cores)),
+            cores=cores,
+            watts=self._rapl.watts(),
+            gpu_watts=self._gpu.watts(),
             gpu=gpu,
             memory_mb=sum(memory for _, _, memory in stages),
             gpu_memory_mb=gpu_memory,

@@ -602,6 +602,11 @@ class Usage(Event):
     gpu: float | None = None
     memory_mb: float = 0.0
     gpu_memory_mb: float | None = None
+    gpu_watts: float | None = None
+    cores: tuple[float, ...] = ()
+    """Percent of each core."""
+    watts: float | None = None
+    """Of the processors, where the system tells."""
     stages: tuple[tuple[str, float, float], ...] = field(default=())
     """(stage, percent of one core, resident MB)."""
 

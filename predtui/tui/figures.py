@@ -64,6 +64,13 @@ def sparkline(values: Sequence[float], width: int, top: float = 100.0) -> str:
     return bars.rjust(width, "·")
 
 
+def graph(values: Sequence[float], width: int, height: int, top: float = 100.0) -> list[str]:
+    """The last ``width`` values as bars over ``height`` rows, right-aligned, the highest row first."""
+    eighths = [max(1, round(min(1.0, max(0.0, value / top)) * 8 * height)) for value in list(values)[-width:]]
+    rows = ("".join(BLOCKS[min(8, max(0, of - 8 * row))] for of in eighths) for row in reversed(range(height)))
+    return [line.rjust(width) for line in rows]
+
+
 def meter(share: float, width: int) -> str:
     """A level of ``width`` cells; ``share`` in 0..1."""
     filled = round(min(1.0, max(0.0, share)) * width)

@@ -6,12 +6,15 @@ import os
 import queue
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import psutil
 import pytest
 
-from predtui.runtime.monitor import MIB, Gpu, Monitor, Sampler
+from predtui.clock import VirtualClock
+from predtui.runtime.monitor import MIB, Gpu, Monitor, Rapl, Sampler
 from predtui.state import events as ev
 
 
@@ -81,3 +84,36 @@ def test_samples_are_published_until_it_is_stopped() -> None:
         heard.get()
     with pytest.raises(queue.Empty):
         heard.get(timeout=0.1)
+
+
+def counter(folder: Path, name: str, joules: float) -> None:
+    (folder / name).mkdir(parents=True, exist_ok=True)
+    (folder / name / "energy_uj").write_text(f"{round(joules * 1e6)}\n")
+
+
+def test_watts_are_what_the_counters_of_all_processors_say_together(tmp_path: Path) -> None:
+    clock = VirtualClock(10.0)
+    for name in ("intel-rapl:0", "intel-rapl:1", "intel-rapl:0:0"):
+        counter(tmp_path, name, 100.0)
+    rapl = Rapl(tmp_path, clock.now)
+    clock.advance(2.0)
+    counter(tmp_path, "intel-rapl:0", 130.0)
+    counter(tmp_path, "intel-rapl:1", 110.0)
+    assert rapl.watts() == pytest.approx(20.0)
+    clock.advance(1.0)
+    counter(tmp_path, "intel-rapl:0", 1.0)  # begun anew
+    assert rapl.watts() is None
+
+
+@pytest.mark.parametrize("text", ["", "much"])
+def test_without_counters_or_with_odd_ones_no_watts_are_told(tmp_path: Path, text: str) -> None:
+    assert Rapl(tmp_path / "absent").watts() is None
+    counter(tmp_path, "intel-rapl:0", 1.0)
+    (tmp_path / "intel-rapl:0" / "energy_uj").write_text(text)
+    assert Rapl(tmp_path).watts() is None
+
+
+def test_each_core_is_told_and_the_machine_is_their_mean() -> None:
+    usage = Sampler(dict).sample()
+    assert len(usage.cores) == psutil.cpu_count()
+    assert usage.cpu == pytest.approx(sum(usage.cores) / len(usage.cores))

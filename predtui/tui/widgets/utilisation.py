@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from textual.content import Content
@@ -14,8 +15,17 @@ from predtui.tui.widgets.pane import Pane
 
 ENGINES = ("asr", "llm", "tts")
 """Shown before the other processes, where not all fit."""
-HISTORY = 120
-"""Samples kept for the sparklines."""
+HISTORY = 200
+"""Samples kept for the graphs."""
+GRAPHS = 8
+"""Rows from which on graphs are drawn, as in a pane that is zoomed."""
+TALLEST = 8
+"""Rows of a graph."""
+NAME = 8
+
+
+Level = tuple[str, tuple[float, ...], float, float | None, float | None, str]
+"""Name, history, percent, watts, memory in MB, style."""
 
 
 class Load(NamedTuple):
@@ -24,6 +34,8 @@ class Load(NamedTuple):
     now: Usage | None
     cpu: tuple[float, ...]
     gpu: tuple[float, ...]
+    stages: tuple[tuple[str, tuple[float, ...]], ...] = ()
+    """Percent of one core of each process."""
 
 
 class UtilisationPane(Pane[Load]):
@@ -35,12 +47,15 @@ class UtilisationPane(Pane[Load]):
         ("gpu", "percent of the GPU; – if there is none"),
         ("ram, vram", "memory used by predtui and its stages, and on the GPU (MB or GB)"),
         ("asr llm tts …", "percent of one core that the stage uses; with several threads, above 100 %"),
+        ("W", "watts of the processors, which many systems tell only root (/sys/class/powercap), and of the GPU"),
+        ("cores", "in a large pane: a bar for each core, as it is now"),
     )
     ROOM = """
         UtilisationPane { height: 2; }
         .-flat UtilisationPane, .-low UtilisationPane, .-middling UtilisationPane { display: none; }
         .-tall UtilisationPane, .-towering UtilisationPane { height: 3; }
         .-narrow.-tall UtilisationPane { height: 2; }
+        .-vast.-towering UtilisationPane { height: 12; }
     """
     values: Load
 
@@ -49,11 +64,15 @@ class UtilisationPane(Pane[Load]):
         if not turn.usage.memory_mb or turn.usage == before.now:
             return before
         gpu = before.gpu if turn.usage.gpu is None else (*before.gpu, turn.usage.gpu)
-        return Load(turn.usage, (*before.cpu, turn.usage.cpu)[-HISTORY:], gpu[-HISTORY:])
+        former = dict(before.stages)
+        stages = tuple((name, (*former.get(name, ()), share)[-HISTORY:]) for name, share, _ in turn.usage.stages)
+        return Load(turn.usage, (*before.cpu, turn.usage.cpu)[-HISTORY:], gpu[-HISTORY:], stages)
 
     def draw(self, values: Load, width: int, height: int) -> list[Content]:
         if values.now is None:
             return [assemble(("measuring…", ".dim"))]
+        if height >= GRAPHS:
+            return list(_graphs(values, values.now, width, height))
         usage = values.now
         cells = 8 if width < 100 else 16 if width < 160 else 32
         parts = [
@@ -66,6 +85,26 @@ class UtilisationPane(Pane[Load]):
         engines_first = sorted(usage.stages, key=lambda stage: stage[0] not in ENGINES)
         parts += [_figure(name, figures.percent(share)) for name, share, _ in engines_first]
         return figures.rows(parts, width, height)
+
+
+def _graphs(values: Load, usage: Usage, width: int, height: int) -> Iterator[Content]:
+    """CPU, GPU where there is one, each core, and each process with its memory: as much as fits."""
+    levels: list[Level] = [("cpu", values.cpu, usage.cpu, usage.watts, usage.memory_mb, ".row-asr")]
+    if usage.gpu is not None:
+        levels.append(("gpu", values.gpu, usage.gpu, usage.gpu_watts, usage.gpu_memory_mb, ".row-tts"))
+    loads = {name: (share, memory) for name, share, memory in usage.stages}
+    rows = max(2, min(TALLEST, (height - len(loads) - 1) // len(levels) - 1))
+    for name, course, percent, watts, memory, style in levels:
+        told = [figures.percent(percent), figures.memory(memory), f"{watts:.0f} W" if watts is not None else ""]
+        yield assemble((name, ".strong"), "  " + "   ".join(filter(None, told)))
+        yield from (assemble((line, style)) for line in figures.graph(course, width, rows))
+    bars = "".join(figures.bar(core / 100) for core in usage.cores)
+    yield assemble((f"{'cores':<{NAME}}", ".dim"), (bars[: width - NAME], ".row-asr"))
+    for name, shares in values.stages:
+        said = f" {figures.percent(loads[name][0]):>6} {figures.memory(loads[name][1]):>8}"
+        cells = max(0, width - NAME - len(said))
+        line = figures.sparkline(shares, cells)
+        yield assemble((f"{name:<{NAME}}", ".dim"), (line, ".row-llm"), said)
 
 
 def _level(name: str, course: tuple[float, ...], value: float | None, cells: int, style: str) -> Content:
