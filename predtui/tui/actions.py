@@ -131,6 +131,7 @@ ACTIONS = (
         "look_back", "f8", "Look back", "look back at this session's last turns; again, Esc or typing: back to now",
         "back", run="scrubbing:look_back", live=True,
     ),
+    Action("tour", "", "Tour", "twenty seconds: one guided turn, and what it saved", run="tour:begin", live=True),
     Action("begin", "", "New conversation", "begin anew; this one stays kept", run="sessions:begin", live=True),
     Action("search", "ctrl+r", "Earlier prompts", "search what you asked before", run="sessions:search", live=True),
     Action(

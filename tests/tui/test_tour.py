@@ -1,0 +1,81 @@
+"""The tour: a question types itself, its figures are those of the turn, and whoever types ends it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from predtui.state import events as ev
+from predtui.tui import tour
+from predtui.tui.widgets.bars import NoticeBar
+from predtui.tui.widgets.prompt import PromptLine
+from tests.tui.conftest import MakeApp
+from tests.tui.scenes import ScriptedDriver, answered, first_exchange, fold, machine
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tour, "EVERY_S", 0.01)
+
+
+async def until(pilot: Pilot[Any], there: Any) -> None:
+    for _ in range(500):
+        if there():
+            return
+        await pilot.pause(0.02)
+    raise AssertionError("it did not come")
+
+
+async def test_it_types_its_question_and_tells_what_that_saved(make_app: MakeApp) -> None:
+    driver = ScriptedDriver([*machine(), *first_exchange()])
+    app = make_app(driver)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await app.run_action("app.perform('tour')")
+        await until(pilot, lambda: driver.lines and driver.lines[-1].final)
+        assert driver.lines[-1].text == tour.QUESTION
+        assert [line.text for line in driver.lines[:-1] if line.text] == [
+            tour.QUESTION[:count] for count in range(1, len(tour.QUESTION) + 1)
+        ]
+        driver.emit(*answered())
+        saved = round(driver.state.baseline_audio_latency_ms - driver.state.audio_latency_ms)  # type: ignore[operator]
+        await until(pilot, lambda: f"saved {saved} ms" in str(app.screen.query_one(NoticeBar).values))
+
+
+async def test_who_types_ends_it_and_keeps_what_was_typed(make_app: MakeApp) -> None:
+    driver = ScriptedDriver(machine())
+    app = make_app(driver)
+    async with app.run_test() as pilot:
+        prompt = app.screen.query_one(PromptLine)
+        await app.run_action("app.perform('tour')")
+        await until(pilot, lambda: len(prompt.value) > 3)
+        await pilot.press("x", "y")
+        await until(pilot, lambda: prompt.value == "xy")
+        await pilot.pause(0.1)
+        assert prompt.value == "xy"
+        assert not any(line.final for line in driver.lines)
+
+
+@pytest.mark.parametrize(
+    ("stages", "typed", "told"), [([], "", "once it is ready"), (machine(), "a", "empty the input")]
+)
+async def test_it_does_not_begin_in_the_way(make_app: MakeApp, stages: list[ev.Event], typed: str, told: str) -> None:
+    driver = ScriptedDriver(stages)
+    app = make_app(driver)
+    async with app.run_test() as pilot:
+        await pilot.press(*typed)
+        await app.run_action("app.perform('tour')")
+        await pilot.pause(0.1)
+        assert told in str(app.screen.query_one(NoticeBar).values)
+        assert app.screen.query_one(PromptLine).value == typed
+
+
+def test_what_is_told_is_what_was_measured() -> None:
+    turn = fold([*machine(), *answered()])
+    assert tour.outcome(turn) == (
+        "tour: the guess was right, saved 75 ms: first sound 21 ms after Enter, 96 ms without. ? explains a pane."
+    )
+    assert "is being measured" in tour.outcome(replace(turn, baseline=None))
+    assert tour.outcome(fold(machine())) == ""
