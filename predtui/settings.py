@@ -233,6 +233,11 @@ class UiSettings:
     theme: str = option(
         AUTO, "name of the theme; auto: midnight, or daylight where the terminal's background is light", flag="theme"
     )
+    preset: str = option(
+        "lab", "which panes: lab all, chat the conversation, demo for an audience", ("chat", "lab", "demo")
+    )
+    toggled: str = option("", "panes shown or hidden against the preset, by their names")
+    sizes: str = option("", "shares of heights and widths, as candidate=10 verifier=6 said=50 guessed=70")
     plain: bool = option(False, "talk in lines, without a screen: for screen readers and logs", flag="plain")
 
 

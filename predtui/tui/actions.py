@@ -15,7 +15,8 @@ from predtui.tui.keys import TALK
 
 SPELLED = {
     "escape": "Esc", "question_mark": "?", "slash": "/", "space": "Space", "pageup": "PgUp", "pagedown": "PgDn",
-    "left": "←", "right": "→", "full_stop": ".", "comma": ",", "left_square_bracket": "[", "right_square_bracket": "]",
+    "left": "←", "right": "→", "up": "↑", "down": "↓",
+    "full_stop": ".", "comma": ",", "left_square_bracket": "[", "right_square_bracket": "]",
     "less_than_sign": "<", "equals_sign": "=", "greater_than_sign": ">",
 }  # fmt: skip
 """What Textual calls a key → what is written on it."""
@@ -122,6 +123,24 @@ ACTIONS = (
     Action("copy_reply", "", "Copy reply", "the last one", run="yank:reply"),
     Action("copy_question", "", "Copy question", "the last one", run="yank:question"),
     Action("copy_verdict", "", "Copy verdict", "the last one", run="yank:verdict"),
+    Action(
+        "zoom", "z", "Zoom a pane", "in a pane: it alone; again, or Esc: all panes", "zoom", run="rooms:zoom",
+        on_pane=True,
+    ),
+    Action("hide", "x", "", "in a pane: hide it", "hide", run="rooms:hide", on_pane=True),
+    Action(
+        "show_all", "X", "Show all panes", "in a pane: show all, as at first", run="rooms:show_all", on_pane=True
+    ),
+    Action(
+        "taller", "ctrl+down,alt+down", "", "in a pane: taller; or drag a border", run="rooms:taller", on_pane=True
+    ),
+    Action("shorter", "ctrl+up,alt+up", "", "in a pane: shorter", run="rooms:shorter", on_pane=True),
+    Action("wider", "ctrl+right,alt+right", "", "in a pane: wider", run="rooms:wider", on_pane=True),
+    Action("narrower", "ctrl+left,alt+left", "", "in a pane: narrower", run="rooms:narrower", on_pane=True),
+    Action(
+        "panes", "ctrl+l", "Next choice of panes", "all panes (lab), for an audience (demo), the conversation (chat)",
+        run="rooms:next_preset",
+    ),
     Action("silence", "escape", "Silence", "silence the reply; close a page; dismiss a notice", "silence", live=True),
     Action(
         "sessions", "f7", "Sessions", "earlier conversations: letters search; Enter goes on with one; Del deletes",

@@ -24,7 +24,7 @@ from predtui.settings import Settings
 from predtui.state.events import Event, StageStatus
 from predtui.state.kept.keeper import Keeper
 from predtui.state.turn import Turn
-from predtui.tui import clipboard, job_control, palette
+from predtui.tui import clipboard, job_control, palette, rooms
 from predtui.tui.actions import action_named, bindings
 from predtui.tui.bursts import gathering
 from predtui.tui.choices import ModelChoice, ThemeChoice, VerifierChoice
@@ -34,6 +34,7 @@ from predtui.tui.driver import READ_ONLY, Driver, Requests, one_line
 from predtui.tui.frames import Frames, call_after
 from predtui.tui.gate import Gate
 from predtui.tui.keys import RELEASE
+from predtui.tui.layout import layout
 from predtui.tui.messages import (
     DriverStarted,
     GroundTold,
@@ -179,7 +180,10 @@ class PredtuiApp(GuardedApp):
         llm = self.settings.llm
         model = language_model(self.model.chosen, llm.engine, url=llm.url)
         recall = Recall(lambda: self.keeper.prompts if self.keeper else ())
-        return MainScreen(self.turn, model, self._clock, self.read_only, self.offer, recall)
+        ui = self.settings.ui
+        panes = layout(ui.preset, ui.toggled, ui.sizes)
+        keep = partial(rooms.keep, self)
+        return MainScreen(self.turn, model, self._clock, self.read_only, self.offer, recall, panes, keep)
 
     # --- beginning -------------------------------------------------------------------------------------------------
 
@@ -359,5 +363,6 @@ class PredtuiApp(GuardedApp):
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         yield from palette.actions(self, self.read_only, self.offer, self.scrub.player is not None)
         yield from palette.choices(self.themes, self.pages)
+        yield from palette.of_panes(partial(rooms.choose, self), partial(rooms.toggle, self))
         if not self.read_only:
             yield from palette.live_choices(self.verifiers, self.requests.restart)

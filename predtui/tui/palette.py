@@ -13,6 +13,7 @@ from predtui.models.offer import Offer
 from predtui.tui.actions import ACTIONS
 from predtui.tui.choices import ThemeChoice, VerifierChoice
 from predtui.tui.gate import assemble
+from predtui.tui.layout import PRESETS
 from predtui.tui.pages import Pages
 from predtui.tui.panes import topics
 from predtui.tui.widgets.stages import ORDER
@@ -57,6 +58,12 @@ def choices(themes: ThemeChoice, pages: Pages) -> Iterator[SystemCommand]:
     """One of several, which a recording has, too."""
     yield from _one_each("Theme", "use and keep this theme", themes.names, themes.choose)
     yield from _one_each("Explain", "what the numbers of this pane mean", topics(), pages.explain, discover=False)
+
+
+def of_panes(choose: Callable[[str], None], toggle: Callable[[str], None]) -> Iterator[SystemCommand]:
+    """Which panes there are to be."""
+    yield from _one_each("Panes", "all of them (lab), the conversation alone, or for an audience", PRESETS, choose)
+    yield from _one_each("Hide or show", "this pane", topics(), toggle, discover=False)
 
 
 def live_choices(verifiers: VerifierChoice, restart: Callable[[str], None]) -> Iterator[SystemCommand]:

@@ -39,7 +39,8 @@ def clock() -> VirtualClock:
 def make_app(clock: VirtualClock, tmp_path: Path) -> MakeApp:
     def make(driver: ScriptedDriver | None = None, theme: str = "midnight", **options: Any) -> PredtuiApp:
         chosen: dict[str, Any] = {"clock": clock, **options}
-        usual = Settings(ui=UiSettings(theme=theme), llm=LlmSettings(folder=str(tmp_path)))
+        ui = UiSettings(theme=theme, preset=chosen.pop("preset", "lab"))
+        usual = Settings(ui=ui, llm=LlmSettings(folder=str(tmp_path)))
         settings = chosen.pop("settings", usual)
         themes = chosen.pop("themes", load_themes([themes_folder()]))
         return PredtuiApp(driver or ScriptedDriver(), settings, themes, **chosen)

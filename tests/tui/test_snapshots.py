@@ -322,3 +322,18 @@ def test_settings(snap_compare: Compare, make_app: MakeApp, size: tuple[int, int
 def test_a_setting(snap_compare: Compare, make_app: MakeApp, size: tuple[int, int]) -> None:
     settings = with_values(Settings(), {"llm.verifier": "top3"})
     assert frozen(snap_compare, make_app, size, "answered", ["f9", "down", "enter"], settings=settings)
+
+
+@pytest.mark.parametrize("theme", ["midnight", "daylight", "contrast"])
+@pytest.mark.parametrize("preset", ["chat", "lab", "demo"])
+def test_presets(snap_compare: Compare, make_app: MakeApp, preset: str, theme: str) -> None:
+    assert frozen(snap_compare, make_app, (120, 36), "answered", theme=theme, preset=preset)
+
+
+@pytest.mark.parametrize("preset", ["chat", "lab", "demo"])
+def test_presets_in_a_small_window(snap_compare: Compare, make_app: MakeApp, preset: str) -> None:
+    assert frozen(snap_compare, make_app, (80, 24), "answered", preset=preset)
+
+
+def test_a_zoomed_pane(snap_compare: Compare, make_app: MakeApp) -> None:
+    assert frozen(snap_compare, make_app, (120, 36), "answered", ["tab", "tab", "tab", "tab", "z"])

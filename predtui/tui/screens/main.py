@@ -16,7 +16,9 @@ from predtui.models.offer import Offer
 from predtui.state.player import Player
 from predtui.state.turn import Turn
 from predtui.tui.actions import keys_in_time
+from predtui.tui.arranging import Border, arrange, border_at, dragged
 from predtui.tui.gate import assemble
+from predtui.tui.layout import Layout
 from predtui.tui.panes import panes_in
 from predtui.tui.recall import Recall
 from predtui.tui.selecting import SelectingScreen
@@ -50,8 +52,14 @@ class MainScreen(SelectingScreen):
         read_only: bool = False,
         offer: Offer | None = None,
         recall: Recall | None = None,
+        layout: Layout | None = None,
+        keep: Callable[[Layout], None] = lambda _: None,
     ) -> None:
+        """``layout``: of the panes, to begin with; ``keep`` takes each that is chosen later."""
         super().__init__()
+        self.layout_of_panes = layout or Layout()
+        self._keep = keep
+        self._border: Border | None = None
         self._recall = recall
         self._clock = clock
         self._turn = turn
@@ -65,6 +73,7 @@ class MainScreen(SelectingScreen):
         self.watch(self, "focused", self.query_one(KeyBar).follow)
         self.watch(self.query_one(TalkButton), "way", self.query_one(KeyBar).follow_talk_key)
         self.show(self._turn)
+        self.call_after_refresh(self._lay_out)
 
     def compose(self) -> ComposeResult:
         turn = self._turn
@@ -110,6 +119,38 @@ class MainScreen(SelectingScreen):
         self.query_one(PromptLine).passes = keys_in_time() if player else frozenset()
         self.set_class(player is not None and not live, "-replay")
 
+    def lay_out(self, layout: Layout) -> None:
+        """Lays the panes out anew. Who is no longer shown gives the focus to the input line."""
+        self.layout_of_panes = layout
+        self._lay_out()
+        if isinstance(self.focused, Pane) and not layout.shows(self.focused.TOPIC):
+            self.set_focus(self.query_one(PromptLine))
+        self._keep(layout)
+
+    def _lay_out(self) -> None:
+        arrange(self, self.layout_of_panes)
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        self._border = border_at(self, event.screen_x, event.screen_y)
+        if self._border:
+            self.capture_mouse()
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        if self._border:
+            self.lay_out(dragged(self, self.layout_of_panes, self._border, event.screen_x, event.screen_y))
+
+    def on_mouse_up(self) -> None:
+        if self._border:
+            self._border = None
+            self.release_mouse()
+
+    def key_escape(self, event: events.Key) -> None:
+        """Back from one pane to all, before anything else that the key means; not while a reply is heard."""
+        if self.layout_of_panes.zoomed and (isinstance(self.focused, Pane) or not self._turn.audible):
+            event.stop()
+            event.prevent_default()
+            self.lay_out(self.layout_of_panes.zoom(self.layout_of_panes.zoomed))
+
     def show_notice(self, text: str, severity: str) -> None:
         """A line for the notice strip, as soon as there is one; an empty text puts it away."""
         if self._drawn:
@@ -128,6 +169,8 @@ class MainScreen(SelectingScreen):
         self.set_class(event.size.width < SMALLEST[0] or event.size.height < SMALLEST[1], "-tiny")
         for prompt in self.query(PromptLine):
             prompt.fit(event.size.height)
+        if self._drawn:
+            self.call_after_refresh(self._lay_out)
 
     def direct(self, *typed: events.Key | events.Paste) -> None:
         """Gives the focus to the input line where ``typed``, which came together and are not yet sent anywhere, belong

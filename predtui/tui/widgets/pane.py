@@ -79,7 +79,9 @@ class Drawn(Widget, Generic[Values]):
         line, selection = self._line(y), self.text_selection
         if selection and (span := selection.get_span(self.place_of(y))):
             line = line.stylize(self._selected, span[0], None if span[1] == -1 else span[1])
-        return Visual.to_strips(self, line, self._lines_size[0], 1, self.visual_style, apply_selection=False)[0]
+        if not (width := self._lines_size[0]):
+            return Strip.blank(0)
+        return Visual.to_strips(self, line, width, 1, self.visual_style, apply_selection=False)[0]
 
     def _line(self, y: int) -> Content:
         return self._lines[y] if y < len(self._lines) else assemble()

@@ -1,0 +1,110 @@
+"""What a person does to the panes: zoom, hide, resize, presets. Must not know how widgets are laid out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+from predtui.config import remember
+from predtui.errors import PredtuiError
+from predtui.tui.arranging import grown
+from predtui.tui.choices import following
+from predtui.tui.layout import PRESETS, Layout
+from predtui.tui.screens.main import MainScreen
+from predtui.tui.widgets.pane import Pane
+
+if TYPE_CHECKING:
+    from predtui.tui.app import PredtuiApp
+
+STEP = 3
+"""Columns by which a key moves a border; rows are moved by one."""
+
+
+SOON = 0.5
+"""Seconds after which a choice is kept, unless another follows."""
+
+
+def keep(app: PredtuiApp, layout: Layout) -> None:
+    """In the user's settings, once nothing else is chosen."""
+    app.set_timer(SOON, partial(_keep, app, layout))
+
+
+def _keep(app: PredtuiApp, layout: Layout) -> None:
+    if app.screen_stack and _main(app).layout_of_panes is layout and not layout.zoomed:
+        try:
+            for key, value in layout.kept.items():
+                remember(key, value)
+        except PredtuiError as error:
+            app.show_notice(str(error), "warning")
+
+
+def zoom(app: PredtuiApp) -> None:
+    """The pane that has the focus, or back."""
+    screen = _main(app)
+    pane, layout = _focused(screen), screen.layout_of_panes
+    screen.lay_out(layout.zoom(layout.zoomed or (pane.TOPIC if pane else "conversation")))
+
+
+def hide(app: PredtuiApp) -> None:
+    """The pane that has the focus."""
+    screen = _main(app)
+    if pane := _focused(screen):
+        toggle(app, pane.TOPIC)
+
+
+def toggle(app: PredtuiApp, pane: str) -> None:
+    screen = _main(app)
+    screen.lay_out(screen.layout_of_panes.toggle(pane))
+    shown = screen.layout_of_panes.shows(pane)
+    app.show_notice(f"{pane} is {'shown, where there is room' if shown else 'hidden: Shift+X shows all panes again'}")
+
+
+def show_all(app: PredtuiApp) -> None:
+    """As at the very first: every pane, and at its own size."""
+    _main(app).lay_out(Layout())
+    app.show_notice("all panes, at their own sizes")
+
+
+def next_preset(app: PredtuiApp) -> None:
+    choose(app, following(PRESETS, _main(app).layout_of_panes.preset))
+
+
+def choose(app: PredtuiApp, preset: str) -> None:
+    screen = _main(app)
+    screen.lay_out(replace(screen.layout_of_panes, preset=preset, toggled=frozenset(), zoomed=""))
+    app.show_notice(f"panes: {preset}")
+
+
+def taller(app: PredtuiApp) -> None:
+    _grow(app, True, 1)
+
+
+def shorter(app: PredtuiApp) -> None:
+    _grow(app, True, -1)
+
+
+def wider(app: PredtuiApp) -> None:
+    _grow(app, False, STEP)
+
+
+def narrower(app: PredtuiApp) -> None:
+    _grow(app, False, -STEP)
+
+
+def _grow(app: PredtuiApp, vertical: bool, by: int) -> None:
+    screen = _main(app)
+    pane = _focused(screen)
+    if pane:
+        before = screen.layout_of_panes
+        screen.lay_out(grown(screen, before, pane, vertical, by))
+        if screen.layout_of_panes is before:
+            app.show_notice("there is no border to move here: z shows this pane alone")
+
+
+def _main(app: PredtuiApp) -> MainScreen:
+    return cast(MainScreen, app.screen_stack[0])
+
+
+def _focused(screen: MainScreen) -> Pane[Any] | None:
+    return screen.focused if isinstance(screen.focused, Pane) else None
