@@ -34,7 +34,6 @@ from predtui.tui.driver import READ_ONLY, Driver, Requests, one_line
 from predtui.tui.frames import Frames, call_after
 from predtui.tui.gate import Gate
 from predtui.tui.keys import RELEASE
-from predtui.tui.layout import layout
 from predtui.tui.messages import (
     DriverStarted,
     GroundTold,
@@ -180,10 +179,7 @@ class PredtuiApp(GuardedApp):
         llm = self.settings.llm
         model = language_model(self.model.chosen, llm.engine, url=llm.url)
         recall = Recall(lambda: self.keeper.prompts if self.keeper else ())
-        ui = self.settings.ui
-        panes = layout(ui.preset, ui.toggled, ui.sizes)
-        keep = partial(rooms.keep, self)
-        return MainScreen(self.turn, model, self._clock, self.read_only, self.offer, recall, panes, keep)
+        return MainScreen(self.turn, model, self._clock, self.read_only, self.offer, recall, *rooms.begin(self))
 
     # --- beginning -------------------------------------------------------------------------------------------------
 
@@ -191,9 +187,8 @@ class PredtuiApp(GuardedApp):
         self.themes.begin(self.settings.ui.theme)
         self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))  # the terminal was cleared
         self.driver.subscribe(self._on_event_of_driver)
-        self.call_after_refresh(
-            lambda: self.scrub.begin(self._main, partial(self.raise_notice, severity="information"))
-        )
+        tell = partial(self.raise_notice, severity="information")
+        self.call_after_refresh(lambda: self.scrub.begin(self._main, tell))
         self.call_after_refresh(self.run_worker, self._start, group="driver", exclusive=True, thread=True)
 
     def _start(self) -> None:

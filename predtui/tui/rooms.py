@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
@@ -10,7 +11,7 @@ from predtui.config import remember
 from predtui.errors import PredtuiError
 from predtui.tui.arranging import grown
 from predtui.tui.choices import following
-from predtui.tui.layout import PRESETS, Layout
+from predtui.tui.layout import PRESETS, Layout, layout
 from predtui.tui.screens.main import MainScreen
 from predtui.tui.widgets.pane import Pane
 
@@ -25,15 +26,21 @@ SOON = 0.5
 """Seconds after which a choice is kept, unless another follows."""
 
 
-def keep(app: PredtuiApp, layout: Layout) -> None:
+def begin(app: PredtuiApp) -> tuple[Layout, Callable[[Layout], None]]:
+    """What was kept, and what keeps another choice."""
+    ui = app.settings.ui
+    return layout(ui.preset, ui.toggled, ui.sizes), partial(_keep_soon, app)
+
+
+def _keep_soon(app: PredtuiApp, chosen: Layout) -> None:
     """In the user's settings, once nothing else is chosen."""
-    app.set_timer(SOON, partial(_keep, app, layout))
+    app.set_timer(SOON, partial(_keep, app, chosen))
 
 
-def _keep(app: PredtuiApp, layout: Layout) -> None:
-    if app.screen_stack and _main(app).layout_of_panes is layout and not layout.zoomed:
+def _keep(app: PredtuiApp, chosen: Layout) -> None:
+    if app.screen_stack and _main(app).layout_of_panes is chosen and not chosen.zoomed:
         try:
-            for key, value in layout.kept.items():
+            for key, value in chosen.kept.items():
                 remember(key, value)
         except PredtuiError as error:
             app.show_notice(str(error), "warning")
@@ -42,8 +49,8 @@ def _keep(app: PredtuiApp, layout: Layout) -> None:
 def zoom(app: PredtuiApp) -> None:
     """The pane that has the focus, or back."""
     screen = _main(app)
-    pane, layout = _focused(screen), screen.layout_of_panes
-    screen.lay_out(layout.zoom(layout.zoomed or (pane.TOPIC if pane else "conversation")))
+    pane, now = _focused(screen), screen.layout_of_panes
+    screen.lay_out(now.zoom(now.zoomed or (pane.TOPIC if pane else "conversation")))
 
 
 def hide(app: PredtuiApp) -> None:
