@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from predtui.audio.devices import NO_DEVICE, switched_off, without
 from predtui.audio.echo import Canceller, Coupling, FarEnd, Pace, WebRtc, residue
+from predtui.audio.level import Meter
 from predtui.audio.overhear import Overhearing
 from predtui.audio.resample import FRAME, RATE
 from predtui.audio.sources import FileSource, Microphone, NullSource, Source
@@ -215,6 +216,7 @@ class MicrophoneStage:
         self._activity.reset()
         left = round(unheard * RATE / FRAME)
         turn, warned = Listening(self._activity, self._silence_ms), ""
+        meter = Meter() if source is self._live else None
         for frame in before:
             yield from turn.push(frame)
         while not self._context.stale():
@@ -226,6 +228,8 @@ class MicrophoneStage:
                 yield from turn.flush()
                 yield Endpoint(reason="end of file")
                 return
+            if pcm and meter:
+                yield from meter.push(pcm)
             if pcm and left:
                 left -= 1
             elif pcm:

@@ -27,7 +27,7 @@ Listener = Callable[[ev.Event], None]
 Deliver = Callable[[ev.Event, str], None]
 """(event, the stage that it comes from, or "")."""
 _ALWAYS = (ev.StageStatus, ev.Work, ev.Usage, ev.Notice)
-_INPUT = (ev.AudioFrame, ev.SpeechActivity)
+_INPUT = (ev.AudioFrame, ev.SoundLevel, ev.SpeechActivity)
 _GUESSES = (ev.EndOfTurn, ev.Candidate, ev.Decoding, ev.Continuation, ev.Verdict, ev.SentenceAhead, ev.SpeechReady)
 _log = logging.getLogger("predtui.runtime.bus")
 

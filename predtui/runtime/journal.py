@@ -23,7 +23,7 @@ says stand in ``_answered``."""
 _HEARD = (ev.TurnStarted, ev.AudioFrame, ev.SpeechActivity, ev.Endpoint)
 _STATES = (ev.SpeechActivity, ev.Configure)
 """Of these, too, only the last counts."""
-_OVER = (ev.Overhear, ev.Overheard, ev.OverheardWords, ev.Duck)
+_OVER = (ev.SoundLevel, ev.Overhear, ev.Overheard, ev.OverheardWords, ev.Duck)
 _PASSING = (ev.StageStatus, ev.Work, ev.Usage, ev.Notice, ev.LookForDevice, *_OVER)
 """Not kept: no part of any stage's state."""
 

@@ -144,6 +144,17 @@ class Listen(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SoundLevel(Event):
+    """How loud the microphone is, in ``decibels`` below the loudest there is, which is 0; silence is -96."""
+
+    decibels: float = -96.0
+
+    @property
+    def replaceable(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Overhear(Event):
     """Hear whether somebody talks over the reply that begins to play, with the reply itself cancelled."""
 

@@ -20,6 +20,7 @@ MAX_CONTINUATIONS = 50
 MAX_NOTICES = 50
 MAX_SENTENCES = 8
 MAX_SPANS = 400
+MAX_LEVELS = 8
 TOLD_S = 0.3
 """Seconds after which more would have been told of a playback that goes on."""
 LETTERS_A_SECOND = 15.0
@@ -206,6 +207,7 @@ _FOLDS: dict[type[ev.Event], Callable[[Turn, Any], Turn]] = {
     ev.Work: _work,
     ev.Configure: lambda turn, event: replace(turn, verifier=event.verifier or turn.verifier),
     ev.SpeechActivity: lambda turn, event: replace(turn, speech_active=event.active),
+    ev.SoundLevel: lambda turn, event: replace(turn, levels=(*turn.levels, event.decibels)[-MAX_LEVELS:]),
     ev.Candidate: lambda turn, event: replace(turn, candidate=event),
     ev.Continuation: lambda turn, event: replace(turn, continuations=(*turn.continuations, event)[-MAX_CONTINUATIONS:]),
     ev.EndOfTurn: lambda turn, event: replace(turn, ends=event),

@@ -70,6 +70,8 @@ class Turn:
 
     transcript: ev.Transcript = field(default_factory=ev.Transcript)
     speech_active: bool = False
+    levels: tuple[float, ...] = ()
+    """How loud the microphone was lately, in decibels, a tenth of a second each, at most the last 8."""
     ends: ev.EndOfTurn = field(default_factory=ev.EndOfTurn)
     """The last that is known of whether the user's turn is over."""
     candidate: ev.Candidate = field(default_factory=ev.Candidate)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
@@ -30,6 +30,8 @@ TALK: dict[Way, tuple[str, str]] = {
 """What F2 does, in a line of ``SLIM`` columns, and in one of ``WIDE``."""
 PLAYING = {"full": "playing", "soft": "softly", "held": "held"}
 """How loud a reply is."""
+QUIET_DB, LOUD_DB = -60.0, -15.0
+"""The lowest and the highest of the meter: a room in which nobody speaks, and somebody near."""
 SLIM, WIDE = 60, 110
 BACK = ("help", "silence")
 """Beside those that go to and fro, what one looks for while one looks back."""
@@ -46,6 +48,8 @@ class Heads(NamedTuple):
     recording: float | None
     playing: str
     """How loud a reply is; empty: none is heard."""
+    levels: tuple[float, ...] = ()
+    """Of the microphone, in decibels, while it is listened to."""
 
 
 class TopBar(Drawn[Heads]):
@@ -67,6 +71,7 @@ class TopBar(Drawn[Heads]):
             turn.verifier,
             shown,
             turn.loudness if turn.audible else "",
+            turn.levels if turn.phase == "listening" and turn.source == "voice" else (),
         )
 
     def changed(self, values: Heads) -> None:
@@ -101,8 +106,16 @@ class TopBar(Drawn[Heads]):
 
     def _now(self, values: Heads) -> list[Content]:
         if values.recording is not None:
-            return [assemble((f" ● REC {values.recording:.1f} s ", "bold $background on $error"))]
+            heard = [assemble((_meter(values.levels), ".good"))] if values.levels else []
+            return [*heard, assemble((f" ● REC {values.recording:.1f} s ", "bold $background on $error"))]
         return [assemble((f"♪ {PLAYING[values.playing]}", ".accent"))] if values.playing else []
+
+
+def _meter(levels: Sequence[float]) -> str:
+    """How loud the microphone was lately: a quiet room is a low line, a voice goes up and down."""
+    blocks = figures.BLOCKS[1:]
+    heights = [(level - QUIET_DB) / (LOUD_DB - QUIET_DB) * (len(blocks) - 1) for level in levels]
+    return "".join(blocks[min(len(blocks) - 1, max(0, round(height)))] for height in heights)
 
 
 class NoticeBar(Drawn[tuple[str, str]]):
