@@ -2,42 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, Protocol, cast
+
+from textual.screen import Screen
 
 from predtui.config import remember
 from predtui.errors import PredtuiError
+from predtui.settings import Settings
 from predtui.tui.arranging import grown
 from predtui.tui.choices import following
 from predtui.tui.layout import PRESETS, Layout, layout
 from predtui.tui.screens.main import MainScreen
 from predtui.tui.widgets.pane import Pane
 
-if TYPE_CHECKING:
-    from predtui.tui.app import PredtuiApp
-
 STEP = 3
 """Columns by which a key moves a border; rows are moved by one."""
-
-
 SOON = 0.5
 """Seconds after which a choice is kept, unless another follows."""
 
 
-def begin(app: PredtuiApp) -> tuple[Layout, Callable[[Layout], None]]:
+class Host(Protocol):
+    """What is needed of the app."""
+
+    @property
+    def settings(self) -> Settings: ...
+
+    @property
+    def screen_stack(self) -> Sequence[Screen[Any]]: ...
+
+    def show_notice(self, text: str, severity: str = "information") -> None: ...
+
+    def set_timer(self, delay: float, callback: Callable[[], Any]) -> Any: ...
+
+
+def begin(app: Host) -> tuple[Layout, Callable[[Layout], None]]:
     """What was kept, and what keeps another choice."""
     ui = app.settings.ui
     return layout(ui.preset, ui.toggled, ui.sizes), partial(_keep_soon, app)
 
 
-def _keep_soon(app: PredtuiApp, chosen: Layout) -> None:
+def _keep_soon(app: Host, chosen: Layout) -> None:
     """In the user's settings, once nothing else is chosen."""
     app.set_timer(SOON, partial(_keep, app, chosen))
 
 
-def _keep(app: PredtuiApp, chosen: Layout) -> None:
+def _keep(app: Host, chosen: Layout) -> None:
     if app.screen_stack and _main(app).layout_of_panes is chosen and not chosen.zoomed:
         try:
             for key, value in chosen.kept.items():
@@ -46,60 +58,60 @@ def _keep(app: PredtuiApp, chosen: Layout) -> None:
             app.show_notice(str(error), "warning")
 
 
-def zoom(app: PredtuiApp) -> None:
+def zoom(app: Host) -> None:
     """The pane that has the focus, or back."""
     screen = _main(app)
     pane, now = _focused(screen), screen.layout_of_panes
     screen.lay_out(now.zoom(now.zoomed or (pane.TOPIC if pane else "conversation")))
 
 
-def hide(app: PredtuiApp) -> None:
+def hide(app: Host) -> None:
     """The pane that has the focus."""
     screen = _main(app)
     if pane := _focused(screen):
         toggle(app, pane.TOPIC)
 
 
-def toggle(app: PredtuiApp, pane: str) -> None:
+def toggle(app: Host, pane: str) -> None:
     screen = _main(app)
     screen.lay_out(screen.layout_of_panes.toggle(pane))
     shown = screen.layout_of_panes.shows(pane)
     app.show_notice(f"{pane} is {'shown, where there is room' if shown else 'hidden: Shift+X shows all panes again'}")
 
 
-def show_all(app: PredtuiApp) -> None:
+def show_all(app: Host) -> None:
     """As at the very first: every pane, and at its own size."""
     _main(app).lay_out(Layout())
     app.show_notice("all panes, at their own sizes")
 
 
-def next_preset(app: PredtuiApp) -> None:
+def next_preset(app: Host) -> None:
     choose(app, following(PRESETS, _main(app).layout_of_panes.preset))
 
 
-def choose(app: PredtuiApp, preset: str) -> None:
+def choose(app: Host, preset: str) -> None:
     screen = _main(app)
     screen.lay_out(replace(screen.layout_of_panes, preset=preset, toggled=frozenset(), zoomed=""))
     app.show_notice(f"panes: {preset}")
 
 
-def taller(app: PredtuiApp) -> None:
+def taller(app: Host) -> None:
     _grow(app, True, 1)
 
 
-def shorter(app: PredtuiApp) -> None:
+def shorter(app: Host) -> None:
     _grow(app, True, -1)
 
 
-def wider(app: PredtuiApp) -> None:
+def wider(app: Host) -> None:
     _grow(app, False, STEP)
 
 
-def narrower(app: PredtuiApp) -> None:
+def narrower(app: Host) -> None:
     _grow(app, False, -STEP)
 
 
-def _grow(app: PredtuiApp, vertical: bool, by: int) -> None:
+def _grow(app: Host, vertical: bool, by: int) -> None:
     screen = _main(app)
     pane = _focused(screen)
     if pane:
@@ -109,7 +121,7 @@ def _grow(app: PredtuiApp, vertical: bool, by: int) -> None:
             app.show_notice("there is no border to move here: z shows this pane alone")
 
 
-def _main(app: PredtuiApp) -> MainScreen:
+def _main(app: Host) -> MainScreen:
     return cast(MainScreen, app.screen_stack[0])
 
 

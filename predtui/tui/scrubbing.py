@@ -5,22 +5,25 @@ Must not know how a time is shown, nor how the Turn of a time is found.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from textual.events import Key
+from textual.message import Message
+from textual.screen import Screen
 
 from predtui.state.events import Event
 from predtui.state.player import Player
 from predtui.state.turn import Turn
 from predtui.tui.actions import keys_in_time
+from predtui.tui.frames import Frames
 from predtui.tui.messages import TimeMoved
+from predtui.tui.pages import Pages
 from predtui.tui.screens.main import MainScreen
 
 if TYPE_CHECKING:
     from predtui.runtime.replay_sound import ReplaySound
     from predtui.state.memory import Memory
-    from predtui.tui.app import PredtuiApp
 
 
 class Scrubbing:
@@ -48,12 +51,28 @@ class Scrubbing:
             self.sound.start(tell)
 
 
-def active(app: PredtuiApp) -> bool:
+class Host(Protocol):
+    """What is needed of the app."""
+
+    scrub: Scrubbing
+    pages: Pages
+    frames: Frames
+
+    @property
+    def screen(self) -> Screen[Any]: ...
+
+    @property
+    def screen_stack(self) -> Sequence[Screen[Any]]: ...
+
+    def post_message(self, message: Message) -> bool: ...
+
+
+def active(app: Host) -> bool:
     """Whether the keys of this file act: over a page, they belong to the page."""
     return app.scrub.player is not None and isinstance(app.screen, MainScreen)
 
 
-def look_back(app: PredtuiApp) -> None:
+def look_back(app: Host) -> None:
     """Shows what was, from now back, as far as it is remembered, and again what is. Nothing that goes on is held up."""
     if leave(app) or app.scrub.memory is None or app.pages.open:
         return
@@ -67,7 +86,7 @@ def look_back(app: PredtuiApp) -> None:
     _show(app, player)
 
 
-def leave(app: PredtuiApp) -> bool:
+def leave(app: Host) -> bool:
     """Back to now; whether one was elsewhere."""
     player = app.scrub.player
     if app.scrub.memory is None or player is None:
@@ -78,62 +97,62 @@ def leave(app: PredtuiApp) -> bool:
     return True
 
 
-def words_typed(app: PredtuiApp, keys: Iterable[Key]) -> None:
+def words_typed(app: Host, keys: Iterable[Key]) -> None:
     """Words are meant for now."""
     if any(key.key not in keys_in_time() for key in keys):
         leave(app)
 
 
-def pause(app: PredtuiApp) -> None:
+def pause(app: Host) -> None:
     _player(app).toggle()
 
 
-def verdict(app: PredtuiApp) -> None:
+def verdict(app: Host) -> None:
     _player(app).jump("verdict", 1)
 
 
-def verdict_before(app: PredtuiApp) -> None:
+def verdict_before(app: Host) -> None:
     _player(app).jump("verdict", -1)
 
 
-def turn(app: PredtuiApp) -> None:
+def turn(app: Host) -> None:
     _player(app).jump("turn", 1)
 
 
-def turn_before(app: PredtuiApp) -> None:
+def turn_before(app: Host) -> None:
     _player(app).jump("turn", -1)
 
 
-def step(app: PredtuiApp) -> None:
+def step(app: Host) -> None:
     _player(app).step(1)
 
 
-def step_back(app: PredtuiApp) -> None:
+def step_back(app: Host) -> None:
     _player(app).step(-1)
 
 
-def faster(app: PredtuiApp) -> None:
+def faster(app: Host) -> None:
     _player(app).change_speed(1)
 
 
-def slower(app: PredtuiApp) -> None:
+def slower(app: Host) -> None:
     _player(app).change_speed(-1)
 
 
-def home(app: PredtuiApp) -> None:
+def home(app: Host) -> None:
     _player(app).home()
 
 
-def end(app: PredtuiApp) -> None:
+def end(app: Host) -> None:
     _player(app).end()
 
 
-def _show(app: PredtuiApp, player: Player | None) -> None:
+def _show(app: Host, player: Player | None) -> None:
     """What was, where ``player`` is in it; None: what is."""
     cast(MainScreen, app.screen_stack[0]).follow_time(player, live=True)
     app.frames.request()
 
 
-def _player(app: PredtuiApp) -> Player:
+def _player(app: Host) -> Player:
     assert app.scrub.player  # else no key leads here
     return app.scrub.player

@@ -51,6 +51,8 @@ def numbers(name: str, hint: Any) -> Any:
         return st.floats(least, most) if hint is float else st.none() | st.floats(least, most)
     if isinstance(hint, type) and is_dataclass(hint) and hint is not Clip:
         return built(hint)
+    if name == "cores":
+        return st.lists(st.floats(least, most), max_size=2).map(tuple)
     if name == "words":
         return st.lists(built(ev.WordMark), max_size=2).map(tuple)
     return FIELDS[name] if name in ("stages", "exchanges") else ...
