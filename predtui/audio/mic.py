@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 
 from predtui.audio.devices import NO_DEVICE, switched_off, without
-from predtui.audio.echo import Canceller, Coupling, FarEnd, Pace, WebRtc, residue
+from predtui.audio.echo import Canceller, Coupling, FarEnd, OwnVoice, Pace, WebRtc, residue
 from predtui.audio.level import Meter
 from predtui.audio.overhear import Overhearing
 from predtui.audio.resample import FRAME, RATE
@@ -69,7 +69,7 @@ class MicrophoneStage:
         self._canceller: Canceller | None = None
         if make_canceller:
             self.accepts = (*self.accepts, TurnStarted, Overhear, Duck, SpeechChunk, Playback)
-        self._far, self._coupling = FarEnd(), Coupling()
+        self._far, self._coupling, self._own = FarEnd(), Coupling(), OwnVoice()
         self._over: Overhearing | None = None
         self._open_ears(False)
 
@@ -109,6 +109,7 @@ class MicrophoneStage:
             case Overhear():
                 yield from self._overhear()
             case Interrupt() | Endpoint() | TurnStarted():  # has made the Listen before it stale
+                self._far.stop()
                 self._open_ears(False)
             case Listen():
                 yield from self._hear(event)
@@ -197,7 +198,19 @@ class MicrophoneStage:
             yield without("input", str(error))
             return
         if pcm:
-            yield from self._over.push(self._cleaned(pcm))
+            cleaned = self._cleaned(pcm)
+            nobody = not self._over.kept and self._alone(pcm, cleaned)
+            yield from self._over.push(bytes(len(cleaned)) if nobody else cleaned)
+            if self._over.kept and self._own.heard and not self._coupling.none:
+                yield from self._over.forget()
+
+    def _alone(self, pcm: bytes, cleaned: bytes) -> bool:
+        """Whether a frame has nothing but the reply's echo."""
+        coupling, now = self._coupling, self._context.clock.now()
+        if coupling.none or not self._far.echoes(now):
+            return False
+        certain = coupling.cancelled or coupling.louder
+        return self._far.settling(now) or residue(pcm, cleaned) or not certain
 
     def _cleaned(self, pcm: bytes) -> bytes:
         """A live frame without the reply's echo."""
@@ -206,10 +219,9 @@ class MicrophoneStage:
             return pcm
         far = self._far.at(began)
         cleaned = self._canceller.clean(pcm, far)
-        self._coupling.hear(pcm, far)
-        if self._coupling.none:
-            return pcm
-        return bytes(len(cleaned)) if residue(pcm, cleaned) else cleaned
+        self._coupling.hear(pcm, far, cleaned)
+        self._own.hear(cleaned, far)
+        return pcm if self._coupling.none else cleaned
 
     def _listen(self, source: Source, hands_free: bool, unheard: float, before: Sequence[bytes]) -> Iterator[Event]:
         """``unheard``: seconds at the beginning that do not count; ``before``: frames that were heard already."""

@@ -35,6 +35,11 @@ class Overhearing:
         if self.kept and self._quiet >= OVER_SECONDS:
             self.kept, self._speech = [], 0.0
 
+    def forget(self) -> Iterator[Overheard]:
+        """That stretch was nobody's."""
+        yield Overheard(pcm=b"", voiced=False, speech=self._speech, quiet=OVER_SECONDS)
+        self.kept, self._speech = [], 0.0
+
     def rest(self) -> list[bytes]:
         """All of the stretch, with the frames that were held back; of none, what may be the beginning of one."""
         return [*self.kept, *(frame for frame, _ in self._padding.flush())]

@@ -65,14 +65,14 @@ async def test_the_prompts_that_come_out_are_those_that_went_in(make_app: MakeAp
         for _ in range(8):
             panes = [*app.screen.query(Pane).results()]
             app.screen.set_focus(chance.choice([None, *(pane for pane in panes if pane.display)]))
-            send(Key("x", "x"))
-            keyboard.press(Stroke("x", 0.0))
+            send(Key("k", "k"))
+            keyboard.press(Stroke("k", 0.0))
             ended += [prompt for _ in range(chance.randint(5, 60)) if (prompt := press(send, keyboard, chance))]
             await pilot.resize_terminal(*chance.choice(SIZES))
             line.wait(chance.choice((0.01, 0.1, 1.0)))
-        send(Key("x", "x"))
+        send(Key("k", "k"))
         send(Key("enter", None))
-        keyboard.press(Stroke("x", 0.0))
+        keyboard.press(Stroke("k", 0.0))
         last = keyboard.press(Stroke("enter", 0.0))
         assert last is not None
         ended.append(tidy(last.text))

@@ -138,6 +138,7 @@ def test_a_day(terminal: Tmux) -> None:
     there.press("C-u")
 
     there.press("Tab")
+    there.until("y copy")
     there.type("y")
     there.so(lambda screen: there.copied.startswith("10 plus 20 is"))
 

@@ -27,8 +27,8 @@ SEEN = "owned"
 OWN = re.compile(r"\x1b\[[?>=<]?[\d;]*\$?[A-Za-z]|\x1b\]22;\w*(\x07|\x1b\\)|\x1b\]11;\?\x07")
 """What Textual writes: modes, colours, places, and the shape of the mouse pointer."""
 END_S = 60.0
-KEYS = ((SEEN, "\x14"), (SEEN, "\x1bOS"), (".gguf", "\x1bOS\x10"), ("Theme:", "\x11"))
-"""Ctrl+T; F4, which opens and closes the models; Ctrl+P; Ctrl+Q."""
+KEYS = ((SEEN, "\x14"), (SEEN, "\x1bOS"), (".gguf", "\x1bOS\x10"), ("Search for", SEEN), ("Theme:", "\x11"))
+"""Ctrl+T; F4, which opens and closes the models; Ctrl+P, and what is looked for there; Ctrl+Q."""
 LIVE = """
 import sys
 from pathlib import Path
