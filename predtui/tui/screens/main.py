@@ -145,7 +145,9 @@ class MainScreen(SelectingScreen):
             self.release_mouse()
 
     def key_escape(self, event: events.Key) -> None:
-        """Back from one pane to all, before anything else that the key means; not while a reply is heard."""
+        """Nothing is selected any more; and back from one pane to all, before anything else that the key means, but not
+        while a reply is heard."""
+        self.clear_selection()
         if self.layout_of_panes.zoomed and (isinstance(self.focused, Pane) or not self._turn.audible):
             event.stop()
             event.prevent_default()
