@@ -24,8 +24,8 @@ def send(text: str, to_terminal: Callable[[str], object]) -> None:
 
 
 def clean(text: str) -> str:
-    """Without what would command a terminal that it is pasted into: lines and tabs stay."""
-    return "\n".join("\t".join(map(harmless, line.split("\t"))) for line in text.splitlines())
+    """Without what would command a terminal that it is pasted into: lines and tabs stay, and no line end at the end."""
+    return "\n".join("\t".join(map(harmless, line.split("\t"))) for line in text.splitlines()).rstrip("\n")
 
 
 def _to_tmux(text: str) -> bool:
