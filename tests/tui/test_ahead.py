@@ -53,7 +53,7 @@ def test_typed_along_with_it_shrinks_by_each_letter_and_stays_the_same(
     at = data.draw(st.integers(1, len(prompt)))
     ghost = rest(prompt[:at], known(prompt))
     prompts = data.draw(st.permutations([prompt, *others]))
-    for end in range(at + 1, len(prompt) + 1) if ghost else ():
+    for end in range(at + 1, len(prompt)) if ghost else ():
         ghost = rest(prompt[:end], known(*prompts), ghost[1:])
         assert ghost == prompt[end:]
 
