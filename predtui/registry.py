@@ -35,6 +35,8 @@ class Entry:
     factory: str
     help: str
     needs: frozenset[str] = frozenset()
+    takes: frozenset[str] = frozenset()
+    """What it uses where that is there, and does without elsewhere; in words of ``NEEDS``."""
     lossless: bool = True
     usual: int = 0
     """What stands for N where only the idea is asked for; of every entry whose name ends with one."""
@@ -270,6 +272,12 @@ DECODERS = Registry(
 
 DRAFTERS = Registry(
     "drafter",
+    Entry(
+        "auto",
+        "predtui.decoding.drafters.auto:make",
+        "whichever of the others pays, learnt while it runs; never far behind none",
+        takes=frozenset({"draft"}),
+    ),
     Entry(
         "model",
         "predtui.decoding.drafters.model:make",

@@ -71,13 +71,19 @@ def with_draft(found: Planned, settings: LlmSettings) -> Planned:
     from predtui.decoding.assembly import AUTO, DecodingOptions
 
     decoding = DecodingOptions(settings.decoder, settings.drafter, settings.draft)
-    if settings.decoder == AUTO or "draft" not in decoding.needs:
+    if settings.decoder == AUTO or "draft" not in decoding.needs | decoding.takes:
         return found
+    from predtui.errors import PredtuiError
     from predtui.llm.base import ModelRequest
     from predtui.llm.default import language_model
 
     draft = language_model(settings.draft, "llamacpp")
-    return replace(found, draft=_of_gguf(ModelRequest(draft, caches=decoding.draft_caches), found.plan))
+    try:
+        return replace(found, draft=_of_gguf(ModelRequest(draft, caches=decoding.draft_caches), found.plan))
+    except PredtuiError:
+        if "draft" in decoding.needs:
+            raise
+        return found
 
 
 def look(settings: LlmSettings) -> Planned:

@@ -57,6 +57,11 @@ class DecodingOptions:
         return needs | DRAFTERS.find(self.drafter).needs if "drafter" in needs else needs
 
     @property
+    def takes(self) -> frozenset[str]:
+        """What the drafter does without where it is not there. Raises PredtuiError as ``needs``."""
+        return DRAFTERS.find(self.drafter).takes - self.needs if "drafter" in self.needs else frozenset()
+
+    @property
     def draft_caches(self) -> int:
         """How many the decoder opens over its draft model. Raises PredtuiError as ``needs``."""
         return DECODERS.find(self.decoder).caches
@@ -91,13 +96,10 @@ def assemble(
     ``load``. Raises PredtuiError for a name that is not known, a need that is not met, a sampler that needs more than
     the target tells, or a draft that cannot be loaded."""
     target.require("Sampling at a temperature", whole=sampler.whole)
-    draft = _draft(options, stale, loader) if "draft" in options.needs else None
+    draft = _draft(options, target, sampler, stale, loader)
     store = resolve(options.datastore) if options.datastore else None
     parts = Parts(target, sampler, draft, store, instrument=instrument or Instrument(RealClock()))
     try:
-        if draft:
-            draft.require("A draft at a temperature", whole=sampler.whole)
-            _meet(target, draft)
         return Assembly(make_decoder(options.decoder, parts, options.drafter), draft)
     except PredtuiError:
         if draft:
@@ -149,7 +151,32 @@ def _meet(target: LoadedModel, draft: LoadedModel) -> None:
         target.tokenizer.borrow(draft.tokenizer, draft.model.vocab_size)
 
 
-def _draft(options: DecodingOptions, stale: Stale, loader: DraftLoader) -> LoadedModel:
+def _draft(
+    options: DecodingOptions, target: LoadedModel, sampler: Sampler, stale: Stale, loader: DraftLoader
+) -> LoadedModel | None:
+    """The one that the decoder needs, or takes and can have; it can draft for the target."""
+    if "draft" not in options.needs | options.takes:
+        return None
+    try:
+        return _fitting(_loaded(options, stale, loader), target, sampler)
+    except PredtuiError:
+        if "draft" in options.needs:
+            raise
+        return None
+
+
+def _fitting(draft: LoadedModel, target: LoadedModel, sampler: Sampler) -> LoadedModel:
+    """``draft``, closed where it raises PredtuiError."""
+    try:
+        draft.require("A draft at a temperature", whole=sampler.whole)
+        _meet(target, draft)
+    except PredtuiError:
+        draft.model.close()
+        raise
+    return draft
+
+
+def _loaded(options: DecodingOptions, stale: Stale, loader: DraftLoader) -> LoadedModel:
     try:
         return loader(options.draft, "llamacpp", None, 0, stale, options.draft_caches)
     except PredtuiError as error:

@@ -9,6 +9,7 @@ from predtui.clock import RealClock
 from predtui.decoding import datastore
 from predtui.decoding.base import Drafter, Sampler
 from predtui.decoding.costs.instrument import Instrument
+from predtui.decoding.costs.paced import PacedDrafter
 from predtui.errors import PredtuiError
 from predtui.llm.base import LoadedModel
 
@@ -23,7 +24,7 @@ class Parts:
     sampler: Sampler
     draft: LoadedModel | None = None
     store: Path | None = None
-    drafter: Drafter | None = None
+    drafter: Drafter | PacedDrafter | None = None
     instrument: Instrument = field(default_factory=lambda: Instrument(RealClock()))
 
     def needed_draft(self) -> LoadedModel:
@@ -32,7 +33,7 @@ class Parts:
             raise PredtuiError("There is no draft model.", "Name one with --draft.")
         return self.draft
 
-    def needed_drafter(self) -> Drafter:
+    def needed_drafter(self) -> Drafter | PacedDrafter:
         """``drafter``, where there has to be one. Raises PredtuiError."""
         if self.drafter is None:
             raise PredtuiError("There is no drafter.", "Name one with --drafter.")

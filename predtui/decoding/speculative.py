@@ -26,17 +26,21 @@ class Speculative:
     def __init__(
         self,
         model: LanguageModel,
-        drafter: Drafter,
+        drafter: Drafter | PacedDrafter,
         rule: Acceptance,
         instrument: Instrument,
         first: int = FIRST,
         far: Distant | None = None,
     ) -> None:
-        """``instrument``: what measures the model's forwards. ``first``: tokens of a draft while nothing is known of
-        what drafts bring. ``far``: the model, where it is behind a network."""
+        """``drafter``: is asked for as much as pays, unless it sees to that itself. ``instrument``: what measures
+        the model's forwards. ``first``: tokens of a draft while nothing is known of what drafts bring. ``far``: the
+        model, where it is behind a network."""
         self.statistics = DecodingStatistics(work=instrument.spans)
         self._model, self._rule, self._far = instrument.around(model), rule, far
-        self._drafter = PacedDrafter(drafter, instrument, model.abilities.trees, first)
+        if isinstance(drafter, PacedDrafter):
+            self._drafter = drafter
+        else:
+            self._drafter = PacedDrafter(drafter, instrument, model.abilities.trees, first)
 
     def generate(
         self,

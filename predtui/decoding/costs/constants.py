@@ -55,6 +55,26 @@ AGAIN, MOST_AGAIN = 4, 32
 """Of replies that the prefill does not pay for, every so many-th is drafted, to see whether that is still so; of those
 after it half as many, down to the second of these."""
 
+# The bandit over drafters. In times of a plain forward; what may be lost in all is the sum of both shares.
+BANDIT_LOOK, BANDIT_STAKE = 0.01, 0.015
+"""Shares of the time that may be spent on looking at drafters that are not drafted with, and lost by drafts."""
+BANDIT_STAKE_FIRST, BANDIT_STAKE_MOST = 2.0, 32.0
+"""What may be lost before any time has passed; the most that is kept of what was saved up or won."""
+BANDIT_DECAY = 0.97
+"""What remains of earlier drafts after one: some thirty are remembered."""
+BANDIT_PRIOR, BANDIT_HOPE = 2.0, 0.4
+"""Drafts that the prior counts for, and the acceptance rate that it is reckoned with."""
+BANDIT_BOLD = 0.4
+"""How much better an arm may be than it seems, for the square root of ln(all) / its own drafts."""
+BANDIT_LOOKS = 4
+"""Forwards in a row for which an arm is looked at: a draft model has to read the prompt for the first of them."""
+BANDIT_CHEAP = 0.5
+"""Times of a forward: an arm that takes longer than that is not looked at again at once."""
+BANDIT_SLACK = 0.95
+"""Of what asking an arm took at most, after it was asked again: it is not forgotten for one that took less."""
+BANDIT_REPEATS = 3
+"""Tokens in a row that make a context repeat itself."""
+
 # Duo: tokens of a draft that is made while the target verifies.
 DUO_LONGEST, DUO_FIRST = 32, 4
 """Tokens of the largest budget, and of the one to begin with."""

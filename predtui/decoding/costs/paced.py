@@ -84,6 +84,14 @@ class PacedDrafter:
             self._guess = self._guess[len(verification.tokens) :] if verification.path else ()
         self._drafter.observe(verification)
 
+    def waited(self, forwards: int) -> None:
+        """So many were done without asking the source."""
+        self._drafting.waited(forwards)
+
+    def drafting(self, tokens: int) -> float:
+        """Seconds that a draft of so many tokens takes, once the prompt is read; 0 while nothing was measured."""
+        return self._drafting.drafting(tokens)
+
     @property
     def _scheduler(self) -> Scheduler:
         return self._guessing if self._guess else self._drafting
