@@ -19,14 +19,14 @@ from predtui.decoding.base import DecodingStatistics
 from predtui.decoding.costs.iterations import Iteration
 from predtui.decoding.sampler import sampler
 from predtui.errors import PredtuiError
-from predtui.lab.bench import calibrate, decoding_figures, streams
+from predtui.lab.bench import calibrate, decoding_figures, decoding_spec_bench, streams
 from predtui.lab.bench.decoding_methods import VANILLA, MethodParts, ReadyMethod, chosen
 from predtui.lab.bench.decoding_records import ReplyRecord, as_line, iterations, rows
 from predtui.lab.bench.plots import svg
 from predtui.lab.bench.report import command, console, machine
 from predtui.lab.bench.streams import Dialogue
 from predtui.lab.bench.watch import Gather, Watch
-from predtui.lab.commands.options import Json, MaxTokens, Plot, Seed, Threads
+from predtui.lab.commands.options import Json, Markdown, MaxTokens, Plot, Seed, Threads
 from predtui.llm.base import LoadedModel, common_prefix
 from predtui.llm.load import load
 from predtui.models.shipped import POCKET, place
@@ -203,6 +203,7 @@ def result(bench: DecodingBench, gather: Gather[ReplyRecord] = list) -> dict[str
             "models": [f"{m.name} in {m.engine} on the {m.device}" for m in (run.target, run.draft)],
             "c": run.c,
             "rows": rows(records),
+            "overall": rows([replace(record, task=decoding_spec_bench.OVERALL) for record in records]),
             "iterations": iterations(run.iterations),
             "figure_1": figure_1,
             "diverged": [asdict(record) for record in records if record.divergence >= 0],
@@ -216,24 +217,30 @@ def _whole(records: list[ReplyRecord], methods: int) -> list[ReplyRecord]:
     return records[: len(records) // methods * methods]
 
 
-def main(bench: DecodingBench, json_path: Path | None = None, plot: Path | None = None) -> int:
-    """Measure, print, write the JSON and the charts; the exit status."""
+def main(
+    bench: DecodingBench, json_path: Path | None = None, plot: Path | None = None, markdown: Path | None = None
+) -> int:
+    """Measure, print, write the JSON, the charts and Spec-Bench's table; the exit status."""
     screen = console()
     turns = sum(len(dialogue.turns) for dialogues in bench.tasks.values() for dialogue in dialogues)
     watch = Watch(turns * len(bench.methods), "replies", as_line)
     found = result(bench, watch)
-    for table in decoding_figures.tables(found):
+    for table in (*decoding_figures.tables(found), decoding_spec_bench.table(found)):
         screen.print(table)
     for case in found["diverged"]:
         place = f"{case['method']} differs at token {case['divergence']} by a gap of {case['logit_gap']}"
         screen.print(f"{place}: {case['prompt'][:80]}", soft_wrap=True)
     if plot is not None:
         plot.write_text(svg(decoding_figures.charts(found)), encoding="utf-8")
+    if markdown is not None:
+        markdown.write_text(decoding_spec_bench.markdown(found), encoding="utf-8")
     return watch.leave(found, json_path)
 
 
 def cli(
-    methods: Annotated[str, typer.Option(help="Methods, separated by commas.")] = "vanilla,sps,pld,rest,lookahead,duo",
+    methods: Annotated[
+        str, typer.Option(help="Methods, separated by commas; drafters: all of these.")
+    ] = "vanilla,sps,pld,rest,lookahead,duo",
     prompts: Annotated[
         list[str] | None,
         typer.Option(help="As in bench predgen; each is a task of the tables; may be given several times."),
@@ -250,6 +257,7 @@ def cli(
     ablations: Annotated[bool, typer.Option(help="Duo's static sequences and budgets as well (tables 2, 3).")] = True,
     json: Json = None,
     plot: Plot = None,
+    markdown: Markdown = None,
 ) -> None:
     """``predtui bench decoding``."""
     bench = DecodingBench(
@@ -263,4 +271,4 @@ def cli(
         temperature=temperature,
         seed=seed,
     )
-    raise typer.Exit(main(bench, json, plot))
+    raise typer.Exit(main(bench, json, plot, markdown))

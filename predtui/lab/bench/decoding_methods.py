@@ -28,6 +28,8 @@ from predtui.registry import DECODERS, DRAFTERS
 
 VANILLA = "vanilla"
 DUO = "duo"
+EVERY = "drafters"
+"""Every drafter of the registry."""
 Generate = Callable[[Sequence[int], int], Iterator[int]]
 """Prompt and limit to the tokens of a reply, its end token included."""
 
@@ -173,7 +175,8 @@ BUDGETS = {f"{DUO}-c{offset:+d}": _duo(sequences=1, offset=offset) for offset in
 def chosen(names: str, ablations: bool) -> dict[str, Callable[[MethodParts, str], ReadyMethod]]:
     """The methods of a comma-separated list, vanilla first, since all are compared with it; with Duo's ablations where
     it is among them and they are wanted. Raises PredtuiError for a name that is not known."""
-    wanted = [name.strip() for name in names.split(",") if name.strip()]
+    named = [name.strip() for name in names.split(",") if name.strip()]
+    wanted = [one for name in named for one in (DRAFTERS if name == EVERY else [name])]
     known = {**METHODS, **STATIC, **BUDGETS}
     for name in wanted:
         if name not in known:

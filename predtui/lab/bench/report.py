@@ -14,7 +14,7 @@ from rich.console import Console
 
 from predtui.commands import console as commands
 
-_OUTPUTS = ("--json", "--plot")
+_OUTPUTS = ("--json", "--plot", "--markdown")
 _WIDE = 150
 """Columns of what is no terminal: no table loses any."""
 

@@ -11,6 +11,7 @@ from predtui.commands.outputs import writable
 
 Json = Annotated[Path | None, typer.Option(help="Write the figures here.", callback=writable)]
 Plot = Annotated[Path | None, typer.Option(help="Draw the figures here, as SVG.", callback=writable)]
+Markdown = Annotated[Path | None, typer.Option(help="Write Spec-Bench's table here, as Markdown.", callback=writable)]
 MaxTokens = Annotated[int, typer.Option(help="The longest reply.", min=1)]
 Seed = Annotated[int, typer.Option(help="Seed of the held-out pocket prompts.")]
 Threads = Annotated[int, typer.Option(help="CPU threads of a model; 0 chooses by its size.", min=0)]

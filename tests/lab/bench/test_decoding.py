@@ -12,7 +12,7 @@ import pytest
 
 from predtui.decoding import datastore
 from predtui.errors import PredtuiError
-from predtui.lab.bench import calibrate, decoding, decoding_figures, streams
+from predtui.lab.bench import calibrate, decoding, decoding_figures, decoding_spec_bench, streams
 from predtui.lab.bench.decoding_methods import BUDGETS, METHODS, STATIC, chosen
 from predtui.lab.bench.streams import Dialogue
 from predtui.llm.load import load
@@ -95,12 +95,41 @@ def test_tables_and_charts_show_what_was_found(found: dict[str, Any]) -> None:
 
 
 def test_files_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    decoding.main(bench("pld"), tmp_path / "out.json", tmp_path / "out.svg")
+    decoding.main(bench("pld"), tmp_path / "out.json", tmp_path / "out.svg", tmp_path / "out.md")
     written = json.loads((tmp_path / "out.json").read_text())
     assert {row["method"] for row in written["rows"]} == {"vanilla", "pld"}
     assert written["iterations"] == []
-    assert "Table 1" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "Table 1" in printed
+    assert "Spec-Bench" in printed
+    assert "| pld |" in (tmp_path / "out.md").read_text()
     assert ElementTree.parse(tmp_path / "out.svg").getroot().tag.endswith("svg")
+
+
+def test_spec_benchs_table_has_a_column_a_task_and_the_speed_of_all(found: dict[str, Any]) -> None:
+    head, *rows = decoding_spec_bench.cells(found)
+    assert head == ["method", "one", "two", "mean accepted", "overall", "identical"]
+    assert {row[0] for row in rows} == {*OURS}
+    overall = {row["method"]: row for row in found["overall"]}
+    for row in rows:
+        tokens = overall[row[0]]["tokens_per_forward"]
+        assert row[-3:] == [f"{tokens:.2f}", f"{overall[row[0]]['speedup']:.2f}x", "100.0%"]
+
+
+def test_the_tasks_of_spec_bench_stand_in_its_order_and_the_best_is_bold() -> None:
+    def row(method: str, task: str, speedup: float) -> dict[str, Any]:
+        return {"method": method, "task": task, "speedup": speedup, "tokens_per_forward": 1.5, "identical_share": 1.0}
+
+    tasks = {"own": 1.5, "qa": 1.2, "mt_bench": 1.1}
+    rows = [row(method, task, speed) for task, speed in tasks.items() for method in ("vanilla", "suffix")]
+    rows = [{**one, "speedup": 1.0} if one["method"] == "vanilla" else one for one in rows]
+    overall = [row("vanilla", "overall", 1.0), row("suffix", "overall", 1.25)]
+    told = {"command": "predtui bench decoding", "machine": "a machine", "models": ["a", "b"]}
+    drawn = decoding_spec_bench.markdown({"rows": rows, "overall": overall, **told}).splitlines()
+    assert drawn[0] == "| method | multi-turn | questions | own | mean accepted | overall | identical |"
+    assert drawn[2] == "| vanilla | 1.00x | 1.00x | 1.00x | 1.50 | 1.00x | 100.0% |"
+    assert drawn[3] == "| suffix | **1.10x** | **1.20x** | **1.50x** | 1.50 | **1.25x** | 100.0% |"
+    assert drawn[-1] == "a; b; a machine: `predtui bench decoding`"
 
 
 def test_a_reply_that_differs_is_reported_with_its_gap() -> None:

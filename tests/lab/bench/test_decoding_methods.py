@@ -11,7 +11,8 @@ import pytest
 from predtui.decoding.sampler import Greedy
 from predtui.errors import PredtuiError
 from predtui.lab.bench import decoding_methods
-from predtui.lab.bench.decoding_methods import MethodParts
+from predtui.lab.bench.decoding_methods import MethodParts, chosen
+from predtui.registry import DRAFTERS
 from tests.tiny_gguf import write
 
 
@@ -25,3 +26,7 @@ def test_a_method_that_always_repacks_is_refused_where_the_self_test_advises_aga
     with pytest.raises(PredtuiError, match="always repacks weights") as caught:
         decoding_methods._llamacpp_lookup(bench, "llama.cpp-lookup")
     assert "--methods" in caught.value.remedy
+
+
+def test_drafters_stands_for_all_of_them() -> None:
+    assert set(chosen("drafters", ablations=False)) == {"vanilla", *DRAFTERS}
