@@ -16,6 +16,7 @@ from textual.events import Event as TextualEvent
 from textual.events import Key, Paste
 from textual.filter import LineFilter
 from textual.screen import Screen
+from textual.timer import Timer
 
 from predtui.clock import Clock, RealClock
 from predtui.llm.default import language_model
@@ -95,6 +96,13 @@ class GuardedApp(App[None]):
         if self.no_color:
             return [self._colourless, self._gate]
         return [*super().get_line_filters(), self._gate]
+
+    def set_timer(self, *args: Any, **options: Any) -> Timer:
+        """Textual's own skips a timer that is late, also one that has no other time: on a busy machine the screen would
+        keep its size for good."""
+        timer = super().set_timer(*args, **options)
+        timer._skip = False
+        return timer
 
     def pop_screen(self) -> AwaitComplete:
         """Harmless when nothing is open: a key pressed twice may close the same page twice."""

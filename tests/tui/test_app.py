@@ -7,16 +7,19 @@ import os
 import random
 import signal
 import threading
+import time
 import tomllib
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from textual.app import App
-from textual.events import AppBlur, Key, Paste
+from textual.events import AppBlur, Key, Paste, Resize
+from textual.geometry import Size
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList
 
@@ -536,6 +539,21 @@ class TestDrawing:
             await pilot.pause(0.3)
             assert not app.frames.due
             assert "1" in plain(app, VerifierPane)
+
+    async def test_a_size_that_is_told_to_a_busy_app_is_taken(
+        self, make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        app = make_app(ScriptedDriver(machine()))
+        async with app.run_test(size=(120, 36)) as pilot:
+            await settle(pilot)
+            for size in (Size(200, 50), Size(40, 12)):
+                now = time.monotonic()
+                late = iter([now, now + 1.0])  # between two looks, longer than Textual waits
+                clock = SimpleNamespace(get_time=lambda late=late: next(late, time.monotonic()))
+                monkeypatch.setattr("textual.timer._time", clock)
+                await app._on_resize(Resize(size, size))
+                await pilot.pause(0.1)
+                assert app.query_one(TopBar).outer_size.width == size.width
 
     async def test_a_burst_is_drawn_a_few_times_only(self, make_app: MakeApp) -> None:
         driver = ScriptedDriver(machine())

@@ -26,6 +26,7 @@ class Tmux:
         self._command = ["tmux", "-S", str(folder / "tmux"), "-f", os.devnull]
         own = {f"PREDTUI_{name}_DIR": str(folder / name.lower()) for name in ("CONFIG", "STATE", "DATA")}
         told = {**own, "PREDTUI_EMBEDDED": "1", "PYTHONPATH": str(ROOT), "TERM": "xterm-256color"}
+        told |= {"COLUMNS": "80", "LINES": "24"}  # which some shells export, and which must not count
         environment = {name: value for name, value in os.environ.items() if name not in ("TMUX", "NO_COLOR")}
         subprocess.run(
             [*self._command, "new-session", "-d", "-x", "120", "-y", "36", "bash --norc --noprofile"],
