@@ -106,7 +106,7 @@ sights = st.tuples(
 def test_never_below_plain_decoding_by_more_than_three_percent(arms: list[Sight], further: float, replies: int) -> None:
     """Over the first replies of a session, too; but for what a wrong idea of the costs of drafts may cost once."""
     speed, _ = speeds(arms, further, replies)
-    once = 8.0 / (replies * REPLY)
+    once = 12.0 / (replies * REPLY)
     assert speed >= 0.97 - once
 
 
@@ -121,8 +121,8 @@ def test_never_below_plain_decoding_by_more_than_three_percent(arms: list[Sight]
     ],
 )
 def test_comes_within_five_percent_of_the_best_arm_in_hindsight(arms: list[Sight], further: float) -> None:
-    best = max(speeds(arms, further, 30, single)[0] for single in range(len(arms)))
-    assert speeds(arms, further, 30)[0] >= 0.95 * best
+    best = max(speeds(arms, further, 60, single)[0] for single in range(len(arms)))
+    assert speeds(arms, further, 60)[0] >= 0.95 * best
 
 
 def test_where_no_arm_pays_it_does_without_and_says_so() -> None:

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from predtui.decoding.base import Drafter
-from predtui.decoding.costs.constants import BANDIT_REPEATS, BANDIT_SLACK
+from predtui.decoding.costs.constants import BANDIT_REPEATS, BANDIT_SLACK, BANDIT_WEIGHT
+from predtui.decoding.costs.curve import Line
 from predtui.decoding.costs.instrument import Instrument
 from predtui.decoding.costs.paced import NOTHING, PacedDrafter
 from predtui.decoding.draft import Draft, Verification
@@ -42,26 +43,49 @@ class Arm:
         """``token``: what a token of a draft is thought to take before it is measured, in times of a forward."""
         self.name, self.drafter, self.token = name, drafter, token
         self.paced = PacedDrafter(Unheard(drafter), instrument, trees)
-        self._now, self._took = instrument.now, [0.0, 0.0]
-        """Seconds that it took when asked, seldom more: the first time in a reply, and after that."""
+        self.read_s = self.heeding = 0.0
+        """Seconds that reading the prompt took in the last ask, and that observing a forward takes."""
+        self._now, self._asking, self._reading = instrument.now, 0.0, Line()
         self._began = self._forward = 0
 
     def ask(self, reply: Reply, room: int, position: int) -> Draft:
         """As ``PacedDrafter.propose``; ``NOTHING`` where it was not worth asking."""
-        start, again = self._now(), self._began == reply.number
-        if not again:
+        start, read = self._now(), self._began == reply.number
+        if not read:
             self.paced.begin(reply.context, reply.limit, ())
             self._began = reply.number
         self.paced.waited(reply.forwards - self._forward)
-        self._forward = reply.forwards
+        self._forward, self.read_s = reply.forwards, 0.0
         draft = self.paced.propose(room, position)
-        if draft is not NOTHING:
-            self._took[again] = max(self._now() - start, BANDIT_SLACK * self._took[again])
+        if draft is NOTHING:
+            return draft
+        seconds = self._now() - start
+        if read:
+            self._asking = max(seconds, BANDIT_SLACK * self._asking)
+        else:
+            self.read_s = max(0.0, seconds - self.paced.drafting(len(draft.tokens) or 1))
+            self._reading.add(reply.prompt, self.read_s)
         return replace(draft, source=self.name) if draft.tokens else draft
 
-    def expected(self, reply: Reply) -> float:
-        """Seconds that asking it now may take."""
-        return self._took[self._began == reply.number]
+    def expected(self, tokens: int) -> float:
+        """Seconds that a draft of so many may take once it has read the prompt."""
+        return self.paced.drafting(tokens) or self._asking
+
+    def reading(self, reply: Reply) -> float:
+        """Seconds that it needs to read the prompt; 0 while that is not known."""
+        return self._reading.seconds(reply.prompt)
+
+    def unread(self, reply: Reply, forward: float) -> float:
+        """The same, where it has not yet; the target is thought to need ``forward``."""
+        return 0.0 if self._began == reply.number else self.reading(reply) or self.token * forward
+
+    def observe(self, verification: Verification) -> float:
+        """The seconds that took."""
+        start = self._now()
+        self.drafter.observe(verification)
+        seconds = self._now() - start
+        self.heeding += BANDIT_WEIGHT * (seconds - self.heeding)
+        return seconds
 
     def end(self, reply: Reply, tokens: int) -> None:
         """The reply has ended after so many tokens."""
@@ -77,8 +101,12 @@ class Reply:
     context: list[int]
     limit: int
     forwards: int
+    prompt: int = 0
+    """Tokens of the context at first."""
     known: set[tuple[int, ...]] = field(default_factory=set)
     kind: int = NEW
+    debt: float = 0.0
+    """Seconds spent on reading the prompt that drafts have not won back yet."""
 
     def read(self, tokens: Sequence[int]) -> None:
         """These have come; they and the ones before them tell the kind."""

@@ -2,11 +2,11 @@
 
 The worth of an arm is the tokens it brings for the time that plain decoding takes for one, a mean in which the old
 counts less and less (discounted UCB: Garivier & Moulines 2011), as in BanditSpec (Hou et al. 2025), which calls the
-choice of a drafter a bandit. Two purses hold what it may cost, as in Conservative Bandits (Wu et al. 2016): of the time
-of all forwards a fixed share flows into each. A draft is verified only where the purse could bear that nothing of it is
-accepted; what was won by drafts flows back, up to a bound, so that old gains are not staked. What is only looked at is
-paid out of the other. So what is lost is bounded at any moment, whatever the arms do. Must not know of models, of
-drafters or of clocks.
+choice of a drafter a bandit. Three purses hold what it may cost, as in Conservative Bandits (Wu et al. 2016): of the
+time of all forwards a fixed share flows into each. A draft is verified only where the first could bear that nothing of
+it is accepted; what was won by drafts flows back, up to a bound, so that old gains are not staked. What is only looked
+at is paid out of the second, and what arms that are not in use observe out of the third. So what is lost is bounded at
+any moment, whatever the arms do. Must not know of models, of drafters or of clocks.
 """
 
 from __future__ import annotations
@@ -17,7 +17,10 @@ from collections.abc import Container, Sequence
 from predtui.decoding.costs.constants import (
     BANDIT_BOLD,
     BANDIT_DECAY,
+    BANDIT_FADE,
+    BANDIT_HEED,
     BANDIT_LOOK,
+    BANDIT_LOOK_MOST,
     BANDIT_PRIOR,
     BANDIT_STAKE,
     BANDIT_STAKE_FIRST,
@@ -33,14 +36,19 @@ class Tally:
 
     def add(self, tokens: float, cost: float) -> None:
         """A draft brought so many tokens for so many times of a plain forward."""
-        self.seen = self.seen * BANDIT_DECAY + 1
-        self._tokens = self._tokens * BANDIT_DECAY + tokens
-        self._cost = self._cost * BANDIT_DECAY + cost
+        self.fade(BANDIT_DECAY)
+        self.seen += 1
+        self._tokens += tokens
+        self._cost += cost
 
     def vain(self, cost: float) -> None:
         """The arm was asked, which took that long, and had nothing to say."""
         self.seen = self.seen * BANDIT_DECAY + 1
         self._cost += cost
+
+    def fade(self, share: float) -> None:
+        """Only so much remains of it."""
+        self.seen, self._tokens, self._cost = self.seen * share, self._tokens * share, self._cost * share
 
     def value(self, prior: float) -> float:
         """How many times as fast as plain decoding; ``prior``: what is thought of that before anything is seen."""
@@ -57,8 +65,9 @@ class Bandit:
         self._all = [Tally() for _ in priors]
         self._kinds = [[Tally() for _ in priors] for _ in range(kinds)]
         self._orders: list[list[int] | None] = [None] * kinds
-        self._stake, self._look = BANDIT_STAKE_FIRST, 0.0
-        """Of what may be lost by drafts, and by looking at others: in times of a plain forward."""
+        self._stake, self._look, self._heed = BANDIT_STAKE_FIRST, 0.0, 0.0
+        """What may be lost by drafts, and spent on looking at others and on having them observe: in times of a plain
+        forward."""
 
     def order(self, kind: int) -> Sequence[int]:
         """The arms that are thought to be faster than doing without, the fastest first."""
@@ -75,17 +84,16 @@ class Bandit:
 
     def most_promising(self, kind: int, but: Container[int], costs: Sequence[float]) -> int | None:
         """The arm that may be the best for all that is known, of those that can be looked at now, for these ``costs``
-        in times of a forward; None where none may be better than the best is."""
+        in times of a forward; None where none can."""
         seen = [tally.seen + BANDIT_PRIOR for tally in self._kinds[kind]]
         values = [self.value(arm, kind) for arm in self.arms]
-        spread = math.log(sum(seen) + 1)
+        bold = BANDIT_BOLD * max(values, default=1.0) * math.sqrt(math.log(sum(seen) + 1))
         bounds = {
-            arm: values[arm] + BANDIT_BOLD * math.sqrt(spread / seen[arm])
+            arm: values[arm] + bold / math.sqrt(seen[arm])
             for arm in self.arms
             if arm not in but and costs[arm] <= self._look
         }
-        arm = max(bounds, key=bounds.__getitem__, default=None)
-        return arm if arm is not None and bounds[arm] >= max(1.0, *values) else None
+        return max(bounds, key=bounds.__getitem__, default=None)
 
     def learn(self, arm: int, kind: int, tokens: float, cost: float) -> None:
         """A draft of ``arm`` brought so many tokens, or would have, for so many times of a plain forward."""
@@ -101,7 +109,8 @@ class Bandit:
 
     def passed(self, forwards: float) -> None:
         """Time has passed, in times of a plain forward."""
-        self._look = min(self._look + BANDIT_LOOK * forwards, BANDIT_STAKE_MOST)
+        self._look = min(self._look + BANDIT_LOOK * forwards, BANDIT_LOOK_MOST)
+        self._heed = min(self._heed + BANDIT_HEED * forwards, BANDIT_STAKE_MOST)
         self._stake = min(self._stake + BANDIT_STAKE * forwards, BANDIT_STAKE_MOST)
 
     def staked(self, lost: float) -> None:
@@ -111,6 +120,21 @@ class Bandit:
     def looked(self, cost: float) -> None:
         """So much was spent on arms that are not drafted with."""
         self._look -= cost
+
+    def heeded(self, cost: float) -> None:
+        """So much was spent on their observing a forward."""
+        self._heed -= cost
+
+    def heeds(self, cost: float) -> bool:
+        """Whether so much may be spent on that now."""
+        return cost <= self._heed
+
+    def forget(self) -> None:
+        """Some of it, since what was learnt long ago is doubtful: an arm that was bad is tried again in the end."""
+        for tallies in (self._all, *self._kinds):
+            for tally in tallies:
+                tally.fade(BANDIT_FADE)
+        self._orders = [None] * len(self._orders)
 
     def bears(self, risk: float) -> bool:
         """Whether so much may be lost now."""

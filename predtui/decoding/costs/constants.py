@@ -56,18 +56,24 @@ AGAIN, MOST_AGAIN = 4, 32
 after it half as many, down to the second of these."""
 
 # The bandit over drafters. In times of a plain forward; what may be lost in all is the sum of both shares.
-BANDIT_LOOK, BANDIT_STAKE = 0.01, 0.015
-"""Shares of the time that may be spent on looking at drafters that are not drafted with, and lost by drafts."""
-BANDIT_STAKE_FIRST, BANDIT_STAKE_MOST = 2.0, 32.0
-"""What may be lost before any time has passed; the most that is kept of what was saved up or won."""
-BANDIT_DECAY = 0.97
-"""What remains of earlier drafts after one: some thirty are remembered."""
-BANDIT_PRIOR, BANDIT_HOPE = 2.0, 0.4
+BANDIT_STAKE, BANDIT_LOOK, BANDIT_HEED = 0.012, 0.01, 0.004
+"""Shares of the time that may be lost by drafts, spent on looking at drafters that are not drafted with, and on having
+them observe forwards."""
+BANDIT_STAKE_FIRST, BANDIT_STAKE_MOST, BANDIT_LOOK_MOST = 6.0, 32.0, 256.0
+"""What may be lost before any time has passed; the most that is kept of what was saved up or won, and of what is saved
+for looking: a draft model has to read the prompt for that."""
+BANDIT_DECAY, BANDIT_FADE = 0.93, 0.98
+"""What remains of earlier drafts of an arm after one of them, and of all after a reply."""
+BANDIT_PRIOR, BANDIT_HOPE = 1.0, 0.4
 """Drafts that the prior counts for, and the acceptance rate that it is reckoned with."""
+BANDIT_WEIGHT = 0.2
+"""Of the newest measurement in the running mean of what observing takes."""
 BANDIT_BOLD = 0.4
 """How much better an arm may be than it seems, for the square root of ln(all) / its own drafts."""
 BANDIT_LOOKS = 4
 """Forwards in a row for which an arm is looked at: a draft model has to read the prompt for the first of them."""
+BANDIT_REPLY = 32.0
+"""Tokens of a reply, before there was any."""
 BANDIT_CHEAP = 0.5
 """Times of a forward: an arm that takes longer than that is not looked at again at once."""
 BANDIT_SLACK = 0.95

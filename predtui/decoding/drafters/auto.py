@@ -7,7 +7,7 @@ until one has something to say; now and then another one is looked at. What an a
 that repeat themselves, whose last tokens stood before, since copying pays there, and for new ones.
 
 A drafter that is not asked costs nothing but what it observes: whoever is asked observes every forward; the others do,
-too, as long as the hundredth of the time that is set aside for looking lasts. What follows from the context alone is
+too, as far as the share of the time lasts that is set aside for it. What follows from the context alone is
 caught up with when a drafter is asked. Must not know which drafters there are, or of models.
 """
 
@@ -26,6 +26,8 @@ from predtui.decoding.costs.constants import (
     BANDIT_HOPE,
     BANDIT_LOOKS,
     BANDIT_REPEATS,
+    BANDIT_REPLY,
+    BANDIT_WEIGHT,
     FIRST,
     INSTANT,
     LONGEST,
@@ -52,20 +54,23 @@ class Auto(PacedDrafter):
         super().__init__(Unheard(), instrument, trees)
         self.arms, self._bandit, self._looks = arms, Bandit((), 0), looks
         self._reply = Reply(0, [], 0, 0)
+        self._usual = BANDIT_REPLY
+        """Tokens of a reply, lately."""
         self._chosen: int | None = None
         self._asked_too: list[int] = []
         """Arms that had nothing to say in the present forward."""
         self._look: Look | None = None
         self._looking, self._left = -1, 0
         """The arm that is looked at, and how often it still is."""
-        self._spent = self._idle = 0.0
-        """Seconds of the present forward's draft, and of looking beside it."""
+        self._spent = self._read = self._idle = 0.0
+        """Seconds of the present forward's draft, of reading the prompt in them, and of looking beside it."""
         self._drafted = 0
         """Forwards since one without a draft was measured."""
 
     def begin(self, context: list[int], limit: int, guess: Sequence[int]) -> None:
         super().begin(context, limit, guess)
-        self._reply = Reply(self._reply.number + 1, context, limit, self._reply.forwards)
+        self._bandit.forget()
+        self._reply = Reply(self._reply.number + 1, context, limit, self._reply.forwards, len(context))
         self._reply.read(context)
         self._look, self._left = None, 0
 
@@ -75,6 +80,9 @@ class Auto(PacedDrafter):
             self._judge(self._look, None)
         for arm in self.arms:
             arm.end(self._reply, tokens)
+        self._usual += BANDIT_WEIGHT * (tokens - self._usual)
+        if self._reply.debt:
+            self._bandit.staked(self._reply.debt / self._plain)
 
     def streamed(self, tokens: int) -> str:
         for arm in self.arms:
@@ -82,7 +90,7 @@ class Auto(PacedDrafter):
         return super().streamed(tokens)
 
     def propose(self, room: int, position: int) -> Draft:
-        self._chosen, self._asked_too, self._spent, self._idle = None, [], 0.0, 0.0
+        self._chosen, self._asked_too, self._spent, self._read, self._idle = None, [], 0.0, 0.0, 0.0
         if self._guess:
             return super().propose(room, position)
         plain = self._plain
@@ -94,7 +102,7 @@ class Auto(PacedDrafter):
         draft = self._drafted_by_the_best(room, position, plain)
         self._spent = self._instrument.now() - start
         if self._chosen is None:
-            self._bandit.looked(self._spent / plain)
+            self._bandit.looked((self._spent - self._read) / plain)
         if self._looks and not self._look and (self._left or self._bandit.curious):
             self._look_at_another(room, position, plain)
         return draft
@@ -110,17 +118,25 @@ class Auto(PacedDrafter):
             self._drafted += 1
             self.arms[chosen].paced.observe(verification)
             self._value(chosen, self._reply.kind, verification)
-            cost = self._spent + self._verifying(len(verification.draft.tokens))
-            self._bandit.staked(cost / plain - len(verification.tokens))
-        silent = replace(verification, draft=NOTHING, path=(), next_token=verification.tokens[-1])
-        for asked in self._asked_too:
-            self.arms[asked].paced.observe(silent)
+            self._settle(verification, plain)
+        if self._asked_too:
+            silent = replace(verification, draft=NOTHING, path=(), next_token=verification.tokens[-1])
+            for asked in self._asked_too:
+                self.arms[asked].paced.observe(silent)
         if plain:
             self._bandit.passed((self._instrument.seconds + self._spent + self._idle) / plain)
         self._follow(verification)
         self._tell(verification, plain)
         if self._bandit.arms and not self._guess:
             self.note = "" if self._bandit.order(NEW) or self._bandit.order(REPEATING) else OFF
+
+    def _settle(self, verification: Verification, plain: float) -> None:
+        """What a draft lost or won; the debt is paid first."""
+        seconds = self._spent - self._read + self._verifying(len(verification.draft.tokens))
+        lost, reply = seconds - plain * len(verification.tokens), self._reply
+        paid = min(max(0.0, -lost), reply.debt)
+        reply.debt -= paid
+        self._bandit.staked((lost + paid) / plain)
 
     @property
     def _plain(self) -> float:
@@ -147,21 +163,23 @@ class Auto(PacedDrafter):
         start = self._instrument.now()
         for arm in self._bandit.order(self._reply.kind):
             began = self._instrument.now()
-            short = self._bearable(room, began - start + self.arms[arm].expected(self._reply), plain)
+            short = self._bearable(self.arms[arm], room, began - start - self._read, plain)
             if not short:
                 break
             draft = self.arms[arm].ask(self._reply, short, position)
+            self._read += self.arms[arm].read_s
+            self._reply.debt += self.arms[arm].read_s
             if draft.tokens:
                 self._look = None if self._look and self._look.arm == arm else self._look
                 self._chosen = arm
                 return draft
-            self._silent(arm, draft, (self._instrument.now() - began) / plain)
+            self._silent(arm, draft, (self._instrument.now() - began - self.arms[arm].read_s) / plain)
         return NOTHING
 
-    def _bearable(self, room: int, seconds: float, plain: float) -> int:
-        """Tokens of a draft of which nothing may be accepted, when it took so many seconds; 0 where none may."""
+    def _bearable(self, arm: Arm, room: int, seconds: float, plain: float) -> int:
+        """Tokens of a draft of ``arm`` of which nothing may be accepted, after so many seconds; 0 where none may."""
         room = min(room, LONGEST)
-        while room and not self._bandit.bears((seconds + self._verifying(room)) / plain - 1):
+        while room and not self._bandit.bears((seconds + arm.expected(room) + self._verifying(room)) / plain - 1):
             room //= 2
         return room
 
@@ -174,23 +192,26 @@ class Auto(PacedDrafter):
     def _look_at_another(self, room: int, position: int, plain: float) -> None:
         asked = self._asked_now
         if not self._left:
-            costs = [arm.expected(self._reply) / plain for arm in self.arms]
-            looking = self._bandit.most_promising(self._reply.kind, asked, costs)
+            forward = self._instrument.costs.seconds(len(self._reply.context))
+            costs = [(arm.expected(FIRST) + arm.unread(self._reply, forward)) / plain for arm in self.arms]
+            best = self._bandit.order(self._reply.kind)[:1]  # it is going to be asked anyway
+            looking = self._bandit.most_promising(self._reply.kind, asked.union(best), costs)
             self._looking, self._left = (-1, 0) if looking is None else (looking, BANDIT_LOOKS)
-        elif self.arms[self._looking].expected(self._reply) > BANDIT_CHEAP * plain:
+        elif self.arms[self._looking].expected(FIRST) > BANDIT_CHEAP * plain:
             self._looking = -1
         if self._looking < 0 or self._looking in asked:
             self._left = 0
             return
         self._left -= 1
         start = self._instrument.now()
-        draft = self.arms[self._looking].ask(self._reply, room, position)
+        arm = self.arms[self._looking]
+        draft = arm.ask(self._reply, room, position)
         self._idle = self._instrument.now() - start
         self._bandit.looked(self._idle / plain)
         if draft.tokens:
             self._look = Look(self._looking, self._reply.kind, draft)
         else:
-            self._silent(self._looking, draft, self._idle / plain)
+            self._silent(self._looking, draft, (self._idle - arm.read_s) / plain)
 
     def _follow(self, verification: Verification) -> None:
         """Whether the draft that is looked at had what came, and what the context is like after it."""
@@ -205,24 +226,22 @@ class Auto(PacedDrafter):
         self.arms[look.arm].paced.observe(judged)
         self._value(look.arm, look.kind, judged)
 
-    def _value(self, arm: int, kind: int, verification: Verification) -> None:
-        """At what such drafts usually take, so that a stall or the reading of a prompt says nothing of an arm."""
-        proposed = len(verification.draft.tokens)
-        seconds = self.arms[arm].paced.drafting(proposed) + self._verifying(proposed)
-        self._bandit.learn(arm, kind, len(verification.tokens), seconds / self._plain)
+    def _value(self, number: int, kind: int, verification: Verification) -> None:
+        """At what such drafts usually take, so that a stall says nothing of an arm; what it takes to read a prompt is
+        shared out among the tokens of a reply."""
+        arm, proposed, tokens = self.arms[number], len(verification.draft.tokens), len(verification.tokens)
+        seconds = arm.paced.drafting(proposed) + arm.heeding + self._verifying(proposed)
+        seconds += arm.reading(self._reply) * min(1.0, tokens / max(1.0, self._usual))
+        self._bandit.learn(number, kind, tokens, seconds / self._plain)
 
     def _tell(self, verification: Verification, plain: float) -> None:
         """Whoever was asked observes the forward; the others as long as that can be paid for."""
         asked = self._asked_now
-        for number in asked:
-            self.arms[number].drafter.observe(verification)
-        if not plain or not self._bandit.curious:
-            return
-        start = self._instrument.now()
         for number, arm in enumerate(self.arms):
-            if number not in asked:
-                arm.drafter.observe(verification)
-        self._bandit.looked((self._instrument.now() - start) / plain)
+            if number in asked:
+                arm.observe(verification)
+            elif plain and self._bandit.heeds(arm.heeding / plain):
+                self._bandit.heeded(arm.observe(verification) / plain)
 
 
 def make(parts: Parts) -> PacedDrafter:
