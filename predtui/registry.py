@@ -296,6 +296,11 @@ DRAFTERS = Registry(
         "what followed the longest run of the same words in anything said since the start",
     ),
     Entry(
+        "copyspec",
+        "predtui.decoding.drafters.copyspec:make",
+        "what followed the last three tokens when they last stood in this conversation",
+    ),
+    Entry(
         "recycling",
         "predtui.decoding.drafters.recycling:make",
         "a tree of what the model thought likely after each token before",
