@@ -1,12 +1,14 @@
 """Token Recycling (Luo et al. 2024): what the target thought likely after a token, it may think likely again.
 
-An adjacency matrix keeps the candidates of each token out of the target's last forwards; a tree of fixed shape is
-read off it breadth first. Must not know of models.
+An adjacency matrix keeps the candidates of each token out of the target's last forwards, after rejected tokens too; a
+tree of fixed shape is read off it breadth first. The shape is the paper's by levels; which nodes of a level there are,
+the paper has from trials, and chances that fall with the rank say here. Of the 80 nodes a draft has the likeliest, as
+many as pay, since engines evaluate ``WIDEST`` branches. The matrix stays below the paper's 2 MB for any vocabulary:
+in a large one tokens share rows, and the later one has it. Must not know of models.
 """
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Sequence
 from functools import cache
 
@@ -18,58 +20,73 @@ from predtui.decoding.parts import Parts
 
 CANDIDATES = 8
 """Successors kept for each token."""
+LEVELS = (8, 21, 25, 15, 8, 3)
+"""Nodes at each depth of the paper's tree."""
+MEMORY = 1_900_000
+"""Bytes that the matrix has at most: whatever else is kept, 2 MB are not reached."""
 _CHANCE = tuple(0.55 * 0.4**rank for rank in range(CANDIDATES))
 """How likely the candidate of each rank is taken to be when the shape of a tree is chosen."""
 _UNKNOWN = -1
 
 
 class TokenRecycling:
-    """4 bytes x ``CANDIDATES`` a token of the vocabulary, kept from reply to reply."""
+    """A row of candidates a token, with the token before them; kept from reply to reply."""
 
     def __init__(self, vocab_size: int, branching: bool) -> None:
         """``branching``: whether the target evaluates trees; else drafts are sequences of first candidates."""
-        self._matrix = np.full((vocab_size, CANDIDATES), _UNKNOWN, np.int32)
-        self._ranks = CANDIDATES if branching else 1
+        row = np.dtype(np.int32).itemsize * (1 + CANDIDATES)
+        self._matrix = np.full((min(vocab_size, MEMORY // row), 1 + CANDIDATES), _UNKNOWN, np.int32)
+        self._branching = branching
 
     def propose(self, context: Sequence[int], budget: int, position: int = 0) -> Draft:
         tokens: list[int] = []
         parents: list[int] = []
         nodes = {-1: -1}
         """Node of the shape → node of the draft; what has no candidate is left out with all below it."""
-        for node, (parent, rank) in enumerate(shape(min(budget, WIDEST), self._ranks)):
+        for node, (parent, rank) in enumerate(shape(min(budget, WIDEST), self._branching)):
             if parent not in nodes:
                 continue
             above = nodes[parent]
-            token = int(self._matrix[tokens[above] if above >= 0 else context[-1], rank])
+            token = self._candidate(tokens[above] if above >= 0 else context[-1], rank)
             if token != _UNKNOWN:
                 nodes[node] = len(tokens)
                 tokens.append(token)
                 parents.append(above)
-        return Draft(tuple(tokens), tuple(parents) if self._ranks > 1 else (), source="recycling")
+        return Draft(tuple(tokens), tuple(parents) if self._branching else (), source="recycling")
 
     def observe(self, verification: Verification) -> None:
         for token, row in zip(verification.evaluated, verification.rows, strict=True):
             likeliest = row.top(CANDIDATES)
-            self._matrix[token, : len(likeliest)] = likeliest
+            row = self._matrix[token % len(self._matrix)]
+            row[:] = _UNKNOWN
+            row[: 1 + len(likeliest)] = token, *likeliest
 
     def reset(self) -> None:
         """The matrix stays."""
 
+    def _candidate(self, token: int, rank: int) -> int:
+        row = self._matrix[token % len(self._matrix)]
+        return int(row[1 + rank]) if row[0] == token else _UNKNOWN
+
 
 @cache
-def shape(budget: int, ranks: int) -> tuple[tuple[int, int], ...]:
-    """(parent, rank) of the ``budget`` likeliest nodes of a tree, in an order in which parents come first and siblings
-    by rank."""
-    nodes: list[tuple[int, int]] = []
-    waiting = [(-_CHANCE[0], -1, 0, 1.0)]
-    while waiting and len(nodes) < budget:
-        _, parent, rank, above = heapq.heappop(waiting)
-        chance, node = above * _CHANCE[rank], len(nodes)
-        nodes.append((parent, rank))
-        heapq.heappush(waiting, (-chance * _CHANCE[0], node, 0, chance))
-        if rank + 1 < ranks:
-            heapq.heappush(waiting, (-above * _CHANCE[rank + 1], parent, rank + 1, above))
-    return tuple(nodes)
+def shape(budget: int, branching: bool = True) -> tuple[tuple[int, int], ...]:
+    """(parent, rank) of the ``budget`` likeliest nodes of the tree, the likeliest first, so that parents come before
+    their children and siblings by rank; of a sequence, where it may not branch."""
+    if not branching:
+        return tuple((node - 1, 0) for node in range(budget))
+    level: list[tuple[tuple[int, ...], float]] = [((), 1.0)]
+    nodes: list[tuple[tuple[int, ...], float]] = []
+    for width in LEVELS:
+        below = [((*path, rank), above * chance) for path, above in level for rank, chance in enumerate(_CHANCE)]
+        level = sorted(below, key=_unlikely)[:width]
+        nodes += level
+    paths = [path for path, _ in sorted(nodes, key=_unlikely)[:budget]]
+    return tuple((paths.index(path[:-1]) if path[:-1] else -1, path[-1]) for path in paths)
+
+
+def _unlikely(node: tuple[tuple[int, ...], float]) -> float:
+    return -node[1]
 
 
 def make(parts: Parts) -> Drafter:

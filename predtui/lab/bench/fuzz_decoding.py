@@ -19,12 +19,14 @@ import typer
 
 from predtui.clock import RealClock, VirtualClock
 from predtui.decoding.accept import Acceptance, ExactMatch, RejectionSampling
+from predtui.decoding.assembly import make_decoder
 from predtui.decoding.autoregressive import generate
 from predtui.decoding.base import Decoder, Sampler
 from predtui.decoding.costs.instrument import Instrument
 from predtui.decoding.draft import Draft, Verification
 from predtui.decoding.duo import Duo, DuoOptions
 from predtui.decoding.jacobi import Jacobi
+from predtui.decoding.parts import Parts
 from predtui.decoding.sampler import Greedy, Seeded
 from predtui.decoding.speculative import Speculative
 from predtui.lab.bench.report import command, console, machine
@@ -34,6 +36,7 @@ from predtui.llm.base import LanguageModel, LoadedModel, common_prefix
 from predtui.llm.llamacpp.exactness import known_exact
 from predtui.llm.load import load
 from predtui.llm.rows import ArrayRow
+from predtui.registry import DRAFTERS
 
 LIMIT = 24
 """Tokens of a reply."""
@@ -93,18 +96,26 @@ class Oracle:
 
 
 def run(
-    patterns: int, seed: int, target: LoadedModel, draft: LoadedModel, gather: Gather[Difference | None] = list
+    patterns: int,
+    seed: int,
+    target: LoadedModel,
+    draft: LoadedModel,
+    gather: Gather[Difference | None] = list,
+    drafter: str = "",
 ) -> list[Difference]:
-    """The failures among ``patterns`` random ones, of those that are gathered."""
-    return [case for case in gather(_played(patterns, seed, target, draft)) if case]
+    """The failures among ``patterns`` random ones, of those that are gathered; with one drafter of the registry, where
+    it is named."""
+    return [case for case in gather(_played(patterns, seed, target, draft, drafter)) if case]
 
 
-def _played(patterns: int, seed: int, target: LoadedModel, draft: LoadedModel) -> Iterator[Difference | None]:
+def _played(
+    patterns: int, seed: int, target: LoadedModel, draft: LoadedModel, drafter: str
+) -> Iterator[Difference | None]:
     for number in range(patterns):
         rng = random.Random(f"decoding {seed} {number}")
         name, case = "", None
         try:
-            name, decoder, sampler, prompt, plain, guess = _pattern(rng, target, draft)
+            name, decoder, sampler, prompt, plain, guess = _pattern(rng, target, draft, drafter)
             reply = list(decoder.generate(prompt, len(plain), _never_ends, guess=guess))
             decoder.close()
             if difference := _difference(target.model, sampler, prompt, plain, reply):
@@ -127,12 +138,12 @@ def _never_ends(token: int) -> bool:
 
 
 def _pattern(
-    rng: random.Random, target: LoadedModel, draft: LoadedModel
+    rng: random.Random, target: LoadedModel, draft: LoadedModel, drafter: str
 ) -> tuple[str, Decoder, Sampler, list[int], list[int], list[int]]:
     """A decoder with its name and sampler, a prompt, the reply it must give, and a guess at it."""
     size = target.model.vocab_size
     prompt = [rng.randrange(size) for _ in range(_CONTEXT)]
-    name = rng.choices(("comparison", "rejection", "jacobi", "duo"), (5, 2, 2, 1))[0]
+    name = rng.choices(("comparison", "rejection", "jacobi", "duo"), (5, 2, 0, 0) if drafter else (5, 2, 2, 1))[0]
     sampler: Sampler = Seeded(rng.uniform(0.3, 1.5), seed=rng.randrange(99))
     if name == "rejection" or rng.random() < 0.5:
         sampler = Greedy()
@@ -140,7 +151,9 @@ def _pattern(
     chance = rng.random()
     guess = [rng.randrange(size) if rng.random() < chance else token for token in plain] if rng.random() < 0.3 else []
     decoder: Decoder
-    if name == "jacobi":
+    if drafter:
+        decoder = _knowing(drafter, name, Parts(target, sampler, draft, instrument=Instrument(VirtualClock())), prompt)
+    elif name == "jacobi":
         decoder = Jacobi(target.model, sampler, rng.randint(1, 12))
     elif name == "duo":
         options = DuoOptions(rng.randint(0, 9), rng.randint(0, 4))
@@ -150,6 +163,14 @@ def _pattern(
         oracle = Oracle(plain, len(prompt), rng, chance, size)
         decoder = Speculative(target.model, oracle, rule, Instrument(VirtualClock()))
     return name, decoder, sampler, prompt, plain, guess
+
+
+def _knowing(drafter: str, name: str, parts: Parts, prompt: list[int]) -> Decoder:
+    """With a drafter of the registry that has seen the reply once. Raises PredtuiError where it cannot be made."""
+    decoder = make_decoder("sps" if name == "rejection" else "speculative", parts, drafter)
+    for _ in decoder.generate(prompt, LIMIT, _never_ends):
+        """What it learns is the drafter's own affair."""
+    return decoder
 
 
 def _difference(
@@ -170,14 +191,16 @@ def _difference(
     return shared, False
 
 
-def main(patterns: int = 10_000, seed: int = 0, model: str = "", json_path: Path | None = None) -> int:
+def main(
+    patterns: int = 10_000, seed: int = 0, model: str = "", json_path: Path | None = None, drafter: str = ""
+) -> int:
     """Run, print and write what differs. Exit status 1 where anything does by more than a near tie."""
     names = (model, model) if model else ("7", "8")
     engine = "llamacpp" if model else "scripted"
     target, draft = (load(name, engine) for name in names)
     try:
         watch = Watch(patterns, "patterns", as_line)
-        cases = run(patterns, seed, target, draft, watch)
+        cases = run(patterns, seed, target, draft, watch, drafter)
     finally:
         draft.model.close()
         target.model.close()
@@ -202,7 +225,10 @@ def cli(
     model: Annotated[
         str, typer.Option(help="pocket, smollm2, or a GGUF file: real caches. Empty: a scripted model.")
     ] = "",
+    drafter: Annotated[str, typer.Option(help="One drafter alone, in place of drafts made up for the pattern.")] = "",
     json: Json = None,
 ) -> None:
     """``predtui bench fuzz-decoding``."""
-    raise typer.Exit(main(patterns, seed, model, json))
+    if drafter:
+        DRAFTERS.find(drafter)
+    raise typer.Exit(main(patterns, seed, model, json, drafter))

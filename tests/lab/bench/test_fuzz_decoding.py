@@ -14,6 +14,7 @@ from predtui.llm.base import LoadedModel
 from predtui.llm.load import load
 from predtui.llm.rows import Rows
 from predtui.llm.scripted import ScriptedModel
+from predtui.registry import DRAFTERS
 from tests.tiny_gguf import write
 
 
@@ -50,3 +51,8 @@ def test_a_memory_that_is_wrong_is_found(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def scripted() -> tuple[LoadedModel, LoadedModel]:
     return load("7", "scripted"), load("8", "scripted")
+
+
+@pytest.mark.parametrize("drafter", [name for name, entry in DRAFTERS.items() if "datastore" not in entry.needs])
+def test_every_drafter_gives_what_plain_decoding_gives(drafter: str) -> None:
+    assert fuzz_decoding.run(20, 2, *scripted(), drafter=drafter) == []
