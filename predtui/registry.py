@@ -286,6 +286,12 @@ DRAFTERS = Registry(
         frozenset({"draft"}),
     ),
     Entry(
+        "dyspec",
+        "predtui.decoding.drafters.dyspec:make",
+        "a tree that grows where a smaller model is surest",
+        frozenset({"draft"}),
+    ),
+    Entry(
         "lookup",
         "predtui.decoding.drafters.lookup:make",
         "what followed the same words earlier in the prompt",

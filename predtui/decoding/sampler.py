@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from predtui.decoding.base import Probabilities, Sampler
 from predtui.errors import PredtuiError
-from predtui.llm.rows import Row
+from predtui.llm.rows import ArrayRow, Row
 
 _INDEPENDENT = 2
 """The stream of random numbers of ``Independent``."""
@@ -115,6 +115,20 @@ def sampler(temperature: float, top_k: int = 0, top_p: float = 1.0, min_p: float
 def independent(position_seeded: Sampler) -> Sampler:
     """A sampler of the same distribution whose draws do not depend on positions; a greedy one as it is."""
     return Independent(position_seeded) if isinstance(position_seeded, Seeded) else position_seeded
+
+
+def foreseen(sampler: Sampler, row: Row, position: int, count: int) -> list[tuple[int, float]]:
+    """The ``count`` tokens at most that another model is likeliest to choose with this sampler at this position, if it
+    says about what ``row`` says, the likeliest first, each with its chance: of a draft.
+
+    Where noise decides, it is the same for both: its argmax is the likeliest (Gumbel-top-k), and the softmax of scores
+    with their noise stands for how sure that is. Raises Unanswered as the row does.
+    """
+    if isinstance(sampler, Seeded):
+        scores = sampler.filtered(row)
+        row = ArrayRow((scores + gumbel(sampler.seed, position, scores.size)).astype(np.float32))
+    chances = [(token, math.exp(row.logprob(token))) for token in row.top(count)]
+    return [(token, chance) for token, chance in chances if chance > 0]
 
 
 def gumbel(seed: int, position: int, size: int) -> npt.NDArray[np.float64]:
