@@ -13,6 +13,7 @@ from predtui.decoding.costs.spans import WorkSpans
 from predtui.decoding.draft import Draft, Verification
 from predtui.llm.base import Stale, never
 from predtui.llm.rows import Row
+from predtui.state.events import DrafterFigures
 
 WIDEST = 16
 """Tokens of the largest draft that branches: engines evaluate as many branches at once."""
@@ -74,6 +75,8 @@ class DecodingStatistics:
     note: str = ""
     """A line for the person while the decoder does not do what its name says: why it does not draft, for instance."""
 
+    drafters: Callable[[], tuple[DrafterFigures, ...]] = field(default=tuple, compare=False, repr=False)
+    """How each source of drafts fared, where the decoder has any."""
     work: WorkSpans = field(default_factory=WorkSpans, compare=False, repr=False)
     """When target and draft were at work, where the decoder drafts."""
 

@@ -41,6 +41,7 @@ class Speculative:
             self._drafter = drafter
         else:
             self._drafter = PacedDrafter(drafter, instrument, model.abilities.trees, first)
+        self.statistics.drafters = self._drafter.figures
 
     def generate(
         self,
@@ -80,6 +81,7 @@ class Speculative:
 
     def _observe(self, verification: Verification) -> None:
         self._drafter.observe(verification)
+        self._drafter.tally(verification)
         self.statistics.count(len(verification.draft.tokens), len(verification.path), len(verification.tokens))
         self.statistics.note = self._drafter.note
 

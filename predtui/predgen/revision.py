@@ -221,5 +221,6 @@ class DecoderReport:
                 acceptance_rate=now.acceptance_rate,
                 tokens_per_forward=now.tokens_per_forward,
                 note=now.note,
+                drafters=now.drafters(),
             )
             self._reported = replace(now)

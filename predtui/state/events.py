@@ -358,6 +358,26 @@ class Verdict(Event):
     final: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class DrafterFigures:
+    """What one source of drafts did since the model was loaded, or, where ``name`` is empty, forwards without one."""
+
+    name: str = ""
+    forwards: int = 0
+    """Those that verified its drafts."""
+    proposed: int = 0
+    accepted: int = 0
+    tokens: int = 0
+    """Of replies, that these forwards brought."""
+    seconds: float = 0.0
+    """Of its drafts and these forwards."""
+    new: float = 0.0
+    """How many times as fast as no draft the chooser among drafters thinks it in new contexts; 0: it does not know it
+    or there is none ..."""
+    repeating: float = 0.0
+    """... and in contexts that repeat themselves."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decoding(Event):
     """A decoder that drafts, at work: the last draft, and rates since it was loaded."""
@@ -372,6 +392,7 @@ class Decoding(Event):
     """Tokens of replies a forward of the target."""
     note: str = ""
     """Why it does not draft at present; empty while it does."""
+    drafters: tuple[DrafterFigures, ...] = ()
 
     @property
     def replaceable(self) -> bool:

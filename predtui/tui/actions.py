@@ -127,6 +127,10 @@ ACTIONS = (
         "zoom", "z", "Zoom a pane", "in a pane: it alone; again, or Esc: all panes", "zoom", run="rooms:zoom",
         on_pane=True,
     ),
+    Action(
+        "drafters", "D", "Drafters", "in a pane: how each drafter fares, and what auto thinks of it",
+        run="drafters:show", on_pane=True,
+    ),
     Action("hide", "x", "", "in a pane: hide it", "hide", run="rooms:hide", on_pane=True),
     Action(
         "show_all", "X", "Show all panes", "in a pane: show all, as at first", run="rooms:show_all", on_pane=True

@@ -64,7 +64,7 @@ BANDIT_STAKE_FIRST, BANDIT_STAKE_MOST, BANDIT_LOOK_MOST = 6.0, 32.0, 256.0
 for looking: a draft model has to read the prompt for that."""
 BANDIT_DECAY, BANDIT_FADE = 0.93, 0.98
 """What remains of earlier drafts of an arm after one of them, and of all after a reply."""
-BANDIT_PRIOR, BANDIT_HOPE = 1.0, 0.4
+BANDIT_PRIOR, BANDIT_HOPE = 1.0, 0.7
 """Drafts that the prior counts for, and the acceptance rate that it is reckoned with."""
 BANDIT_WEIGHT = 0.2
 """Of the newest measurement in the running mean of what observing takes."""

@@ -15,6 +15,7 @@ from predtui.decoding.costs.prefill import PrefillCost
 from predtui.decoding.costs.scheduler import Scheduler
 from predtui.decoding.costs.spans import DRAFT
 from predtui.decoding.draft import Draft, Verification
+from predtui.state.events import DrafterFigures
 
 NOTHING = Draft(())
 
@@ -37,6 +38,7 @@ class PacedDrafter:
         self._context: list[int] = []
         self._asked, self._seconds = False, 0.0
         """Whether there was a budget for the last draft, and how long it took."""
+        self._tallies: dict[str, DrafterFigures] = {}
 
     def begin(self, context: list[int], limit: int, guess: Sequence[int]) -> None:
         """A reply of at most ``limit`` tokens to ``context``, which grows as the reply does; perhaps this ``guess``."""
@@ -83,6 +85,28 @@ class PacedDrafter:
         if self._guess:
             self._guess = self._guess[len(verification.tokens) :] if verification.path else ()
         self._drafter.observe(verification)
+
+    def tally(self, verification: Verification) -> None:
+        """Add the present forward to the figures of whoever made its draft."""
+        source = verification.draft.source if verification.draft.tokens else ""
+        was = self._tallies.get(source) or DrafterFigures(source)
+        self._tallies[source] = DrafterFigures(
+            source,
+            was.forwards + 1,
+            was.proposed + len(verification.draft.tokens),
+            was.accepted + len(verification.path),
+            was.tokens + len(verification.tokens),
+            was.seconds + self._instrument.seconds + self.drafted_for,
+        )
+
+    @property
+    def drafted_for(self) -> float:
+        """Seconds that the last draft took, with all that was tried beside it."""
+        return self._seconds if self._asked else 0.0
+
+    def figures(self) -> tuple[DrafterFigures, ...]:
+        """What each source did, forwards without a draft among them."""
+        return tuple(self._tallies.values())
 
     def waited(self, forwards: int) -> None:
         """So many were done without asking the source."""

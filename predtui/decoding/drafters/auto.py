@@ -40,6 +40,7 @@ from predtui.decoding.parts import Parts
 from predtui.errors import PredtuiError
 from predtui.llm.rows import ArrayRows
 from predtui.registry import DRAFTERS
+from predtui.state.events import DrafterFigures
 
 NAME = "auto"
 NO_ROWS = ArrayRows(np.zeros((0, 0), np.float32))
@@ -129,6 +130,18 @@ class Auto(PacedDrafter):
         self._tell(verification, plain)
         if self._bandit.arms and not self._guess:
             self.note = "" if self._bandit.order(NEW) or self._bandit.order(REPEATING) else OFF
+
+    @property
+    def drafted_for(self) -> float:
+        return super().drafted_for if self._guess else self._spent + self._idle
+
+    def figures(self) -> tuple[DrafterFigures, ...]:
+        """Of every arm, drafted with or not."""
+        told = {figures.name: figures for figures in super().figures()}
+        for number, arm in enumerate(self.arms if self._bandit.arms else ()):
+            new, repeating = (self._bandit.value(number, kind) for kind in (NEW, REPEATING))
+            told[arm.name] = replace(told.get(arm.name, DrafterFigures(arm.name)), new=new, repeating=repeating)
+        return tuple(told.values())
 
     def _settle(self, verification: Verification, plain: float) -> None:
         """What a draft lost or won; the debt is paid first."""

@@ -36,14 +36,19 @@ class ReadingScreen(ModalScreen[None]):
         with VerticalScroll(id="page") as page:
             page.border_title = assemble(self._heading)
             page.border_subtitle = "Esc closes"
+            yield from self.above()
             for title, lines in self._sections:
                 if title:
                     yield Static(assemble(title), classes="section")
                 for term, meaning in lines:
-                    yield _Line(term, meaning)
+                    yield Line(term, meaning)
+
+    def above(self) -> ComposeResult:
+        """What stands before the lines, on a page that has more than these."""
+        yield from ()
 
 
-class _Line(Widget):
+class Line(Widget):
     """A term and its meaning, wrapped in a column of its own, or below the term where that would be too narrow."""
 
     TERM = 22
