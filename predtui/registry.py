@@ -312,6 +312,11 @@ DRAFTERS = Registry(
         "a tree of what the model thought likely after each token before",
     ),
     Entry(
+        "stand",
+        "predtui.decoding.drafters.stand:make",
+        "a tree of what the model thought likely after the same few tokens, drawn as it will draw at a temperature",
+    ),
+    Entry(
         "rest",
         "predtui.decoding.drafters.rest:make",
         "what followed the same words in a corpus, as far as that is likely",
