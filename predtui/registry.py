@@ -329,6 +329,13 @@ DRAFTERS = Registry(
         frozenset({"draft", "datastore"}),
     ),
     Entry(
+        "rasd",
+        "predtui.decoding.drafters.rasd:make",
+        "one tree of what a smaller model says, and of what followed the same words in a corpus (where there is none, "
+        "in this conversation) as far as that model finds it likely",
+        frozenset({"draft", "trees"}),
+    ),
+    Entry(
         "fused",
         "predtui.decoding.drafters.fused:make",
         "suffix, and model where that knows nothing or leaves room",
