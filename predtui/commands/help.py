@@ -113,12 +113,16 @@ def show_all(context: typer.Context, wanted: bool) -> None:
 def show_help(
     context: typer.Context,
     words: Annotated[
-        list[str] | None, typer.Argument(help="A command, or: settings, and one of their groups.", metavar="[WORDS]...")
+        list[str] | None,
+        typer.Argument(help="A command; or: keys; or: settings, and a group of them.", metavar="[WORDS]..."),
     ] = None,
 ) -> None:
-    """Help for a command, or: help settings [GROUP]."""
+    """Help for a command, or: help keys, help settings [GROUP]."""
     root = context.find_root()
     named = words or []
+    if named == ["keys"]:
+        print(_keys())
+        return
     if named[:1] == ["settings"]:
         print(_settings(root, named[1:]))
         return
@@ -129,6 +133,27 @@ def show_help(
             raise PredtuiError(f"there is no command {' '.join(named)!r}.", "See: predtui --help")
         command, shown = found, typer.Context(found, info_name=name, parent=shown)
     print(shown.get_help())
+
+
+def _keys() -> str:
+    """Every key by the name that the file of keys has for it."""
+    from predtui.settings import user_folder
+    from predtui.tui.actions import bound, named_keys, use
+    from predtui.tui.keymap import NAME, WHERE, read_keymap
+    from predtui.tui.keys import PRESETS
+
+    file = user_folder() / NAME
+    keymap = read_keymap(file, bound())
+    use(keymap.keys)
+    lines = [
+        f"# The keys as they are. Write those that are to be others into {file}.",
+        f'# "" takes a key away; preset = "NAME" above [keys] begins with a set of keys: {", ".join(PRESETS)}.',
+        *(f"# {problem}" for problem in keymap.problems),
+        "[keys]",
+    ]
+    for scope, where in WHERE.items():
+        lines += [f"# {where}", *(f'{name} = "{keys}"' for name, keys in named_keys(scope))]
+    return "\n".join(lines)
 
 
 def _settings(root: Any, groups: Sequence[str]) -> str:

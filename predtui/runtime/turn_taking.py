@@ -84,4 +84,4 @@ class TurnTaking:
         """Nobody has spoken since the turn began."""
         if self._bus.state.number == turn and self._bus.state.phase == "listening" and not self._spoke:
             self._bus.publish(ev.Interrupt(reason="nobody spoke"), bump=1)
-            self._bus.notify(f"Nobody has spoken for {NOBODY_S:.0f} s. F2 listens again.", "information")
+            self._bus.notify(f"Nobody has spoken for {NOBODY_S:.0f} s. Push to talk listens again.", "information")

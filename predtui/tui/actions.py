@@ -6,12 +6,15 @@ action does.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
 
-from textual.binding import Binding
+from textual.binding import Binding, BindingsMap
+from textual.dom import DOMNode
 
-from predtui.tui.keys import TALK
+from predtui.tui.keymap import Bound, Scope
+from predtui.tui.keys import EDITING, SCROLLING, TALK
 
 SPELLED = {
     "escape": "Esc", "question_mark": "?", "slash": "/", "space": "Space", "pageup": "PgUp", "pagedown": "PgDn",
@@ -175,19 +178,90 @@ ACTIONS = (
 """In the order of the footer, which shows as many as fit, and of the help."""
 
 
+_chosen: dict[str, str] = {}
+
+
+def use(keys: Mapping[str, str]) -> None:
+    """The keys, with commas, of what is to have others than at first. From now on, for each widget that is made in this
+    process, which has one person and one keyboard."""
+    _chosen.clear()
+    _chosen.update(keys)
+    actions.cache_clear()
+
+
+def keys_of(name: str, usual: str) -> str:
+    """The keys of what ``name`` stands for: those chosen, else the ``usual`` ones."""
+    return _chosen.get(name, usual)
+
+
+@cache
+def actions() -> tuple[Action, ...]:
+    """All of them, with the keys that they have."""
+    return tuple(replace(action, keys=keys_of(action.name, action.keys)) for action in ACTIONS)
+
+
 def action_named(name: str) -> Action:
     """Raises KeyError where there is none."""
-    return {action.name: action for action in ACTIONS}[name]
+    return {action.name: action for action in actions()}[name]
+
+
+def key_of(name: str) -> str:
+    """The first key of an action, as written on it; where it has none, the palette has it. Raises KeyError."""
+    return action_named(name).spelled() or action_named("command_palette").spelled()
 
 
 def bindings(on_pane: bool) -> list[Binding]:
     """Those of the app, or those of each pane."""
-    return [binding for action in ACTIONS if action.on_pane == on_pane for binding in action.bindings]
+    return [binding for action in actions() if action.on_pane == on_pane for binding in action.bindings]
+
+
+def scrolling() -> list[Binding]:
+    """Those of a pane that scrolls."""
+    return [_hidden(keys_of(name, keys), action) for name, keys, action in SCROLLING if keys_of(name, keys)]
+
+
+def editing() -> list[Binding]:
+    """Those of the input line."""
+    chosen = [(keys_of(_edit(action), keys), action) for keys, action in EDITING]
+    return [_hidden(keys, action) for keys, action in chosen if keys]
+
+
+def bind(node: DOMNode, made: Iterable[Binding], without: str = "") -> None:
+    """Gives ``node`` these keys over those of its class, of which it loses ``without``."""
+    node._bindings.key_to_bindings.pop(without, None)
+    node._bindings = BindingsMap.merge([node._bindings, BindingsMap(made)])
+
+
+def _hidden(keys: str, action: str) -> Binding:
+    return Binding(keys, action, show=False)
+
+
+def bound() -> list[Bound]:
+    """Everything that keys do, by name, with its keys at first."""
+    return [
+        *(Bound(action.name, action.keys, _scope(action), action.priority) for action in ACTIONS),
+        *(Bound(_edit(action), keys, "input") for keys, action in EDITING if "(" not in action),
+        *(Bound(name, keys, "pane") for name, keys, _ in SCROLLING),
+    ]
+
+
+def named_keys(scope: Scope) -> list[tuple[str, str]]:
+    """What keys do there, by name, and the keys that they have."""
+    return [(one.name, keys_of(one.name, one.keys)) for one in bound() if one.scope == scope]
+
+
+def _edit(action: str) -> str:
+    """What the input line does, by another name than an action of the app."""
+    return f"line_{action}" if any(action == one.name for one in ACTIONS) else action
+
+
+def _scope(action: Action) -> Scope:
+    return "pane" if action.on_pane else "time" if action.in_time else "app"
 
 
 def keys_in_time() -> frozenset[str]:
     """Those that go to and fro in time, where one can."""
-    return frozenset(key.key for action in ACTIONS if action.in_time for key in action.bindings)
+    return frozenset(key.key for action in actions() if action.in_time for key in action.bindings)
 
 
 def spelled(key: str, short: bool = False) -> str:

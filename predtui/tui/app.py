@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 from textual.app import App, SystemCommand
 from textual.await_complete import AwaitComplete
-from textual.binding import Binding, BindingType
+from textual.binding import Binding
 from textual.color import Color
 from textual.driver import Driver as TerminalDriver
 from textual.events import Event as TextualEvent
@@ -26,7 +26,7 @@ from predtui.state.events import Event, StageStatus
 from predtui.state.kept.keeper import Keeper
 from predtui.state.turn import Turn
 from predtui.tui import clipboard, job_control, palette, rooms
-from predtui.tui.actions import action_named, bindings
+from predtui.tui.actions import action_named, bind, bindings
 from predtui.tui.bursts import gathering
 from predtui.tui.choices import ModelChoice, ThemeChoice, VerifierChoice
 from predtui.tui.colourless import Colourless
@@ -135,10 +135,6 @@ class PredtuiApp(GuardedApp):
     VERTICAL_BREAKPOINTS = [  # noqa: RUF012
         (0, "-flat"), (16, "-low"), (20, "-middling"), (24, "-short"), (30, "-tall"), (40, "-towering"),
     ]  # fmt: skip
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings(on_pane=False),
-        Binding(RELEASE, "talk_end", show=False, priority=True),
-    ]
 
     def __init__(
         self,
@@ -154,6 +150,8 @@ class PredtuiApp(GuardedApp):
         scrub: Scrubbing | None = None,
     ) -> None:
         super().__init__()
+        released = Binding(RELEASE, "talk_end", show=False, priority=True)
+        bind(self, [*bindings(on_pane=False), released], without=self.COMMAND_PALETTE_BINDING)
         self.driver = driver
         self.keeper = keeper
         self.scrub = scrub or Scrubbing()

@@ -13,6 +13,7 @@ from predtui.config import remember
 from predtui.errors import PredtuiError
 from predtui.registry import VERIFIERS
 from predtui.settings import AUTO
+from predtui.tui.actions import key_of
 from predtui.tui.dials import Dials
 from predtui.tui.driver import LiveDriver, Notify, Requests
 from predtui.tui.ground import light_by
@@ -76,7 +77,7 @@ class ModelChoice:
         """Stages whose model nobody has named take the real models, which have just been installed."""
         named = "" if self.chosen == self._begun_with else "llm"
         renewed = [name for name in stages if name != named]
-        now = "and take over" if renewed else "now: F4 chooses"
+        now = "and take over" if renewed else f"now: {key_of('model')} chooses"
         self._notify(f"the real models are installed {now}", "information")
         for name in renewed:
             self._requests.ask(partial(_renew, name))

@@ -27,9 +27,11 @@ from predtui.state.kept.keeper import Keeper
 from predtui.state.memory import Memory
 from predtui.state.recorder import Recorder
 from predtui.state.replay import Replay
+from predtui.tui.actions import bound, use
 from predtui.tui.app import PredtuiApp
+from predtui.tui.keymap import NAME, read_keymap
 from predtui.tui.scrubbing import Scrubbing
-from predtui.tui.themes import load_themes
+from predtui.tui.themes import ThemeRegistry, load_themes
 
 SIZES = range(10, 1001)
 """Columns, or lines, of a picture."""
@@ -63,9 +65,7 @@ def open_screen(
             needed(SMOLLM2)
         return {"llm.model": path, "llm.engine": engine_of(path, app.settings.llm.engine)}
 
-    themes = load_themes((themes_folder(), user_folder() / "themes"))
-    if problem:
-        themes = replace(themes, problems=(problem, *themes.problems))
+    themes = _themes_and_keys(problem)
     offer = None if os.environ.get(EMBEDDED) else Offer(settings)
     keeper = Keeper(kept_file(), lambda: pipeline.state, pipeline.publish, settings.sessions.private)
     pipeline.subscribe(keeper)
@@ -90,6 +90,14 @@ def open_screen(
     if not kept:
         print("The disk is slow: the end of the conversation is not kept.")
     return app.return_code or 0
+
+
+def _themes_and_keys(problem: str = "") -> ThemeRegistry:
+    """Themes, those of the user too, with what is wrong with anything of theirs. Their keys are used from now on."""
+    keymap = read_keymap(user_folder() / NAME, bound())
+    use(keymap.keys)
+    themes = load_themes((themes_folder(), user_folder() / "themes"))
+    return replace(themes, problems=(*filter(None, [problem]), *keymap.problems, *themes.problems))
 
 
 def engine_of(model: str, engine: str) -> str:
@@ -155,7 +163,7 @@ def draw(settings: Settings, file: Path, out: Path, size: str) -> None:
 def replay_screen(settings: Settings, file: Path, speed: float, mute: bool = False) -> int:
     """The same screen, driven by a recording. Raises PredtuiError where there is none or it is malformed."""
     replay = Replay(file, speed=speed)
-    themes = load_themes((themes_folder(), user_folder() / "themes"))
+    themes = _themes_and_keys()
     sound = ReplaySound(replay, None if mute else partial(loudspeaker, settings))
     app = PredtuiApp(replay, settings, themes, read_only=True, scrub=Scrubbing(replay, sound))
     try:

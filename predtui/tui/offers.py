@@ -14,6 +14,7 @@ from predtui.models.published import TINY_EN, find
 from predtui.models.shipped import MODELS, POCKET
 from predtui.registry import SYNTHESISERS, Registry
 from predtui.settings import AUTO, Option, Settings
+from predtui.tui.actions import key_of
 from predtui.tui.dials import shown
 
 
@@ -78,7 +79,7 @@ def _speakers(settings: Settings) -> Iterator[Offered]:
 def _whispers(settings: Settings) -> Iterator[Offered]:
     yield Offered(AUTO, "the best that is here")
     yield Offered(POCKET, "ships with predtui")
-    yield Offered(TINY_EN.name, "installed" if find(TINY_EN) else "F5 gets it")
+    yield Offered(TINY_EN.name, "installed" if find(TINY_EN) else f"{key_of('real')} gets it")
     yield from _proposed("asr")
 
 

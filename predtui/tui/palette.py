@@ -10,7 +10,7 @@ from textual.app import App, SystemCommand
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 
 from predtui.models.offer import Offer
-from predtui.tui.actions import ACTIONS
+from predtui.tui import actions as table
 from predtui.tui.choices import ThemeChoice, VerifierChoice
 from predtui.tui.gate import assemble
 from predtui.tui.layout import PRESETS
@@ -45,7 +45,7 @@ class Commands(Provider):
 def actions(app: App[None], read_only: bool, offer: Offer | None, in_time: bool) -> Iterator[SystemCommand]:
     """Those of the table that do something here; the real models say how large they are. ``in_time``: one can go to
     and fro in time."""
-    for action in ACTIONS:
+    for action in table.actions():
         size = offer.megabytes if offer and action.name == "real" else 0
         here = not (read_only and action.live) and in_time >= action.in_time
         if action.title and here and (size or action.name != "real"):

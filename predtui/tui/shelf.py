@@ -14,6 +14,7 @@ from predtui.models.places import Found, find, pulled
 from predtui.models.published import SMOLLM2
 from predtui.models.published import find as installed
 from predtui.models.shipped import MODELS, model_folder
+from predtui.tui.actions import key_of
 
 HINTS = {
     "pocket": "embedded",
@@ -47,7 +48,7 @@ def named() -> list[Choice]:
     """The models that have names: those that ship, and the real one, installed or not."""
     known = [(name, model_folder(name) / "model.gguf", HINTS.get(name, "")) for name in MODELS]
     file = installed(SMOLLM2)
-    hint = "real: talks about anything" if file else "talks about anything: F5 gets it"
+    hint = "real: talks about anything" if file else f"talks about anything: {key_of('real')} gets it"
     known.append((SMOLLM2.name, file or Path(SMOLLM2.file), hint))
     return [Choice(name, name, name, SHIPPED, size_of(path), "", hint) for name, path, hint in known]
 

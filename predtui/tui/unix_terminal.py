@@ -22,6 +22,7 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.keys import Keys
 
 from predtui.tui import ground, kitty
+from predtui.tui.actions import keys_of
 from predtui.tui.keys import RELEASE, TALK
 from predtui.tui.messages import GroundTold, ReleasesTold
 
@@ -37,6 +38,7 @@ class Parser(XTermParser):
 
     def __init__(self, told: Callable[[int], object], debug: bool = False) -> None:
         self._told = told
+        self._talk = {key.rpartition("+")[2] for key in keys_of("talk", TALK).split(",")}
         super().__init__(debug)
 
     def _sequence_to_key_events(self, sequence: str, alt: bool = False) -> Iterable[events.Key]:
@@ -50,7 +52,7 @@ class Parser(XTermParser):
         keys = list(super()._sequence_to_key_events(plain, alt))
         if kind == "pressed" or not keys:
             return keys
-        talk = keys[0].key.rpartition("+")[2] == TALK
+        talk = keys[0].key.rpartition("+")[2] in self._talk
         if kind == "repeated":
             return [events.Key(Keys.Ignore, sequence)] if talk else keys
         return [events.Key(RELEASE, None) if talk else events.Key(Keys.Ignore, sequence)]

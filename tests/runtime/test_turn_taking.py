@@ -93,7 +93,7 @@ def test_nobody_is_listened_to_for_ever() -> None:
     harness.clock.advance(0.2)
     harness.pipeline.pump()
     assert harness.turn.phase == "done"
-    assert harness.notices() == ["Nobody has spoken for 15 s. F2 listens again."]
+    assert harness.notices() == ["Nobody has spoken for 15 s. Push to talk listens again."]
     assert not harness.turn.conversation
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -14,7 +15,7 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Static
 
-from predtui.tui.actions import ACTIONS
+from predtui.tui.actions import actions, key_of
 from predtui.tui.gate import assemble
 from predtui.tui.keys import INPUT_HELP
 from predtui.tui.panes import topics
@@ -78,11 +79,16 @@ class Line(Widget):
 
 def help_screen() -> ReadingScreen:
     """Every key, and every number on the screen."""
-    panes = [(name.upper(), lines) for name, lines in topics().items()]
-    keys = [(action.spelled(), action.meaning) for action in ACTIONS if action.keys]
-    return ReadingScreen("HELP", [("KEYS", [*INPUT_HELP, *keys]), *panes])
+    panes = [(name.upper(), _with_keys(lines)) for name, lines in topics().items()]
+    keys = [(action.spelled(), action.meaning) for action in actions() if action.keys]
+    return ReadingScreen("HELP", [("KEYS", [*_with_keys(INPUT_HELP), *keys]), *panes])
 
 
 def topic_screen(topic: str) -> ReadingScreen:
     """The numbers of one pane."""
-    return ReadingScreen(topic.upper(), [("", topics()[topic])])
+    return ReadingScreen(topic.upper(), [("", _with_keys(topics()[topic]))])
+
+
+def _with_keys(lines: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """``{verifier}`` is the key of that action."""
+    return [(term, re.sub(r"\{(\w+)\}", lambda found: key_of(found[1]), meaning)) for term, meaning in lines]

@@ -16,7 +16,7 @@ from textual.widget import Widget
 from predtui.state.events import Notice, StageStatus
 from predtui.state.turn import Turn
 from predtui.tui import chart, figures
-from predtui.tui.actions import ACTIONS, Action
+from predtui.tui.actions import Action, actions, key_of
 from predtui.tui.gate import assemble
 from predtui.tui.push_to_talk import Way
 from predtui.tui.widgets.pane import Drawn, Pane
@@ -219,7 +219,7 @@ def _once(texts: Iterable[str]) -> Iterator[str]:
 
 
 def _fault(status: StageStatus) -> str:
-    state = f"{status.stage} {status.state}" + (" (F6 tries again)" if status.state == "failed" else "")
+    state = f"{status.stage} {status.state}" + (f" ({key_of('again')} tries again)" if status.state == "failed" else "")
     return f"{state}: {status.message}" if status.message else state
 
 
@@ -266,7 +266,7 @@ class KeyBar(Drawn[Keys]):
             assemble((action.spelled(short=True), ".key"), f" {says.get(action.name, action.word)}").stylize(
                 Style.from_meta({"action": action.action})
             )
-            for action in sorted(ACTIONS, key=lambda action: values.in_time and action.name != "silence")
+            for action in sorted(actions(), key=lambda action: values.in_time and action.name != "silence")
             if action.word and _acts(action, values)
         ]
         return [figures.row(parts, width, gap=2 if width < WIDE else 3)]

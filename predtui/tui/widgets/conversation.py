@@ -10,6 +10,7 @@ from textual.content import Content
 
 from predtui.state.exchange import Exchange
 from predtui.state.turn import Turn
+from predtui.tui.actions import key_of
 from predtui.tui.gate import assemble
 from predtui.tui.markdown import NARROWEST, marked, rendered
 from predtui.tui.widgets.pane import TailPane
@@ -53,7 +54,7 @@ class ConversationPane(TailPane[Dialogue]):
 
     def lines(self, values: Dialogue, width: int) -> list[Content]:
         if not (values.exchanges or values.waiting):
-            return assemble(("type a question below, or press F2 and speak", ".dim")).wrap(width)
+            return assemble((f"type a question below, or press {key_of('talk')} and speak", ".dim")).wrap(width)
         drawn: list[Content] = []
         *before, last = values.exchanges or [None]
         for exchange in before:

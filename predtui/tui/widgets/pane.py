@@ -11,7 +11,7 @@ from itertools import zip_longest
 from typing import ClassVar, Generic, TypeVar
 
 from rich.cells import cell_len
-from textual.binding import Binding, BindingType
+from textual.binding import Binding
 from textual.content import Content
 from textual.geometry import Offset, Region
 from textual.selection import Selection
@@ -21,7 +21,7 @@ from textual.visual import Visual
 from textual.widget import Widget
 
 from predtui.state.turn import Turn
-from predtui.tui.actions import bindings
+from predtui.tui.actions import bind, bindings, scrolling
 from predtui.tui.gate import assemble
 from predtui.tui.wrapping import extracted
 
@@ -133,7 +133,14 @@ class Pane(Drawn[Values]):
     """Style sheet: how high it is at which size of window. The app has one class for the width (-narrow, -slim, -broad,
     -vast) and one for the height (-flat, -low, -middling, -short, -tall, -towering)."""
     _title = assemble()
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings(on_pane=True)]
+
+    def __init__(self, turn: Turn, *, name: str | None = None) -> None:
+        super().__init__(turn, name=name)
+        bind(self, self.keys())
+
+    def keys(self) -> list[Binding]:
+        """What its keys do."""
+        return bindings(on_pane=True)
 
     def changed(self, values: Values) -> None:
         title = assemble(self.TOPIC.upper(), *self.heading(values), *self.place())
@@ -154,20 +161,15 @@ class TailPane(Pane[Values]):
     """A pane of lines that shows the newest, and scrolls back with the arrow and page keys or the wheel. Scrolled back,
     what is in view stays there while lines are added, and the title counts the newer ones."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "back(1)", "older", show=False),
-        Binding("down", "back(-1)", "newer", show=False),
-        Binding("pageup", "back(10)", "older", show=False),
-        Binding("pagedown", "back(-10)", "newer", show=False),
-        Binding("end", "newest", "newest", show=False),
-    ]
-
     back: int = 0
     """Lines scrolled back from the newest."""
     _first = 0
     """The line on the first row."""
     _drawn_before = (0, 0)
     """Width, and number of lines at it."""
+
+    def keys(self) -> list[Binding]:
+        return [*super().keys(), *scrolling()]
 
     @abstractmethod
     def lines(self, values: Values, width: int) -> list[Content]:

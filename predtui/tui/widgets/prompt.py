@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import ClassVar
 
 from textual import events
 from textual.actions import SkipAction
-from textual.binding import Binding, BindingType
 from textual.document._document import EditResult, Location
 from textual.document._edit import Edit
 from textual.geometry import Size
@@ -21,9 +19,9 @@ from predtui.foreign import lines_without_controls
 from predtui.runtime.typing import Typed
 from predtui.state.events import Continuation
 from predtui.state.turn import Turn
+from predtui.tui.actions import bind, editing
 from predtui.tui.ahead import first_word, rest
 from predtui.tui.driver import READ_ONLY
-from predtui.tui.keys import EDITING
 from predtui.tui.messages import LineTyped
 from predtui.tui.recall import Recall
 
@@ -37,7 +35,6 @@ class PromptLine(TextArea, inherit_bindings=False):
     the keys, so that what comes after Enter belongs to the next prompt. As high as its lines, up to a share
     of the window."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding(*keys, show=False) for keys in EDITING]
     DEFAULT_CSS = "PromptLine { overflow: hidden; }"
     virtual_size = Reactive(Size(0, 0))
     """Of all that is typed. Textual's asks for a new layout of the screen at each letter; here, only one line more or
@@ -55,6 +52,7 @@ class PromptLine(TextArea, inherit_bindings=False):
             highlight_cursor_line=False,
             disabled=read_only,
         )
+        bind(self, editing())
         self.recall = recall or Recall()
         self._clock = clock
 

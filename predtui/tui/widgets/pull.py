@@ -12,6 +12,7 @@ from textual.reactive import var
 from predtui.models.curated import proposals
 from predtui.state.turn import Turn
 from predtui.tui import figures
+from predtui.tui.actions import key_of
 from predtui.tui.background import in_background
 from predtui.tui.driver import one_line
 from predtui.tui.gate import assemble
@@ -56,7 +57,7 @@ class PullBar(Drawn[Told]):
         self.set_class(values.fetching, "-shown")
 
     def draw(self, values: Told, width: int, height: int) -> list[Content]:
-        keys = assemble(("F4", ".key"), " shows")
+        keys = assemble((key_of("model"), ".key"), " shows")
         return [figures.spread(assemble(("↓ ", ".accent"), values.line), keys, width)]
 
     def watch_told(self, told: Told) -> None:
@@ -90,7 +91,8 @@ class PullBar(Drawn[Told]):
         elif message.whole:
             line, severity = f"{self._model} is here: {_chosen_by(self._model)}", "information"
         else:
-            line, severity = f"{self._model}: stopped; what has come is kept, and F4 goes on from there", "information"
+            line = f"{self._model}: stopped; what has come is kept, and {key_of('model')} goes on from there"
+            severity = "information"
         self.told = Told(line)
         self.post_message(NoticeRaised(line, severity))
 
@@ -121,4 +123,4 @@ def _inspect(path: Path) -> None:
 def _chosen_by(model: str) -> str:
     """How what was fetched is used."""
     proposal = proposals().get(model)
-    return f"predtui {proposal.option}" if proposal and proposal.kind != "llm" else "F4 chooses it"
+    return f"predtui {proposal.option}" if proposal and proposal.kind != "llm" else f"{key_of('model')} chooses it"

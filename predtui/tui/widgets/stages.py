@@ -44,7 +44,7 @@ class StagesPane(Pane[States]):
     MEANINGS = (
         ("◌ starting", "loading, with progress in percent"),
         ("● ready", "working, or waiting for work"),
-        ("⊘ no device", "ready, but without a microphone or loudspeaker; F2 looks for a microphone again"),
+        ("⊘ no device", "ready, but without a microphone or loudspeaker; {talk} looks for a microphone again"),
         ("⊘ no voice", "ready, but another voice speaks than the one that was chosen"),
         ("◔ waiting", "for a server; its line says why, and Escape gives the turn up"),
         ("◍ silent", "the stage does not respond; if it does not go on within seconds, it is restarted"),

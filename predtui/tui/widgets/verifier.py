@@ -39,7 +39,7 @@ class VerifierPane(TailPane[Verified]):
         ("kept", "tokens of the guess that hold / tokens in the guess; words, with a server of text"),
         ("NFE", "number of forward evaluations of the model until the first sentence was ready"),
         ("ms", "milliseconds from the prompt's arrival to its first sentence, verification included"),
-        ("verifier", "which verifier decided; F3 switches"),
+        ("verifier", "which verifier decided; {verifier} switches"),
         ("lossy", "this verifier may commit words that plain decoding would not have produced"),
         ("exact", "the server tells how likely the tokens of a guess are: it is verified in one request"),
         ("regenerated", "the server does not tell that: it generates anew, and the guess is compared, token by token"),
