@@ -2,7 +2,10 @@
 
 A draft of n tokens is expected to bring (1 - a^(n+1)) / (1 - a) tokens (Leviathan et al. 2023, equation 1) for
 T_draft(n) + T_verify(n + 1) seconds; of one that may end before, after each token with probability 1 - s, the tokens
-are 1 + a (1 - (as)^n) / (1 - as), and those drafted (1 - s^n) / (1 - s). Must not know of models or of drafters.
+are 1 + a (1 - (as)^n) / (1 - as), and those drafted (1 - s^n) / (1 - s). These tokens a second are the goodput by which
+SmartSpec (Liu et al. 2024) chooses the length, 0 among them; its load of other people's requests is none here. Where
+the abstract leaves a gap: costs are medians of what was measured, the acceptance is a running rate, and a length that
+was found not to pay is tried again now and then. Must not know of models or of drafters.
 """
 
 from __future__ import annotations
@@ -135,11 +138,21 @@ class Scheduler:
         if self.off or self._streams or hopeless or self._drafted % DECIDE == 0:
             self._decide(accepted == depth)
 
+    def goodput(self, length: int) -> float:
+        """Tokens a second that drafts of so many tokens are expected to bring; 0: no drafts."""
+        if not length:
+            return 1.0 / max(self._alone(), INSTANT)
+        a, goes_on = min(self.rate, ALMOST), 1 - self._ended / max(self._grown, 1.0)
+        tokens = 1 + a * _series(a * goes_on, length * self._depth)
+        drafted = _series(goes_on, length)
+        seconds = self._verify.seconds(drafted + 1) + self._draft.seconds(drafted)
+        return tokens / max(seconds, INSTANT)
+
     def _decide(self, whole: bool) -> None:
         """``whole``: the last draft was accepted to its end."""
         was_off = self.off
         if self._streams or 1 in self._verify:
-            speeds = {length: self._tokens_per_second(length) for length in LENGTHS if length <= self._longest}
+            speeds = {length: self.goodput(length) for length in LENGTHS if length <= self._longest}
             best = max(speeds.values())
             enough = max(speeds[0], NEARLY * best)
             self._best = max(n for n, speed in speeds.items() if speed >= enough) if speeds[0] < best else 0
@@ -153,15 +166,6 @@ class Scheduler:
                 seldom = SELDOM * self._verify.seconds(1) / max(self._alone(), INSTANT)
                 self._pause = max(self._patience, int(seldom))
             self._patience = min(2 * self._patience, MOST_PATIENCE)
-
-    def _tokens_per_second(self, length: int) -> float:
-        if not length:
-            return 1.0 / max(self._alone(), INSTANT)
-        a, goes_on = min(self.rate, ALMOST), 1 - self._ended / max(self._grown, 1.0)
-        tokens = 1 + a * _series(a * goes_on, length * self._depth)
-        drafted = _series(goes_on, length)
-        seconds = self._verify.seconds(drafted + 1) + self._draft.seconds(drafted)
-        return tokens / max(seconds, INSTANT)
 
 
 def _series(ratio: float, count: float) -> float:

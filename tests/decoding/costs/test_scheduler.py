@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predtui.decoding.costs.constants import FIRST
+from predtui.decoding.costs.constants import DECIDE, FIRST, LENGTHS, NEARLY
 from predtui.decoding.costs.curve import Curve, Line
 from predtui.decoding.costs.scheduler import Scheduler
 
@@ -179,3 +179,26 @@ def test_a_source_without_drafts_is_asked_less_and_less() -> None:
             asked += 1
             scheduler.missed()
     assert 100 < asked < 300
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 16), st.floats(0, 1), st.floats(0, 3)), min_size=32, max_size=99),
+    st.lists(st.floats(0.001, 2.0), min_size=17, max_size=17),
+)
+def test_smartspec_never_picks_a_length_that_its_own_model_says_is_slower(
+    drafts: list[tuple[int, float, float]], steps: list[float]
+) -> None:
+    """Whenever it decides: what it picks is no slower than no drafts, and as good as the best; where nothing is faster
+    than no drafts, it picks none."""
+    verify = Curve()
+    for size in range(1, 18):
+        verify.add(size, sum(steps[:size]))
+    scheduler = Scheduler(verify)
+    for number, (proposed, share, seconds) in enumerate(drafts, 1):
+        scheduler.drafted(proposed, proposed, int(share * proposed), seconds)
+        scheduler.verified(1)
+        if number % DECIDE == 0:
+            best = max(scheduler.goodput(length) for length in LENGTHS)
+            picked = 0 if scheduler.off else scheduler.budget()
+            assert scheduler.goodput(picked) >= max(scheduler.goodput(0), NEARLY * best)
+            assert (picked > 0) == (best > scheduler.goodput(0))
