@@ -292,6 +292,12 @@ DRAFTERS = Registry(
         frozenset({"draft"}),
     ),
     Entry(
+        "rsd",
+        "predtui.decoding.drafters.rsd:make",
+        "a tree of what a smaller model may say, drawn without replacement",
+        frozenset({"draft"}),
+    ),
+    Entry(
         "lookup",
         "predtui.decoding.drafters.lookup:make",
         "what followed the same words earlier in the prompt",
