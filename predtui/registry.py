@@ -267,6 +267,14 @@ DECODERS = Registry(
         "chooses a block of guessed tokens anew, all at once, until it no longer changes",
         frozenset({"given"}),
     ),
+    Entry(
+        "sjd",
+        "predtui.decoding.sjd:make",
+        "jacobi that keeps guesses by chance: at a temperature another reply, of exactly the same distribution; "
+        "greedy, the same",
+        frozenset({"given"}),
+        lossless=False,
+    ),
 )
 """Ways to get tokens out of a model: of ``decoding.parts.Parts``, factories make a ``decoding.base.Decoder``."""
 
