@@ -249,6 +249,13 @@ DECODERS = Registry(
         caches=2,
     ),
     Entry(
+        "pearl",
+        "predtui.decoding.pearl:make",
+        "PEARL: a draft goes on in one thread while the model verifies what there is of it in another",
+        frozenset({"draft", "given"}),
+        caches=2,
+    ),
+    Entry(
         "sps",
         "predtui.decoding.speculative:make_sampling",
         "speculative sampling: at a temperature another reply, of exactly the same distribution; greedy, the same",

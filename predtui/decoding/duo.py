@@ -152,7 +152,8 @@ class Duo:
             return None
 
 
-def make(parts: Parts) -> Decoder:
+def make(parts: Parts, options: DuoOptions | None = None) -> Decoder:
+    """Raises PredtuiError for a draft with another vocabulary, or one that does not tell its likeliest tokens."""
     draft = parts.needed_draft()
     if not same_tokens(parts.target, draft):
         raise PredtuiError(
@@ -160,4 +161,4 @@ def make(parts: Parts) -> Decoder:
             "Choose a draft of the same family, or --decoder speculative, which bridges them.",
         )
     draft.require("DuoDecoding", top=SEQUENCES)
-    return Duo(parts.target.model, draft.model, parts.sampler, parts.instrument, far=distant(parts))
+    return Duo(parts.target.model, draft.model, parts.sampler, parts.instrument, options, far=distant(parts))
