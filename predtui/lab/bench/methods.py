@@ -9,7 +9,7 @@ from typing import Any
 from predtui.decoding.assembly import DecodingOptions
 from predtui.errors import PredtuiError
 from predtui.predgen.options import Rounds, SpeculationOptions
-from predtui.registry import VERIFIERS
+from predtui.registry import DRAFTERS, VERIFIERS
 from predtui.settings import LlmSettings
 
 BASELINE = "baseline"
@@ -32,6 +32,7 @@ class Method:
 METHODS: dict[str, Method] = {
     BASELINE: Method(speculates=False),
     **{entry.choice: Method({"verifier": entry.choice}) for entry in VERIFIERS.values()},
+    **{name: Method({"decoding": DecodingOptions("speculative", name)}) for name in DRAFTERS},
     "jacobi": Method({"decoding": DecodingOptions("jacobi")}),
     "speculative": Method({"decoding": DecodingOptions("speculative", "lookup")}),
     "copying": Method({"decoding": DecodingOptions("speculative", "suffix")}),
@@ -51,17 +52,19 @@ METHODS: dict[str, Method] = {
     "no-pause": Method(pause_s=0.0),
     "no-policy": Method({"policy": False}),
 }
-"""A verifier is a method by its own name, with all else as the app has it; the baseline is the naive cascade; ``paper``
-is greedy verification as PredGen's authors run it: one candidate, grown in rounds between which input is looked at.
-``independent`` draws afresh at each look, which shows at a temperature only. ``speculative`` drafts with the rest of
-the rejected candidate and with the prompt, ``copying`` with all that was said or thought of; ``drafted`` with the draft
-model. ``clause`` speaks the first clause before its sentence is known, and so does ``baseline-clause`` without
-speculation. ``guesses-model``, ``-user`` and ``-both``: which model predicts the user's next words."""
+"""A verifier is a method by its own name, with all else as the app has it, and so is a drafter; the baseline is the
+naive cascade; ``paper`` is greedy verification as PredGen's authors run it: one candidate, grown in rounds between
+which input is looked at. ``independent`` draws afresh at each look, which shows at a temperature only. ``speculative``
+drafts with the rest of the rejected candidate and with the prompt, ``copying`` with all that was said or thought of;
+``drafted`` with the draft model. ``clause`` speaks the first clause before its sentence is known, and so does
+``baseline-clause`` without speculation. ``guesses-model``, ``-user`` and ``-both``: which model predicts the user's
+next words."""
 GROUPS = {
     "ablation": (
         *(BASELINE, "paper", "greedy", "no-preemption", "no-memory", "no-continuations", "independent", "no-pause"),
         *("speculative", "copying", "drafted", "no-policy"),
-    )
+    ),
+    "drafters": (BASELINE, "greedy", *DRAFTERS),
 }
 """Lists of methods by a name of their own."""
 

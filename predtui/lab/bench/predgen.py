@@ -230,7 +230,10 @@ def main(bench: PredgenBench, json_path: Path | None = None, plot: Path | None =
 
 def cli(
     methods: Annotated[
-        str, typer.Option(help="Methods, separated by commas; ablation: each addition switched off in turn.")
+        str,
+        typer.Option(
+            help="Methods, separated by commas; ablation: each addition switched off in turn; drafters: all of these."
+        ),
     ] = "baseline,greedy",
     prompts: Prompts = "pocket",
     streams: Annotated[

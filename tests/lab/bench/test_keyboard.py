@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from predtui.lab.bench.keyboard import Scene, Terminal
-from predtui.lab.bench.methods import METHODS
+from predtui.lab.bench.methods import METHODS, chosen
 from predtui.lab.bench.on_screen import record, scene
 from predtui.lab.bench.streams import typed
 from predtui.predgen.options import SpeculationOptions
+from predtui.registry import DRAFTERS
 from predtui.settings import Settings
 from predtui.state.events import Event, Transcript
 from predtui.state.exchange import Exchange
@@ -70,3 +71,10 @@ def test_each_method_becomes_the_stage_that_it_names() -> None:
         opened = scene(method, options)
         assert opened.stages[0].options == method.over(options)
         assert opened.settings.llm.pause_ms == 1000 * method.pause_s
+
+
+def test_every_drafter_is_a_method_by_its_own_name() -> None:
+    for name, method in chosen("drafters").items():
+        decoding = method.over(SpeculationOptions()).decoding
+        assert name in ("baseline", "greedy") or (decoding.decoder, decoding.drafter) == ("speculative", name)
+    assert set(DRAFTERS) < set(chosen("drafters"))
