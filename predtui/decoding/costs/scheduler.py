@@ -3,9 +3,10 @@
 A draft of n tokens is expected to bring (1 - a^(n+1)) / (1 - a) tokens (Leviathan et al. 2023, equation 1) for
 T_draft(n) + T_verify(n + 1) seconds; of one that may end before, after each token with probability 1 - s, the tokens
 are 1 + a (1 - (as)^n) / (1 - as), and those drafted (1 - s^n) / (1 - s). These tokens a second are the goodput by which
-SmartSpec (Liu et al. 2024) chooses the length, 0 among them; its load of other people's requests is none here. Where
-the abstract leaves a gap: costs are medians of what was measured, the acceptance is a running rate, and a length that
-was found not to pay is tried again now and then. Must not know of models or of drafters.
+SmartSpec (Liu et al. 2024) chooses the length, 0 among them; there are no other people's requests here. Where the
+abstract leaves a gap: a forward costs what is usual for its size, drafts cost what a line through the last ones says,
+the acceptance is a running rate, and drafting that did not pay is tried again now and then. Must not know of models or
+of drafters.
 """
 
 from __future__ import annotations
