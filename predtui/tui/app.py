@@ -17,6 +17,7 @@ from textual.events import Key, Paste
 from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.timer import Timer
+from textual.widgets import Input
 
 from predtui.clock import Clock, RealClock
 from predtui.llm.default import language_model
@@ -274,7 +275,8 @@ class PredtuiApp(GuardedApp):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys that go to and fro in time mean something else where there is only now."""
-        return action != "perform" or not action_named(str(parameters[0])).in_time or active(self)
+        in_time = action == "perform" and action_named(str(parameters[0])).in_time
+        return not in_time or (active(self) and not isinstance(self.focused, Input))
 
     def action_perform(self, name: str) -> None:
         """An action that stands in a file of its own."""

@@ -9,7 +9,7 @@ from typing import Any
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from predtui.clock import Clock
 from predtui.models.offer import Offer
@@ -23,6 +23,7 @@ from predtui.tui.panes import panes_in
 from predtui.tui.recall import Recall
 from predtui.tui.selecting import SelectingScreen
 from predtui.tui.widgets.bars import KeyBar, NoticeBar, TopBar
+from predtui.tui.widgets.find import FindBar
 from predtui.tui.widgets.pane import Drawn, Pane
 from predtui.tui.widgets.prompt import PromptLine
 from predtui.tui.widgets.pull import PullBar
@@ -91,6 +92,7 @@ class MainScreen(SelectingScreen):
         yield RealBar(turn, self._offer)
         yield PullBar(turn)
         yield NoticeBar(turn)
+        yield FindBar()
         yield ScrubBar(turn)
         with Horizontal(id="entry"):
             yield Static("›", id="arrow")
@@ -148,7 +150,11 @@ class MainScreen(SelectingScreen):
         """Nothing is selected any more; and back from one pane to all, before anything else that the key means, but not
         while a reply is heard."""
         self.clear_selection()
-        if self.layout_of_panes.zoomed and (isinstance(self.focused, Pane) or not self._turn.audible):
+        if isinstance(self.focused, Pane) and self.focused.found.words:
+            event.stop()
+            event.prevent_default()
+            self.focused.find("")
+        elif self.layout_of_panes.zoomed and (isinstance(self.focused, Pane) or not self._turn.audible):
             event.stop()
             event.prevent_default()
             self.lay_out(self.layout_of_panes.zoom(self.layout_of_panes.zoomed))
@@ -183,7 +189,7 @@ class MainScreen(SelectingScreen):
         small.
         """
         prompt = next(iter(self.query(PromptLine)), None)
-        if prompt is None or prompt.disabled or self.focused is prompt:
+        if prompt is None or prompt.disabled or self.focused is prompt or isinstance(self.focused, Input):
             return
         bound = self.focused._bindings.key_to_bindings if self.focused else {}
         if not isinstance(self.focused, Pane) or any(map(partial(_is_text, bound), typed)):

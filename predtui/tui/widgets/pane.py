@@ -22,6 +22,7 @@ from textual.widget import Widget
 
 from predtui.state.turn import Turn
 from predtui.tui.actions import bind, bindings, scrolling
+from predtui.tui.finding import Found, hits
 from predtui.tui.gate import assemble
 from predtui.tui.wrapping import extracted
 
@@ -33,7 +34,8 @@ class Drawn(Widget, Generic[Values]):
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "kept", "new", "rejected", "stable", "tentative", "dim", "strong", "good", "fair", "bad",
-        "accent", "code", "key", "saying", "row-asr", "row-encode", "row-write", "row-llm", "row-target", "row-draft",
+        "accent", "code", "key", "saying", "found", "found-now",
+        "row-asr", "row-encode", "row-write", "row-llm", "row-target", "row-draft",
         "row-tts", "row-audio",
     }  # fmt: skip
 
@@ -42,6 +44,7 @@ class Drawn(Widget, Generic[Values]):
         self.values = self.read(turn)
         self._lines: list[Content] = []
         self._lines_size = (0, 0)
+        self.found = Found()
 
     @abstractmethod
     def read(self, turn: Turn) -> Values:
@@ -84,7 +87,11 @@ class Drawn(Widget, Generic[Values]):
         return Visual.to_strips(self, line, width, 1, self.visual_style, apply_selection=False)[0]
 
     def _line(self, y: int) -> Content:
-        return self._lines[y] if y < len(self._lines) else assemble()
+        line = self._lines[y] if y < len(self._lines) else assemble()
+        for (_, start, end), now in self.found.on(self.place_of(y)) if self.found.hits else ():
+            style = Style.from_styles(self.get_component_styles("found-now" if now else "found"))
+            line = line.stylize(style, start, end)
+        return line
 
     def offset_at(self, x: int, y: int) -> Offset:
         """The character of the document on this cell of the content, by which the mouse selects."""
@@ -118,6 +125,8 @@ class Drawn(Widget, Generic[Values]):
     def _drawn(self) -> list[Content]:
         width, height = self._lines_size = self.content_size
         self._lines = self.draw(self.values, width, height)[:height] if width and height else []
+        if self.found.words:
+            self.found = self.found._replace(hits=hits(self.document(), self.found.words))
         return self._lines
 
 
@@ -142,11 +151,36 @@ class Pane(Drawn[Values]):
         """What its keys do."""
         return bindings(on_pane=True)
 
+    def find(self, words: str) -> None:
+        """Marks ``words`` wherever they stand, and goes to the first place from here on; an empty text: no more."""
+        places, top = hits(self.document(), words), self.place_of(0)
+        now = next((at for at, hit in enumerate(places) if hit[0].y >= top), 0)
+        self._go_to(Found(words, places, now))
+
+    def go(self, by: int) -> None:
+        """To the next place of what is found, or the one before; after the last comes the first."""
+        if self.found.hits:
+            self._go_to(self.found._replace(now=(self.found.now + by) % len(self.found.hits)))
+
+    def _go_to(self, found: Found) -> None:
+        self.found = found
+        if found.hits:
+            self.reveal(found.hits[found.now][0].y)
+        self._drawn()
+        self.changed(self.values)
+        self.refresh()
+
+    def reveal(self, y: int) -> None:
+        """Brings line ``y`` of the document into view, where it is not."""
+
     def changed(self, values: Values) -> None:
-        title = assemble(self.TOPIC.upper(), *self.heading(values), *self.place())
+        title = assemble(self.TOPIC.upper(), *self._told(), *self.heading(values), *self.place())
         if not title.is_same(self._title):
             self._title = title
             self.border_title = title
+
+    def _told(self) -> tuple[str | tuple[str, str], ...]:
+        return (" · ", (f"/{self.found.words[:12]} {self.found.told()}", "$accent")) if self.found.words else ()
 
     def heading(self, values: Values) -> tuple[str | tuple[str, str], ...]:
         """What follows the title on its line."""
@@ -194,6 +228,11 @@ class TailPane(Pane[Values]):
         if self.back and before[0] == width:
             self.back += count - before[1]
         self.back = max(0, min(self.back, count - height))
+
+    def reveal(self, y: int) -> None:
+        height = self._lines_size[1]
+        if not self.place_of(0) <= y < self.place_of(0) + height:
+            self.back = len(self.document()) - y - height // 2
 
     def place(self) -> tuple[str | tuple[str, str], ...]:
         return (" · ", (f"{self.back} newer line{'s' * (self.back != 1)}", "$accent")) if self.back else ()

@@ -92,6 +92,11 @@ class VerifierPane(TailPane[Verified]):
     def place_of(self, y: int) -> int:
         return y if y < len(self._above) else y + self.back
 
+    def reveal(self, y: int) -> None:
+        row, room = y - len(self._above), self._lines_size[1] - len(self._above)
+        if row >= 0 and not self.back <= row < self.back + room:
+            self.back = max(0, row - room // 2)
+
     def action_back(self, count: int) -> None:
         super().action_back(-count)
 
