@@ -238,6 +238,7 @@ class UiSettings:
     )
     toggled: str = option("", "panes shown or hidden against the preset, by their names")
     sizes: str = option("", "shares of heights and widths, as candidate=10 verifier=6 said=50 guessed=70")
+    tour: bool = option(True, "at the very first start, a question types itself and shows what is guessed and saved")
     plain: bool = option(False, "talk in lines, without a screen: for screen readers and logs", flag="plain")
 
 

@@ -15,6 +15,7 @@ from hypothesis import settings
 from predtui.models.published import missing
 
 os.environ["PREDTUI_EMBEDDED"] = "1"
+os.environ["PREDTUI_UI_TOUR"] = "off"
 for _folder in ("PREDTUI_CACHE_DIR", "PREDTUI_DATA_DIR"):
     if _folder not in os.environ:  # the workers of a run inherit it
         os.environ[_folder] = tempfile.mkdtemp(prefix="predtui-tests-")

@@ -179,7 +179,10 @@ ACTIONS = (
         run="editor:act", live=True,
     ),
     Action("next_theme", "ctrl+t", "", "next theme; the choice is kept", "theme", priority=True),
-    Action("suspend_process", "ctrl+z", "", "back to the shell; fg brings the app back as it was", priority=True),
+    Action(
+        "suspend", "ctrl+z", "", "back to the shell; fg brings the app back as it was", run="job_control:suspend",
+        priority=True,
+    ),
 )  # fmt: skip
 """In the order of the footer, which shows as many as fit, and of the help."""
 

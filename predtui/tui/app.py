@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from textual.app import App, SystemCommand
 from textual.await_complete import AwaitComplete
@@ -26,14 +26,14 @@ from predtui.settings import Settings
 from predtui.state.events import Event, StageStatus
 from predtui.state.kept.keeper import Keeper
 from predtui.state.turn import Turn
-from predtui.tui import clipboard, job_control, palette, rooms
+from predtui.tui import clipboard, palette, rooms
 from predtui.tui.actions import action_named, bind, bindings
 from predtui.tui.bursts import gathering
 from predtui.tui.choices import ModelChoice, ThemeChoice, VerifierChoice
 from predtui.tui.colourless import Colourless
 from predtui.tui.dials import Dials
 from predtui.tui.driver import READ_ONLY, Driver, Requests, one_line
-from predtui.tui.frames import Frames, call_after
+from predtui.tui.frames import Frames
 from predtui.tui.gate import Gate
 from predtui.tui.keys import RELEASE
 from predtui.tui.messages import (
@@ -59,8 +59,8 @@ from predtui.tui.widgets.prompt import PromptLine
 from predtui.tui.widgets.real import RealBar
 from predtui.tui.widgets.talk import TalkButton
 
-LAST_WORDS = 0.1
-"""Seconds that the last requests have to reach the engines, before the app stops."""
+if TYPE_CHECKING:
+    from predtui.tui.tour import Tour
 
 
 class GuardedApp(App[None]):
@@ -125,7 +125,7 @@ class PredtuiApp(GuardedApp):
     ``model_options``: a model's path to the settings that it runs with; without it F4 says that models cannot be
     changed. ``read_only``: the driver is a recording and takes no requests. ``offer``: of the real models, if F5 may
     get them. ``keeper``: of the conversation, who knows what was asked before.
-    ``scrub``: for a recording that one can go to and fro in.
+    ``welcome`` is called once the driver runs. ``scrub``: for a recording that one can go to and fro in.
     """
 
     TITLE = "predtui"
@@ -149,11 +149,14 @@ class PredtuiApp(GuardedApp):
         offer: Offer | None = None,
         keeper: Keeper | None = None,
         scrub: Scrubbing | None = None,
+        welcome: Callable[[PredtuiApp], None] | None = None,
     ) -> None:
         super().__init__()
         released = Binding(RELEASE, "talk_end", show=False, priority=True)
         bind(self, [*bindings(on_pane=False), released], without=self.COMMAND_PALETTE_BINDING)
         self.driver = driver
+        self.tour: Tour | None = None
+        self._welcome = welcome
         self.keeper = keeper
         self.scrub = scrub or Scrubbing()
         self.turn = driver.state
@@ -210,6 +213,8 @@ class PredtuiApp(GuardedApp):
 
     def on_driver_started(self) -> None:
         self.requests.begin()
+        if self._welcome:
+            self._welcome(self)
 
     # --- from the driver -------------------------------------------------------------------------------------------
 
@@ -320,6 +325,8 @@ class PredtuiApp(GuardedApp):
     def action_silence(self) -> None:
         if leave(self):
             return
+        if self.tour:
+            self.tour.end()
         self.show_notice("")
         self._main.query_one(RealBar).dismiss()
         if not self.read_only:
@@ -353,15 +360,6 @@ class PredtuiApp(GuardedApp):
     def action_explain(self) -> None:
         focused = self._main.focused
         self.pages.explain(focused.TOPIC if isinstance(focused, Pane) else "timeline")
-
-    def action_suspend_process(self) -> None:
-        """Stops the whole job. Nobody is listened to meanwhile. Without a shell to come back from, it goes on."""
-        if not job_control.has_shell():
-            self.show_notice("there is no shell to go back to: Ctrl+Q quits", "warning")
-            return
-        if not self.read_only and (self.turn.phase == "listening" or self.turn.audible):
-            self.requests.ask(lambda driver: driver.silence())
-        call_after(self, LAST_WORDS, lambda: job_control.stop_job(self))
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         yield from palette.actions(self, self.read_only, self.offer, self.scrub.player is not None)

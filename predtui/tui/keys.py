@@ -73,7 +73,7 @@ PRESETS: dict[str, dict[str, str]] = {
         "command_palette": "alt+x", "cursor_left": "left,ctrl+b", "cursor_right": "right,ctrl+f",
         "cursor_up": "up,ctrl+p", "cursor_down": "down,ctrl+n", "cursor_word_left": "ctrl+left,alt+b",
         "cursor_word_right": "ctrl+right,alt+f", "paste": "ctrl+y,ctrl+v", "redo": "alt+underscore,super+y",
-        "older": "up,p,ctrl+p", "newer": "down,n,ctrl+n", "page_older": "pageup,alt+v", "page_newer": "pagedown,ctrl+v",
+        "older": "up,ctrl+p", "newer": "down,ctrl+n", "page_older": "pageup,alt+v", "page_newer": "pagedown,ctrl+v",
         "oldest": "home,alt+less_than_sign", "newest": "end,alt+greater_than_sign",
     },
 }  # fmt: skip

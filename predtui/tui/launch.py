@@ -27,6 +27,7 @@ from predtui.state.kept.keeper import Keeper
 from predtui.state.memory import Memory
 from predtui.state.recorder import Recorder
 from predtui.state.replay import Replay
+from predtui.tui import tour
 from predtui.tui.actions import bound, use
 from predtui.tui.app import PredtuiApp
 from predtui.tui.keymap import NAME, read_keymap
@@ -76,7 +77,11 @@ def open_screen(
     memory = Memory()
     pipeline.subscribe(memory)
     scrub = Scrubbing(memory=memory)
-    app = PredtuiApp(pipeline, settings, themes, model_options=with_model, offer=offer, keeper=keeper, scrub=scrub)
+    first = not (problem or resume or record) and tour.wanted(settings)
+    app = PredtuiApp(
+        pipeline, settings, themes, model_options=with_model, offer=offer, keeper=keeper, scrub=scrub,
+        welcome=tour.welcome if first else None,
+    )  # fmt: skip
     StandIn(pipeline).watch()
     try:
         app.run()

@@ -1,11 +1,15 @@
 """Twenty seconds that show what predtui does: a question types itself, and each step is told in plain words, with the
-figures of just this turn. Whoever types something else ends it. Must not know an engine.
+figures of just this turn. Whoever types something else, or presses Escape, ends it. It comes by itself at the very
+first start. Must not know an engine.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from predtui.settings import Settings, state_folder
 from predtui.state.turn import Turn
 from predtui.tui.widgets.prompt import PromptLine
 
@@ -18,7 +22,12 @@ QUESTION = "what is the capital of france"
 EVERY_S = 0.15
 """Seconds between two letters, and between two looks at the turn."""
 LONGEST_S = 20.0
-HELD = {"accept": "the guess was right", "partial": "a part of the guess was right", "reject": "no guess held"}
+HELD = {"accept": "the guess was right", "partial": "a part of the guess was right", "reject": "guessed anew"}
+WAITS_S = 60.0
+"""Seconds that the first start waits for the stages."""
+STAGES = 5
+SHOWN = "toured"
+"""A file of the state folder, where the tour was shown."""
 
 
 class Tour:
@@ -37,13 +46,14 @@ class Tour:
         turn = self._app.turn
         begun = turn.number > self._before
         if self._prompt.value != self._typed or not self._left or (begun and turn.interrupted):
-            self._end()
+            self.end()
         elif not self._sent:
             self._type(begun and bool(turn.candidate.text.strip()))
         elif begun:
             self._tell(outcome(turn))
             if turn.measured(not turn.shown_only):
                 self._timer.stop()
+                self._app.tour = None
 
     def _type(self, guessed: bool) -> None:
         """One letter more; Enter behind the last."""
@@ -57,9 +67,10 @@ class Tour:
         else:
             self._tell("tour: a question types itself; type anything, and this ends")
 
-    def _end(self) -> None:
+    def end(self) -> None:
         """What somebody has typed meanwhile stays."""
         self._timer.stop()
+        self._app.tour = None
         if self._typed and self._prompt.value.startswith(self._typed):
             self._prompt.value = self._prompt.value.removeprefix(self._typed)
         self._app.show_notice("")
@@ -75,9 +86,7 @@ def outcome(turn: Turn) -> str:
     final = next((verdict for verdict in reversed(turn.verdicts) if verdict.final), None)
     if final is None or not turn.sentences:
         return ""
-    held = {"accept": "the guess was right", "partial": "a part of the guess was right"}.get(
-        final.outcome, "guessed anew"
-    )
+    held = HELD[final.outcome]
     with_, without = turn.audio_latency_ms, turn.baseline_audio_latency_ms
     what = "first sound"
     if (with_ is None or without is None) and turn.baseline is not None:
@@ -97,4 +106,35 @@ def begin(app: PredtuiApp) -> None:
     elif app.screen_stack[0].query_one(PromptLine).value:
         app.show_notice("the tour types a question itself: empty the input line first", "warning")
     else:
-        Tour(app)
+        app.tour = Tour(app)
+
+
+def wanted(settings: Settings) -> bool:
+    """Whether this is the very first start, and a tour is not unwelcome."""
+    return settings.ui.tour and not settings.sessions.private and not _shown().exists()
+
+
+def welcome(app: PredtuiApp) -> None:
+    """The tour, as soon as all stages are there; none where somebody types or talks first. It is not shown again."""
+    left = round(WAITS_S / EVERY_S)
+
+    def look() -> None:
+        nonlocal left
+        left -= 1
+        states = [status.state for status in app.turn.stages.values()]
+        busy = app.turn.number or app.screen_stack[0].query_one(PromptLine).value or app.pages.open
+        ready = len(states) >= STAGES and "starting" not in states
+        if not (busy or ready or left <= 0):
+            return
+        timer.stop()
+        with suppress(OSError):
+            _shown().parent.mkdir(parents=True, exist_ok=True)
+            _shown().touch()
+        if ready and not busy and app.turn.stages["llm"].state == "ready":
+            begin(app)
+
+    timer = app.set_interval(EVERY_S, look)
+
+
+def _shown() -> Path:
+    return state_folder() / SHOWN

@@ -88,8 +88,14 @@ def terminal(tmp_path: Path) -> Iterator[Tmux]:
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 def test_a_day(terminal: Tmux) -> None:
     there = terminal
-    there.run()
-    there.until("type here", "● TALK")
+    there.run("--ui-tour")
+    there.until("tour: ", "saved", PARIS)
+    there.press("C-q")
+    there.until(gone="CONVERSATION")
+    there.press("C-l")
+
+    there.run("--ui-tour")
+    there.until("type here", "● TALK", gone="tour: ")
 
     there.type(FRANCE)
     there.press("Enter")

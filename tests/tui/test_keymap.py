@@ -152,7 +152,7 @@ async def test_a_chosen_key_does_it_and_is_shown_everywhere_and_the_former_does_
 @pytest.mark.parametrize("preset", PRESETS)
 async def test_a_preset_moves_as_its_people_expect(make_app: MakeApp, preset: str) -> None:
     actions.use(PRESETS[preset])
-    older, left = {"vi": ("k", "left"), "emacs": ("p", "ctrl+b")}[preset]
+    older, left = {"vi": ("k", "left"), "emacs": ("ctrl+p", "ctrl+b")}[preset]
     app = make_app(ScriptedDriver([*machine(), *(event for turn in range(1, 40, 2) for event in asked(turn))]))
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from textual.pilot import Pilot
 
+from predtui.settings import SessionsSettings, Settings, UiSettings
 from predtui.state import events as ev
 from predtui.tui import tour
 from predtui.tui.widgets.bars import NoticeBar
@@ -70,6 +72,60 @@ async def test_it_does_not_begin_in_the_way(make_app: MakeApp, stages: list[ev.E
         await pilot.pause(0.1)
         assert told in str(app.screen.query_one(NoticeBar).values)
         assert app.screen.query_one(PromptLine).value == typed
+
+
+async def test_escape_ends_it_and_nothing_of_it_stays(make_app: MakeApp) -> None:
+    driver = ScriptedDriver(machine())
+    app = make_app(driver)
+    async with app.run_test() as pilot:
+        prompt = app.screen.query_one(PromptLine)
+        await app.run_action("app.perform('tour')")
+        await until(pilot, lambda: len(prompt.value) > 3)
+        await pilot.press("escape")
+        await pilot.pause(0.1)
+        assert prompt.value == ""
+        assert app.tour is None
+
+
+class TestFirstStart:
+    @pytest.fixture(autouse=True)
+    def _never_started(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        monkeypatch.setenv("PREDTUI_STATE_DIR", str(tmp_path / "state"))
+
+    async def test_the_tour_comes_once_the_stages_are_there_and_never_again(self, make_app: MakeApp) -> None:
+        assert tour.wanted(Settings())
+        driver = ScriptedDriver([])
+        app = make_app(driver, welcome=tour.welcome)
+        async with app.run_test() as pilot:
+            await pilot.pause(0.2)
+            assert app.tour is None
+            driver.emit(*machine())
+            await until(pilot, lambda: app.tour)
+        assert not tour.wanted(Settings())
+
+    async def test_who_types_first_has_no_tour_and_is_asked_no_more(self, make_app: MakeApp) -> None:
+        driver = ScriptedDriver([])
+        app = make_app(driver, welcome=tour.welcome)
+        async with app.run_test() as pilot:
+            await pilot.press("h", "i")
+            await until(pilot, lambda: not tour.wanted(Settings()))
+            driver.emit(*machine())
+            await pilot.pause(0.2)
+            assert app.tour is None
+            assert app.screen.query_one(PromptLine).value == "hi"
+
+    def test_who_wants_none_or_nothing_kept_has_none(self) -> None:
+        assert not tour.wanted(Settings(ui=UiSettings(tour=False)))
+        assert not tour.wanted(Settings(sessions=SessionsSettings(private=True)))
+
+    async def test_where_nothing_can_be_written_it_comes_all_the_same(
+        self, make_app: MakeApp, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        (tmp_path / "file").touch()
+        monkeypatch.setenv("PREDTUI_STATE_DIR", str(tmp_path / "file" / "state"))
+        app = make_app(ScriptedDriver(machine()), welcome=tour.welcome)
+        async with app.run_test() as pilot:
+            await until(pilot, lambda: app.tour)
 
 
 def test_what_is_told_is_what_was_measured() -> None:

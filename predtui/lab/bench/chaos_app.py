@@ -132,7 +132,13 @@ class Disturbed(Terminal):
         os.set_inheritable(theirs, True)
         pid, pipe = pty.fork()
         if pid == 0:
-            os.environ.update(self._environment, TERM="xterm-256color", COLORTERM="truecolor", HOME=self._home.name)
+            os.environ.update(
+                self._environment,
+                TERM="xterm-256color",
+                COLORTERM="truecolor",
+                PREDTUI_UI_TOUR="off",
+                HOME=self._home.name,
+            )
             for kind in ("CONFIG", "STATE", "DATA"):
                 os.environ[f"PREDTUI_{kind}_DIR"] = str(Path(self._home.name) / kind.lower())
             module = "predtui.lab.bench.chaos_app"

@@ -179,7 +179,7 @@ class Terminal:
         recipe.write_bytes(pickle.dumps(self._scene))
         pid, pipe = pty.fork()
         if pid == 0:
-            os.environ.update(TERM="xterm-256color", COLORTERM="truecolor")
+            os.environ.update(TERM="xterm-256color", COLORTERM="truecolor", PREDTUI_UI_TOUR="off")
             os.execv(
                 sys.executable, [sys.executable, "-m", "predtui.lab.bench.keyboard", str(recipe), str(self._session)]
             )

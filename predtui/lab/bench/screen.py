@@ -50,7 +50,9 @@ class Screen:
         self.pid, self._terminal = pty.fork()
         if self.pid == 0:
             own = {f"PREDTUI_{name}_DIR": str(folder) for name in ("CONFIG", "STATE", "DATA")}
-            os.environ.update(own, TERM="xterm-256color", COLORTERM="truecolor", **{EMBEDDED: "1"})
+            os.environ.update(
+                own, TERM="xterm-256color", COLORTERM="truecolor", PREDTUI_UI_TOUR="off", **{EMBEDDED: "1"}
+            )
             silent = ("--input", "none", "--output", "none")
             os.execv(sys.executable, [sys.executable, "-m", "predtui", *silent, *arguments])
         fcntl.ioctl(self._terminal, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))

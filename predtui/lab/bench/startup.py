@@ -41,7 +41,7 @@ def first_frame(settings: Settings) -> tuple[float, float]:
     start = time.monotonic()
     pid, terminal = pty.fork()
     if pid == 0:
-        os.environ.update(TERM="xterm-256color", COLORTERM="truecolor")
+        os.environ.update(TERM="xterm-256color", COLORTERM="truecolor", PREDTUI_UI_TOUR="off")
         os.execv(
             sys.executable,
             [sys.executable, "-m", "predtui", "--model", settings.llm.model, "--asr-model", settings.asr.model],
