@@ -35,8 +35,9 @@ def command() -> tuple[Any, list[Settings]]:
 
 
 def test_a_broken_file_ends_a_command_unless_it_asks_for_the_problem(
-    command: tuple[Any, list[Settings]], tmp_path: Path
+    command: tuple[Any, list[Settings]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delenv("PREDTUI_UI_TOUR", raising=False)
     problems: list[str] = []
     app = Commands()
 
