@@ -20,7 +20,7 @@ from predtui.state.exchange import Exchange
 if TYPE_CHECKING:
     from predtui.state.kept.store import Session, Store
 
-sessions = Commands(help="Conversations that are kept: list, show, export, delete.", no_args_is_help=True)
+sessions = Commands(help="Conversations that are kept: list, show, export, rename, delete.", no_args_is_help=True)
 Named = Annotated[str, typer.Argument(help="The number of a session; default: the one used last.")]
 LAST, RESUME = "last", "--resume"
 _TITLE = 60
@@ -28,7 +28,7 @@ _TITLE = 60
 
 @sessions.command("list")
 def list_(words: Annotated[str, typer.Argument(help="Only those in which this was said.")] = "") -> None:
-    """The sessions, the one used last first: number, time, turns, first prompt."""
+    """The sessions, the one used last first: number, time, turns, name or first prompt."""
     found = _kept().sessions(words)
     for one in found:
         print(line(one))
@@ -61,6 +61,18 @@ def export(
         print((as_json if json else markdown)(exchanges), end="")
     else:
         print(f"Saved as {save(exchanges, file)}")
+
+
+@sessions.command()
+def rename(
+    session: Annotated[str, typer.Argument(help="The number of a session, or last.")],
+    name: Annotated[str, typer.Argument(help="Its name; '': its first prompt.")],
+) -> None:
+    """Give a session a name, by which it is listed and found."""
+    store = _kept()
+    number = store.find(session).number
+    store.rename(number, name)
+    print(line(store.find(str(number))).strip())
 
 
 @sessions.command()

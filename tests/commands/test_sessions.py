@@ -54,6 +54,12 @@ def test_the_list_has_the_last_one_first_and_can_be_searched(run: Run) -> None:
 
 
 @pytest.mark.usefixtures("kept")
+def test_a_session_is_listed_by_the_name_it_is_given(run: Run) -> None:
+    assert run("rename", "1", "where\x1b[2J spain is\n").endswith("where [2J spain is\n")
+    assert run("list", "where").count("\n") == 1
+
+
+@pytest.mark.usefixtures("kept")
 def test_a_session_is_shown_and_exported_by_its_number_or_as_the_last(run: Run, tmp_path: Path) -> None:
     assert run("show", "1") == run("export", "1") == markdown(FIRST)
     assert run("show") == markdown(SECOND)

@@ -141,6 +141,23 @@ async def test_a_session_is_deleted_after_a_yes_and_not_after_a_no(make_app: Mak
 
 
 @pytest.mark.usefixtures("kept")
+async def test_a_session_is_named_and_found_by_its_name(make_app: MakeApp) -> None:
+    app = with_prompts(make_app, ScriptedDriver(machine()))
+    async with app.run_test() as pilot:
+        await settled(pilot)
+        await pilot.press("f7")
+        await settled(pilot)
+        await pilot.press("ctrl+e", "escape", "ctrl+e", "ctrl+u", *"insects")
+        await settled(pilot)
+        await pilot.press("enter")
+        await settled(pilot)
+        assert listed(app)[1].endswith("insects")
+        await pilot.press(*"sect")
+        await settled(pilot)
+        assert len(listed(app)) == 2
+
+
+@pytest.mark.usefixtures("kept")
 async def test_the_session_under_way_is_marked_and_not_deleted(make_app: MakeApp) -> None:
     app = with_prompts(make_app, ScriptedDriver(machine()))
     assert app.keeper is not None

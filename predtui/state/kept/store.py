@@ -14,16 +14,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from predtui.errors import PredtuiError
+from predtui.foreign import without_controls
 from predtui.state.exchange import Exchange
 from predtui.state.kept import kept_file
 
-VERSION = 1
+LONGEST_NAME = 80
+"""Characters."""
 NOTHING = "No conversation is kept yet."
 LAST = "last"
 """Names the session used last."""
 PATIENCE_S = 5.0
 """How long a file is waited for that another instance is writing to."""
-_TABLES = """
+_FIRST = """
 CREATE TABLE sessions (number INTEGER PRIMARY KEY AUTOINCREMENT, began REAL NOT NULL);
 CREATE TABLE exchanges (
     session INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
@@ -38,6 +40,9 @@ CREATE TABLE exchanges (
 );
 CREATE INDEX by_time ON exchanges (time);
 """
+_STEPS = (_FIRST, "ALTER TABLE sessions ADD COLUMN name TEXT NOT NULL DEFAULT ''")
+"""What makes each version of the file out of the one before."""
+VERSION = len(_STEPS)
 _PUT = """
 INSERT INTO exchanges VALUES (:session, :place, :writer, :time, :user, :assistant, :interrupted, :heard)
 ON CONFLICT DO UPDATE SET user = :user, assistant = :assistant, interrupted = :interrupted, heard = :heard
@@ -45,11 +50,11 @@ WHERE writer = :writer
 """
 _BRANCH = "INSERT INTO exchanges SELECT :new, place, writer, time, user, assistant, interrupted, heard FROM exchanges"
 _SESSIONS = """
-SELECT number, first.user, began, max(all_of.time), count(*)
+SELECT number, coalesce(nullif(name, ''), first.user), began, max(all_of.time), count(*)
 FROM sessions JOIN exchanges AS all_of ON all_of.session = number
 JOIN exchanges AS first ON first.session = number AND first.place = (
     SELECT min(place) FROM exchanges WHERE session = number)
-WHERE :wanted = '' OR number IN (
+WHERE :wanted = '' OR instr(folded(name), :wanted) OR number IN (
     SELECT session FROM exchanges WHERE instr(folded(user), :wanted) OR instr(folded(assistant), :wanted))
 GROUP BY number ORDER BY max(all_of.time) DESC, number DESC
 """
@@ -57,8 +62,8 @@ GROUP BY number ORDER BY max(all_of.time) DESC, number DESC
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A conversation as a list shows it: its number, its first prompt, seconds of the epoch at which it began and of
-    its last prompt, and how many exchanges it has."""
+    """A conversation as a list shows it: its number, its name, which is its first prompt until it has one, seconds of
+    the epoch at which it began and of its last prompt, and how many exchanges it has."""
 
     number: int
     title: str
@@ -120,7 +125,7 @@ class Store:
             )
 
     def sessions(self, wanted: str = "") -> list[Session]:
-        """Those in which ``wanted`` was said, in letters of any case; the one used last comes first."""
+        """Those with ``wanted`` in what was said or in their name, in letters of any case; the one used last first."""
         with self._guarded():
             return [Session(*row) for row in self._base.execute(_SESSIONS, {"wanted": wanted.casefold()})]
 
@@ -139,6 +144,12 @@ class Store:
         asked = "SELECT user FROM exchanges GROUP BY user ORDER BY max(time) DESC, max(rowid) DESC LIMIT ?"
         with self._guarded():
             return [user for (user,) in self._base.execute(asked, (most,))][::-1]
+
+    def rename(self, session: int, name: str) -> None:
+        """One line of at most ``LONGEST_NAME`` characters; an empty one: by its first prompt again."""
+        named = _text(" ".join(without_controls(name).split()))[:LONGEST_NAME].rstrip()
+        with self._guarded():
+            self._base.execute("UPDATE sessions SET name = ? WHERE number = ?", (named, session))
 
     def delete(self, session: int) -> None:
         """Its words are overwritten in the file, too."""
@@ -164,10 +175,10 @@ class Store:
             raise PredtuiError(f"{self._path} was written by a newer predtui.", "Update this one.")
         if self._version() < VERSION:
             with self._transaction():
-                if self._version() < VERSION:  # another instance may have been quicker
-                    for statement in filter(str.strip, _TABLES.split(";")):
+                for step in _STEPS[self._version() :]:  # none where another instance has been quicker
+                    for statement in filter(str.strip, step.split(";")):
                         self._base.execute(statement)
-                    self._base.execute(f"PRAGMA user_version = {VERSION}")
+                self._base.execute(f"PRAGMA user_version = {VERSION}")
 
     def _version(self) -> int:
         return int(self._base.execute("PRAGMA user_version").fetchone()[0])

@@ -1,5 +1,5 @@
-"""F7: the conversations that are kept. Searches them, goes on with one, saves or deletes one. Reads and writes nothing
-on the screen's loop."""
+"""F7: the conversations that are kept. Searches them, goes on with one, names, saves or deletes one. Reads and writes
+nothing on the screen's loop."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ from textual.widgets.option_list import Option
 
 from predtui.errors import PredtuiError
 from predtui.state.exchange import Exchange
-from predtui.state.kept.store import Session, Store
+from predtui.state.kept.store import LONGEST_NAME, Session, Store
 from predtui.tui.gate import assemble
 from predtui.tui.messages import SessionLoaded, SessionsFound, SessionsTold
 from predtui.tui.saving import day, save_in
+from predtui.tui.screens.name import NameScreen
 from predtui.tui.screens.question import QuestionScreen
 
 ANEW = "begin a new conversation"
 NARROW = 60
 """Columns below which a row has day and number alone before its title."""
-KEYS = "Enter goes on · Ctrl+S saves · Del deletes · Esc closes"
+KEYS = "Enter goes on · Ctrl+E names · Ctrl+S saves · Del deletes · Esc closes"
 Chosen = tuple[int, tuple[Exchange, ...]]
 """The number of a session, and its exchanges; 0 and none: a new one."""
 
@@ -42,6 +43,7 @@ class SessionsScreen(ModalScreen[Chosen | None]):
         Binding("pagedown", "move(10)", "further", show=False, priority=True),
         Binding("pageup", "move(-10)", "back", show=False, priority=True),
         Binding("ctrl+s", "save", "save", show=False, priority=True),
+        Binding("ctrl+e", "name", "name", show=False, priority=True),
         Binding("delete", "ask", "delete", show=False, priority=True),
     ]
 
@@ -95,7 +97,7 @@ class SessionsScreen(ModalScreen[Chosen | None]):
         self._tell("" if self._found else "nobody has said that" if self._wanted else "no conversation is kept yet")
 
     def _row(self, session: Session) -> Content:
-        """Its first prompt; before it, when it was used last, and how many turns it has."""
+        """Its name or first prompt; before it, when it was used last, and how many turns it has."""
         mark, when = "●" if session.number == self._present else " ", day(session.last)
         turns = f"{session.turns:>4} turn{'s' if session.turns != 1 else ' '}  "
         about = f"{when[5:10]}{session.turns:>5}  " if self.app.size.width < NARROW else f"{when}  {turns}"
@@ -145,6 +147,18 @@ class SessionsScreen(ModalScreen[Chosen | None]):
 
     def _save(self, number: int) -> None:
         self.post_message(SessionsTold(f"saved as {save_in(self._folder, self._exchanges(number), '.md')}"))
+
+    def action_name(self) -> None:
+        if (session := self._highlighted()) is None:
+            return
+        screen = NameScreen(f"NAME OF SESSION {session.number}", " ".join(session.title.split()), LONGEST_NAME)
+        done = lambda name: None if name is None else self._do(partial(self._rename, session.number, name))  # noqa: E731
+        self.app.push_screen(screen, done)
+
+    def _rename(self, number: int, name: str) -> None:
+        with self._kept() as store:
+            store.rename(number, name)
+        self._find(self._wanted)
 
     def action_ask(self) -> None:
         """Nothing is deleted before the answer."""

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from predtui.errors import PredtuiError
 from predtui.state.exchange import Exchange
-from predtui.state.kept.store import LAST, VERSION, Store
+from predtui.state.kept.store import LAST, LONGEST_NAME, VERSION, Store
 
 exchanges = st.builds(
     Exchange, st.text(max_size=20), st.text(max_size=20), st.booleans(), st.none() | st.text(max_size=9)
@@ -122,6 +122,35 @@ def test_a_session_is_found_by_its_number_or_as_the_last(tmp_path: Path) -> None
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+@given(st.text(max_size=200))
+@here
+def test_a_name_is_one_line_by_which_a_session_is_listed_and_found(tmp_path: Path, name: str) -> None:
+    path = fresh(tmp_path)
+    number, _ = said(path, [Exchange("first prompt", "b")], [Exchange("another", "b")])
+    with Store(path) as store:
+        store.rename(number, name)
+        title = store.find(str(number)).title
+        assert len(title) <= LONGEST_NAME
+        assert title == " ".join(title.split())
+        assert not any(ord(character) < 32 for character in title)
+        if title != "first prompt":
+            assert number in [one.number for one in store.sessions(title)]
+        store.rename(number, "")
+        assert store.find(str(number)).title == "first prompt"
+
+
+def test_a_file_of_the_version_before_keeps_what_it_has(tmp_path: Path) -> None:
+    path = fresh(tmp_path)
+    number = said(path, [Exchange("a", "b")])[0]
+    with sqlite3.connect(path) as base:
+        base.execute("ALTER TABLE sessions DROP COLUMN name")
+        base.execute("PRAGMA user_version = 1")
+    with Store(path) as store:
+        assert store.find(str(number)).title == "a"
+        store.rename(number, "named")
+        assert store.find(str(number)).title == "named"
+
+
 def test_nobody_else_may_read_it(tmp_path: Path) -> None:
     path = fresh(tmp_path)
     with Store(path, "someone") as store:
