@@ -32,7 +32,7 @@ def count(text: str, words: str) -> int:
     return text.count(words) if any(map(str.isupper, words)) else text.lower().count(words)
 
 
-@given(TEXTS, st.text("abA 日ß", min_size=1, max_size=4), st.integers(4, 30), st.integers(0, 3))
+@given(TEXTS, st.text("abA 日ß", min_size=1, max_size=4), st.integers(8, 30), st.integers(0, 3))
 def test_each_place_is_found_and_is_what_was_looked_for(texts: list[str], words: str, width: int, indent: int) -> None:
     lines = [line for text in texts for line in wrapped(assemble(text), width, indent)]
     found = hits(lines, words)
@@ -86,6 +86,19 @@ async def test_words_far_above_are_found_gone_through_and_forgotten(make_app: Ma
         await pilot.press("escape")
         assert not pane.found.words
         assert app.query_one(PromptLine).value == ""
+
+
+async def test_a_click_on_the_newer_lines_goes_there(make_app: MakeApp) -> None:
+    app = make_app(ScriptedDriver([*machine(), *(event for turn in range(1, 30) for event in said(turn, "words"))]))
+    async with app.run_test(size=(80, 24)) as pilot:
+        pane = await on_pane(pilot, ConversationPane)
+        assert isinstance(pane, ConversationPane)
+        await pilot.press("pageup")
+        assert pane.back == 10
+        await pilot.click(ConversationPane, offset=(5, 2))
+        assert pane.back == 10
+        await pilot.click(ConversationPane, offset=(5, 0))
+        assert pane.back == 0
 
 
 async def test_what_is_nowhere_is_told_and_escape_goes_back(make_app: MakeApp) -> None:

@@ -41,7 +41,10 @@ class ConversationPane(TailPane[Dialogue]):
         ("■ silenced", "the reply was stopped there: what stands before was heard, and stays in the conversation"),
         ("· queued", "a line typed ahead: answered once the reply before it has been heard; Esc silences that reply"),
         ("turns", "prompts so far"),
-        ("newer lines", "how far the pane is scrolled back; ↓ and End return to the newest line"),
+        (
+            "newer lines",
+            "how far the pane is scrolled back; ↓, End and a click on this return to the newest line",
+        ),
     )
     ROOM = "ConversationPane { height: 1fr; }"
 

@@ -13,6 +13,7 @@ from typing import ClassVar, Generic, TypeVar
 from rich.cells import cell_len
 from textual.binding import Binding
 from textual.content import Content
+from textual.events import Click
 from textual.geometry import Offset, Region
 from textual.selection import Selection
 from textual.strip import Strip
@@ -251,6 +252,11 @@ class TailPane(Pane[Values]):
 
     def on_resize(self) -> None:
         self.refresh_lines()
+
+    def on_click(self, event: Click) -> None:
+        """On the title, which says how many lines are newer: to the newest."""
+        if self.back and event.y == 0 and event.get_content_offset(self) is None:
+            self.action_newest()
 
     def on_mouse_scroll_up(self) -> None:
         self.action_back(2)
