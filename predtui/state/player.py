@@ -106,6 +106,15 @@ class Player:
         with self._changed:
             self._move(self.tape.next(mark, self._place, by))
 
+    def behind(self, event: ev.Event) -> bool:
+        """To where ``event``, a verdict, has just come, and pauses; False where it is not remembered."""
+        with self._changed:
+            places = [place for place in self.tape.places("verdict") if self.tape[place - 1] == event]
+            if places:
+                self._play(False)
+                self._move(places[-1])
+            return bool(places)
+
     def home(self) -> None:
         """To where the first turn begins; from there, to the very beginning."""
         with self._changed:

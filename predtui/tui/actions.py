@@ -115,7 +115,10 @@ ACTIONS = (
         "again", "f6", "Try again", "try stages again that have failed; the palette restarts any of them", live=True
     ),
     Action("command_palette", "ctrl+p", "", "command palette: every action by name", "palette", priority=True),
-    Action("explain", "question_mark", "", "in a pane: what its numbers mean", "explain", on_pane=True),
+    Action(
+        "explain", "question_mark", "", "in a pane: what its numbers mean", "explain", run="pages:of_focused",
+        on_pane=True,
+    ),
     Action(
         "copy", "y", "", "in a pane: copy its reply, question, guess or verdict, or what is selected", "copy",
         run="yank:from_pane", on_pane=True,

@@ -46,15 +46,15 @@ from predtui.tui.messages import (
     StageTold,
     TalkHeld,
     TurnChanged,
+    VerdictChosen,
 )
 from predtui.tui.pages import Pages
 from predtui.tui.panes import style_sheet
 from predtui.tui.recall import Recall
 from predtui.tui.screens.main import MainScreen
-from predtui.tui.scrubbing import Scrubbing, active, leave, words_typed
+from predtui.tui.scrubbing import Scrubbing, active, leave, look_at, words_typed
 from predtui.tui.terminal import telling_releases
 from predtui.tui.themes import MARK_DEFAULTS, ThemeRegistry
-from predtui.tui.widgets.pane import Pane
 from predtui.tui.widgets.prompt import PromptLine
 from predtui.tui.widgets.real import RealBar
 from predtui.tui.widgets.talk import TalkButton
@@ -234,6 +234,9 @@ class PredtuiApp(GuardedApp):
     def on_time_moved(self) -> None:
         self.frames.request()
 
+    def on_verdict_chosen(self, message: VerdictChosen) -> None:
+        look_at(self, message.verdict)
+
     def on_stage_told(self, message: StageTold) -> None:
         self.dials.follow(message.status)
 
@@ -356,10 +359,6 @@ class PredtuiApp(GuardedApp):
 
     def action_help(self) -> None:
         self.pages.help()
-
-    def action_explain(self) -> None:
-        focused = self._main.focused
-        self.pages.explain(focused.TOPIC if isinstance(focused, Pane) else "timeline")
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         yield from palette.actions(self, self.read_only, self.offer, self.scrub.player is not None)

@@ -14,7 +14,7 @@ from textual.message import Message
 
 from predtui.models.fetch import Progress
 from predtui.runtime.typing import Typed
-from predtui.state.events import StageStatus
+from predtui.state.events import StageStatus, Verdict
 from predtui.state.turn import Turn
 
 if TYPE_CHECKING:
@@ -38,6 +38,13 @@ class TurnChanged(Message):
 
 class DriverStarted(Message):
     """The driver's ``start`` has returned: it takes requests."""
+
+
+@dataclass(eq=False)
+class VerdictChosen(Message):
+    """Somebody wants to see what was guessed at that verdict."""
+
+    verdict: Verdict
 
 
 class TimeMoved(Message):

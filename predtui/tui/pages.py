@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 
 from textual.app import App
 
 from predtui.models.places import inventory
 from predtui.state.turn import Turn
 from predtui.tui.choices import ModelChoice
+from predtui.tui.widgets.pane import Pane
 from predtui.tui.widgets.pull import PullBar
 from predtui.tui.widgets.stages import loaded_model
+
+if TYPE_CHECKING:
+    from predtui.tui.app import PredtuiApp
 
 
 class Pages:
@@ -55,3 +60,9 @@ class Pages:
         if not self.open:
             bar = self._app.screen.query_one(PullBar)
             self._app.push_screen(ModelScreen(present(), model.chosen, partial(inventory, folder), bar), choose)
+
+
+def of_focused(app: PredtuiApp) -> None:
+    """What the numbers mean of the pane that has the focus."""
+    focused = app.screen_stack[0].focused
+    app.pages.explain(focused.TOPIC if isinstance(focused, Pane) else "timeline")

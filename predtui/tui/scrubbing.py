@@ -12,7 +12,7 @@ from textual.events import Key
 from textual.message import Message
 from textual.screen import Screen
 
-from predtui.state.events import Event
+from predtui.state.events import Event, Verdict
 from predtui.state.player import Player
 from predtui.state.turn import Turn
 from predtui.tui.actions import keys_in_time
@@ -66,6 +66,8 @@ class Host(Protocol):
 
     def post_message(self, message: Message) -> bool: ...
 
+    def show_notice(self, text: str, severity: str = ...) -> None: ...
+
 
 def active(app: Host) -> bool:
     """Whether the keys of this file act: over a page, they belong to the page."""
@@ -84,6 +86,15 @@ def look_back(app: Host) -> None:
     player.subscribe(tell)
     player.start()
     _show(app, player)
+
+
+def look_at(app: Host, verdict: Verdict) -> None:
+    """Shows the moment of ``verdict``: its guess, and what fell."""
+    if app.scrub.player is None:
+        look_back(app)
+    if app.scrub.player and not app.scrub.player.behind(verdict):
+        leave(app)
+        app.show_notice("that verdict is no longer remembered")
 
 
 def leave(app: Host) -> bool:

@@ -23,7 +23,7 @@ from predtui.tui.widgets.verifier import VerifierPane
 from tests.state.test_player import EVENTS
 from tests.state.test_session import record
 from tests.tui.conftest import MakeApp
-from tests.tui.scenes import ScriptedDriver, answered, first_exchange, machine
+from tests.tui.scenes import ScriptedDriver, answered, first_exchange, fold, machine
 from tests.tui.test_app import plain
 from tests.tui.test_snapshots import LOADED, Compare
 
@@ -258,3 +258,36 @@ def test_looking_back(snap_compare: Compare, live: tuple[PredtuiApp, ScriptedDri
         await pilot.pause(0.3)
 
     assert snap_compare(app, terminal_size=size, run_before=settle)
+
+
+async def test_a_verdict_that_is_chosen_shows_what_was_guessed_then(make_app: MakeApp) -> None:
+    memory = Memory()
+    driver = ScriptedDriver([])
+    driver.subscribe(memory)
+    app = make_app(driver, scrub=Scrubbing(memory=memory))
+    async with app.run_test(size=(120, 36)) as pilot:
+        await begun(pilot)
+        told = [*machine(), *first_exchange(), *answered()]
+        driver.emit(*told)
+        await pilot.pause(0.2)
+        pane = app.query_one(VerifierPane)
+        verdicts = pane.values.verdicts[::-1]
+        assert len(verdicts) > 3
+        for row, verdict in enumerate(verdicts[:4]):
+            await pilot.click(VerifierPane, offset=(4, 2 + row))
+            await pilot.pause(0.1)
+            assert app.scrub.past == fold(told[: told.index(verdict) + 1])
+            assert pane.values.verdicts[-1] == verdict
+            await pilot.press("escape")
+            await pilot.pause(0.1)
+            assert app.scrub.past is None
+        pane.focus()
+        await pilot.press("down", "enter")
+        await pilot.pause(0.1)
+        assert app.scrub.past
+        driver.emit(ev.TurnStarted(turn=9, time=90.0))
+        await pilot.press("escape")
+        pane.values = pane.values._replace(verdicts=(ev.Verdict(turn=99, revision=1, outcome="accept"),))
+        await pilot.press("enter")
+        assert app.scrub.past is None
+        assert "no longer remembered" in str(app.screen.query_one(NoticeBar).values)

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from textual.binding import Binding
 from textual.content import Content
+from textual.events import Click
 
 from predtui.state.events import Requests, Verdict
 from predtui.state.turn import Turn
 from predtui.tui import figures
 from predtui.tui.gate import assemble
+from predtui.tui.messages import VerdictChosen
 from predtui.tui.widgets.pane import TailPane
 
 MARKS = {"accept": ("✓", ".good"), "partial": ("◐", ".fair"), "reject": ("✗", ".bad")}
@@ -36,6 +39,7 @@ class VerifierPane(TailPane[Verified]):
         ("✓ accept", "the whole first sentence of the guess holds"),
         ("◐ partial", "the start of the guess holds; the rest is generated again"),
         ("✗ reject", "nothing of the guess holds"),
+        ("a row", "clicked, or Enter on the one on top: what was guessed then, and what fell; Esc: back to now"),
         ("kept", "tokens of the guess that hold / tokens in the guess; words, with a server of text"),
         ("NFE", "number of forward evaluations of the model until the first sentence was ready"),
         ("ms", "milliseconds from the prompt's arrival to its first sentence, verification included"),
@@ -91,6 +95,23 @@ class VerifierPane(TailPane[Verified]):
 
     def place_of(self, y: int) -> int:
         return y if y < len(self._above) else y + self.back
+
+    def keys(self) -> list[Binding]:
+        return [*super().keys(), Binding("enter", "choose", show=False)]
+
+    def action_choose(self) -> None:
+        """The row on top."""
+        self._choose(0)
+
+    def on_click(self, event: Click) -> None:
+        super().on_click(event)
+        if inside := event.get_content_offset(self):
+            self._choose(inside.y - len(self._above))
+
+    def _choose(self, row: int) -> None:
+        rows = self.values.verdicts[::-1][self.back :]
+        if 0 <= row < len(rows):
+            self.post_message(VerdictChosen(rows[row]))
 
     def reveal(self, y: int) -> None:
         row, room = y - len(self._above), self._lines_size[1] - len(self._above)
