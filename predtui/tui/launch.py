@@ -32,6 +32,7 @@ from predtui.tui.actions import bound, use
 from predtui.tui.app import PredtuiApp
 from predtui.tui.keymap import NAME, read_keymap
 from predtui.tui.scrubbing import Scrubbing
+from predtui.tui.terminal import forget_exported_size
 from predtui.tui.themes import ThemeRegistry, load_themes
 
 SIZES = range(10, 1001)
@@ -66,6 +67,7 @@ def open_screen(
             needed(SMOLLM2)
         return {"llm.model": path, "llm.engine": engine_of(path, app.settings.llm.engine)}
 
+    forget_exported_size()
     themes = _themes_and_keys(problem)
     offer = None if os.environ.get(EMBEDDED) else Offer(settings)
     keeper = Keeper(kept_file(), lambda: pipeline.state, pipeline.publish, settings.sessions.private)
@@ -168,6 +170,7 @@ def draw(settings: Settings, file: Path, out: Path, size: str) -> None:
 def replay_screen(settings: Settings, file: Path, speed: float, mute: bool = False) -> int:
     """The same screen, driven by a recording. Raises PredtuiError where there is none or it is malformed."""
     replay = Replay(file, speed=speed)
+    forget_exported_size()
     themes = _themes_and_keys()
     sound = ReplaySound(replay, None if mute else partial(loudspeaker, settings))
     app = PredtuiApp(replay, settings, themes, read_only=True, scrub=Scrubbing(replay, sound))

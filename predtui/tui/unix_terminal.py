@@ -75,14 +75,6 @@ class TalkTerminal(LinuxDriver):
             if os.environ.get("TERM") != "linux":  # a console, which is dark
                 self.write(ground.ASK)
 
-    def _get_terminal_size(self) -> tuple[int, int]:
-        """Of the terminal itself: a COLUMNS and LINES that somebody exported stay as they were when it changes."""
-        try:
-            columns, lines = os.get_terminal_size(self.fileno)
-        except (OSError, ValueError):
-            columns = lines = 0
-        return (columns, lines) if columns and lines else super()._get_terminal_size()
-
     def disable_input(self) -> None:
         """Keys that are let go from now on must not reach the shell: what the terminal has sent before it says that it
         reports no more of them is still read here."""

@@ -138,8 +138,9 @@ def test_a_day(terminal: Tmux) -> None:
     there.until("type here", "10 plus 20 is")
 
     there.press("C-r")
+    there.until("EARLIER PROMPTS")
     there.type("capital")
-    there.until(FRANCE)
+    there.until("capital", FRANCE)
     there.press("Enter")
     there.so(lambda screen: f"› {FRANCE}" in screen)
     there.press("C-u")
