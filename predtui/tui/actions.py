@@ -197,7 +197,8 @@ def use(keys: Mapping[str, str]) -> None:
     """The keys, with commas, of what is to have others than at first. From now on, for each widget that is made in this
     process, which has one person and one keyboard."""
     _chosen.clear()
-    _chosen.update(keys)
+    for name, chosen in keys.items():
+        _chosen[name] = chosen
     actions.cache_clear()
 
 
