@@ -139,10 +139,10 @@ ACTIONS = (
     ),
     Action(
         "find", "slash", "", "in a pane: find words; then n and N go to the next and the one before", "find",
-        run="finding:find", on_pane=True,
+        run="widgets.find:find", on_pane=True,
     ),
-    Action("find_next", "n", "", "in a pane: the next place of what was found", run="finding:forward", on_pane=True),
-    Action("find_before", "N", "", "in a pane: the place before", run="finding:backward", on_pane=True),
+    Action("find_next", "n", "", "in a pane: the next place found", run="widgets.find:forward", on_pane=True),
+    Action("find_before", "N", "", "in a pane: the place before", run="widgets.find:backward", on_pane=True),
     Action("hide", "x", "", "in a pane: hide it", "hide", run="rooms:hide", on_pane=True),
     Action(
         "show_all", "X", "Show all panes", "in a pane: show all, as at first", run="rooms:show_all", on_pane=True

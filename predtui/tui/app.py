@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from textual.app import App, SystemCommand
 from textual.await_complete import AwaitComplete
@@ -58,9 +58,6 @@ from predtui.tui.themes import MARK_DEFAULTS, ThemeRegistry
 from predtui.tui.widgets.prompt import PromptLine
 from predtui.tui.widgets.real import RealBar
 from predtui.tui.widgets.talk import TalkButton
-
-if TYPE_CHECKING:
-    from predtui.tui.tour import Tour
 
 
 class GuardedApp(App[None]):
@@ -155,7 +152,8 @@ class PredtuiApp(GuardedApp):
         released = Binding(RELEASE, "talk_end", show=False, priority=True)
         bind(self, [*bindings(on_pane=False), released], without=self.COMMAND_PALETTE_BINDING)
         self.driver = driver
-        self.tour: Tour | None = None
+        self.tour: Callable[[], None] | None = None
+        """Ends the tour that is under way."""
         self._welcome = welcome
         self.keeper = keeper
         self.scrub = scrub or Scrubbing()
@@ -329,7 +327,7 @@ class PredtuiApp(GuardedApp):
         if leave(self):
             return
         if self.tour:
-            self.tour.end()
+            self.tour()
         self.show_notice("")
         self._main.query_one(RealBar).dismiss()
         if not self.read_only:

@@ -1,20 +1,15 @@
-"""Finding words in a pane: where they stand in its lines, and what its keys do about them. Must not know what a pane
-shows.
-"""
+"""Where words stand in the lines of a pane. Must not know what a pane shows."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from textual.content import Content
 
 from predtui.tui.wrapping import Continued
-
-if TYPE_CHECKING:
-    from predtui.tui.app import PredtuiApp
 
 
 class Span(NamedTuple):
@@ -71,27 +66,3 @@ def _spans(start: int, end: int, starts: Sequence[int], indents: Sequence[int]) 
         for y in range(first, last + 1)
     )
     return tuple(span for span in spans if span.end > span.start)
-
-
-def find(app: PredtuiApp) -> None:
-    """Opens the line for the words, for the pane that has the focus."""
-    from predtui.tui.widgets.find import FindBar
-    from predtui.tui.widgets.pane import Pane
-
-    if isinstance(pane := app.focused, Pane):
-        app.screen.query_one(FindBar).begin(pane)
-
-
-def forward(app: PredtuiApp) -> None:
-    _go(app, 1)
-
-
-def backward(app: PredtuiApp) -> None:
-    _go(app, -1)
-
-
-def _go(app: PredtuiApp, by: int) -> None:
-    from predtui.tui.widgets.pane import Pane
-
-    if isinstance(pane := app.focused, Pane):
-        pane.go(by)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 from textual.app import App
+from textual.screen import Screen
 
 from predtui.models.places import inventory
 from predtui.state.turn import Turn
@@ -14,9 +15,6 @@ from predtui.tui.choices import ModelChoice
 from predtui.tui.widgets.pane import Pane
 from predtui.tui.widgets.pull import PullBar
 from predtui.tui.widgets.stages import loaded_model
-
-if TYPE_CHECKING:
-    from predtui.tui.app import PredtuiApp
 
 
 class Pages:
@@ -62,7 +60,16 @@ class Pages:
             self._app.push_screen(ModelScreen(present(), model.chosen, partial(inventory, folder), bar), choose)
 
 
-def of_focused(app: PredtuiApp) -> None:
+class Host(Protocol):
+    """What is needed of the app."""
+
+    pages: Pages
+
+    @property
+    def screen_stack(self) -> Sequence[Screen[Any]]: ...
+
+
+def of_focused(app: Host) -> None:
     """What the numbers mean of the pane that has the focus."""
     focused = app.screen_stack[0].focused
     app.pages.explain(focused.TOPIC if isinstance(focused, Pane) else "timeline")

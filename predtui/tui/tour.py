@@ -106,7 +106,7 @@ def begin(app: PredtuiApp) -> None:
     elif app.screen_stack[0].query_one(PromptLine).value:
         app.show_notice("the tour types a question itself: empty the input line first", "warning")
     else:
-        app.tour = Tour(app)
+        app.tour = Tour(app).end
 
 
 def wanted(settings: Settings) -> bool:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any, Protocol
+
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.events import Key
+from textual.screen import Screen
+from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from predtui.tui.gate import assemble
@@ -67,3 +71,32 @@ class FindBar(Horizontal):
 
     def _tell(self) -> None:
         self.query_one("#find-count", Static).update(assemble(self._pane.found.told() if self._pane else ""))
+
+
+class Host(Protocol):
+    """What is needed of the app."""
+
+    @property
+    def focused(self) -> Widget | None: ...
+
+    @property
+    def screen(self) -> Screen[Any]: ...
+
+
+def find(app: Host) -> None:
+    """Opens the line for the words, for the pane that has the focus."""
+    if isinstance(pane := app.focused, Pane):
+        app.screen.query_one(FindBar).begin(pane)
+
+
+def forward(app: Host) -> None:
+    _go(app, 1)
+
+
+def backward(app: Host) -> None:
+    _go(app, -1)
+
+
+def _go(app: Host, by: int) -> None:
+    if isinstance(pane := app.focused, Pane):
+        pane.go(by)
