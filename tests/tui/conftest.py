@@ -3,11 +3,13 @@ the real models, so that what is drawn does not depend on what is installed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input
 
 from predtui.clock import VirtualClock
 from predtui.models.published import REAL
@@ -15,6 +17,7 @@ from predtui.models.shipped import themes_folder
 from predtui.settings import LlmSettings, Settings, UiSettings
 from predtui.tui.app import PredtuiApp
 from predtui.tui.themes import load_themes
+from predtui.tui.widgets.prompt import PromptLine
 from tests.absent import hide
 from tests.models.homes import alone
 from tests.tui.scenes import ScriptedDriver
@@ -46,3 +49,32 @@ def make_app(clock: VirtualClock, tmp_path: Path) -> MakeApp:
         return PredtuiApp(driver or ScriptedDriver(), settings, themes, **chosen)
 
     return make
+
+
+@pytest.fixture
+def snap_compare(snap_compare: Callable[..., bool]) -> Callable[..., bool]:
+    """The plugin's comparison, of a screen on which nothing blinks or is still being drawn on a busy machine."""
+
+    def compare(app: PredtuiApp, run_before: Callable[[Pilot[None]], Awaitable[None]], **options: Any) -> bool:
+        async def settle(pilot: Pilot[None]) -> None:
+            await pilot.pause()
+            await pilot.app.workers.wait_for_complete()
+            await run_before(pilot)
+            for screen in pilot.app.screen_stack:
+                for field in (*screen.query(Input), *screen.query(PromptLine)):
+                    field.cursor_blink = False
+            await still(pilot)
+
+        return snap_compare(app, run_before=settle, **options)
+
+    return compare
+
+
+async def still(pilot: Pilot[None], looks: int = 4) -> None:
+    """Waits until the screen looks the same for some looks, a tenth of a second apart (at most 10 s)."""
+    seen: list[str] = []
+    for _ in range(100):
+        seen.append(pilot.app.export_screenshot(simplify=True))
+        if len(set(seen[-looks:])) == 1 and len(seen) >= looks:
+            return
+        await pilot.pause(0.1)

@@ -11,7 +11,6 @@ from textual.widgets import Static
 from predtui.state import events as ev
 from predtui.state.codec import from_json, to_json
 from predtui.tui.screens.drafters import DraftersScreen, table
-from predtui.tui.widgets.prompt import PromptLine
 from tests.tui.conftest import MakeApp
 from tests.tui.scenes import ScriptedDriver, machine, speculating
 from tests.tui.test_app import settle
@@ -68,8 +67,6 @@ async def test_a_key_of_a_pane_opens_the_table_and_it_follows_the_turn(make_app:
 @pytest.mark.parametrize("size", [(80, 24), (120, 36)], ids=lambda size: f"{size[0]}x{size[1]}")
 def test_the_table_of_drafters(snap_compare: Compare, make_app: MakeApp, size: tuple[int, int]) -> None:
     async def open_it(pilot: Pilot[None]) -> None:
-        await pilot.pause()
-        pilot.app.query_one(PromptLine).cursor_blink = False
         await opened(pilot.app, pilot)
 
     app = make_app(ScriptedDriver([*machine(), *speculating(), DECODING]))

@@ -21,7 +21,6 @@ from predtui.state.kept import kept_file, store
 from predtui.state.kept.keeper import Keeper
 from predtui.state.turn import Turn
 from predtui.tui.themes import load_themes
-from predtui.tui.widgets.prompt import PromptLine
 from tests.tui import shelves
 from tests.tui.conftest import MakeApp
 from tests.tui.scenes import ScriptedDriver, answered, by_path, first_exchange, machine, speculating
@@ -68,12 +67,8 @@ def frozen(
     """Whether the screen looks as it did; ``keys`` are pressed once the driver runs."""
 
     async def settle(pilot: Pilot[None]) -> None:
-        await pilot.pause()
-        await pilot.app.workers.wait_for_complete()
-        pilot.app.query_one(PromptLine).cursor_blink = False
         await pilot.press(*keys)
         await pilot.app.workers.wait_for_complete()
-        await pilot.pause(0.1)
 
     app = make_app(ScriptedDriver(SCENES[scene]), **o)
     return compare(app, terminal_size=size, run_before=settle)
@@ -260,13 +255,9 @@ def test_what_was_said_before(
 @pytest.mark.parametrize("theme", ["midnight", "daylight", "contrast"])
 def test_text_that_is_selected(snap_compare: Compare, make_app: MakeApp, theme: str) -> None:
     async def select(pilot: Pilot[None]) -> None:
-        await pilot.pause()
-        await pilot.app.workers.wait_for_complete()
-        pilot.app.query_one(PromptLine).cursor_blink = False
         await pilot.mouse_down(offset=(8, 2))
         await pilot.hover(offset=(20, 4))
         await pilot.mouse_up(offset=(20, 4))
-        await pilot.pause(0.1)
 
     app = make_app(ScriptedDriver(SCENES["answered"]), theme=theme)
     assert snap_compare(app, terminal_size=(80, 24), run_before=select)
