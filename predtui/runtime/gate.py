@@ -158,11 +158,12 @@ class TurnGate:
             self._bus.dispatcher.post(self._next_line)
 
     def _take(self, typed: Typed) -> None:
-        """Let the line be the turn's input."""
-        if self._bus.state.phase != "typing":
+        """Let the line be the turn's input. What is typed for show has a turn of its own."""
+        state = self._bus.state
+        if state.phase != "typing" or (typed.text.strip() and typed.aside != state.aside):
             if not typed.text.strip():
                 return
-            self._open_turn("typed", typed.time)
+            self._open_turn("typed", typed.time, typed.aside)
         event = read(typed)
         if not same(event, self._bus.state.transcript):
             self._bus.dispatch(replace(event, turn=self._bus.state.number))
@@ -178,14 +179,14 @@ class TurnGate:
         if self._backlog.texts != self._bus.state.waiting:
             self._bus.publish(ev.LinesWaiting(texts=self._backlog.texts))
 
-    def _open_turn(self, source: Literal["typed", "voice", "file"], time: float) -> None:
+    def _open_turn(self, source: Literal["typed", "voice", "file"], time: float, aside: bool = False) -> None:
         state = self._bus.state
         if state.busy:
             if state.transcript.final and not state.sentences:
                 self._bus.notify(f"Not answered, since you spoke: {state.prompt}", "warning")
             self._bus.publish(ev.Interrupt(reason=f"new {source} turn"), time, bump=1)
         history, number = self._bus.state.history, self._bus.state.number + 1
-        self._bus.enter(ev.TurnStarted(turn=number, time=time, source=source, history=history))
+        self._bus.enter(ev.TurnStarted(turn=number, time=time, source=source, history=history, aside=aside))
 
     def _anticipate(self, heard: ev.Transcript) -> None:
         """Nothing has come since: it may be all that will."""

@@ -27,12 +27,13 @@ _LONGEST_INTERVAL = 2.0
 @dataclass(frozen=True, slots=True)
 class Typed:
     """A line as it stands: ``cursor`` counts the characters before the cursor, None: all of them. ``final``: Enter was
-    pressed. ``time`` in seconds of the clock."""
+    pressed. ``time`` in seconds of the clock. ``aside``: it is typed for show, and no part of the conversation."""
 
     text: str
     cursor: int | None = None
     final: bool = False
     time: float = 0.0
+    aside: bool = False
 
 
 class Rhythm:

@@ -76,10 +76,12 @@ class Event:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnStarted(Event):
-    """A new exchange begins; ``history`` is the conversation so far, without the system prompt."""
+    """A new exchange begins; ``history`` is the conversation so far, without the system prompt. ``aside``: what is
+    asked is for show, and no part of the conversation that goes on behind it."""
 
     source: Literal["typed", "voice", "file"] = "typed"
     history: tuple[Message, ...] = ()
+    aside: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -42,7 +42,7 @@ def reduce(turn: Turn, event: ev.Event) -> Turn:
 
 def _turn_started(turn: Turn, event: ev.TurnStarted) -> Turn:
     phase: Phase = "typing" if event.source == "typed" else "listening"
-    return replace(_next(turn, event), phase=phase, source=event.source, request=event.history)
+    return replace(_next(turn, event), phase=phase, source=event.source, request=event.history, aside=event.aside)
 
 
 def _resumed(turn: Turn, event: ev.Resumed) -> Turn:
@@ -54,7 +54,7 @@ def _next(turn: Turn, event: ev.Event) -> Turn:
     return Turn(
         number=event.turn,
         started=event.time,
-        past=turn.conversation,
+        past=turn.lasting,
         verifier=turn.verifier,
         decoding=turn.decoding,
         synthesis=turn.synthesis and replace(turn.synthesis, ready=0, released=0),

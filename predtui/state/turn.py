@@ -67,6 +67,8 @@ class Turn:
     """Closed exchanges; ``conversation`` adds the current one."""
     request: tuple[ev.Message, ...] = ()
     """The history the current turn started from."""
+    aside: bool = False
+    """Whether the current turn is for show: no later one goes on from it."""
 
     transcript: ev.Transcript = field(default_factory=ev.Transcript)
     speech_active: bool = False
@@ -159,9 +161,14 @@ class Turn:
         return (*self.past, current) if current else self.past
 
     @property
+    def lasting(self) -> tuple[Exchange, ...]:
+        """The conversation as it goes on: without what was asked for show."""
+        return self.past if self.aside else self.conversation
+
+    @property
     def history(self) -> tuple[ev.Message, ...]:
         """What the next turn starts from."""
-        return ev.history(self.conversation)
+        return ev.history(self.lasting)
 
     @property
     def busy(self) -> bool:

@@ -38,7 +38,7 @@ def day(seconds: float) -> str:
 def _save(app: PredtuiApp, suffix: str) -> None:
     def job() -> None:
         try:
-            app.raise_notice(f"saved as {save_in(Path.cwd(), app.turn.conversation, suffix)}", "information")
+            app.raise_notice(f"saved as {save_in(Path.cwd(), app.turn.lasting, suffix)}", "information")
         except (PredtuiError, OSError) as error:
             app.raise_notice(str(error), "warning")
 

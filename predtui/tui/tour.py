@@ -1,6 +1,6 @@
 """Twenty seconds that show what predtui does: a question types itself, and each step is told in plain words, with the
-figures of just this turn. Whoever types something else, or presses Escape, ends it. It comes by itself at the very
-first start. Must not know an engine.
+figures of just this turn, which is no part of the conversation. Whoever types something else, or presses Escape, ends
+it. It comes by itself at the very first start. Must not know an engine.
 """
 
 from __future__ import annotations
@@ -60,8 +60,10 @@ class Tour:
         if self._typed == QUESTION:
             self._typed, self._sent = "", True
             self._prompt.action_submit()
+            self._prompt.aside = ""
             return
-        self._typed = self._prompt.value = QUESTION[: len(self._typed) + 1]
+        self._typed = self._prompt.aside = QUESTION[: len(self._typed) + 1]
+        self._prompt.value = self._typed
         if guessed:
             self._tell("tour: the question is not over, and its reply is being guessed and checked already: CANDIDATE")
         else:
@@ -70,7 +72,7 @@ class Tour:
     def end(self) -> None:
         """What somebody has typed meanwhile stays."""
         self._timer.stop()
-        self._app.tour = None
+        self._app.tour, self._prompt.aside = None, ""
         if self._typed and self._prompt.value.startswith(self._typed):
             self._prompt.value = self._prompt.value.removeprefix(self._typed)
         self._app.show_notice("")

@@ -79,3 +79,36 @@ def test_nothing_is_listened_to_without_what_hears_it() -> None:
     harness.settle()
     assert harness.turn.phase == "idle"
     assert harness.notices() == ["Cannot listen: asr not available. Try again what has failed, or type."]
+
+
+lines = st.lists(st.tuples(st.sampled_from(["one", "two words", "and three more"]), st.booleans()), max_size=5)
+
+
+@given(lines)
+@settings(max_examples=20, deadline=None)
+def test_what_is_asked_for_show_is_answered_and_no_later_turn_goes_on_from_it(script: list[tuple[str, bool]]) -> None:
+    harness = Harness(cast(Pace()))
+    for text, aside in script:
+        harness.pipeline.type_line(Typed(text, final=True, aside=aside))
+        harness.settle()
+        harness.settle()
+        assert harness.turn.conversation[-1].user == text
+        assert harness.turn.reply is not None
+    harness.pipeline.type_line(Typed("and now"))
+    harness.settle()
+    asked = [message.content for message in harness.of(ev.TurnStarted)[-1].history if message.role == "user"]
+    assert asked == [text for text, aside in script if not aside]
+    assert [exchange.user for exchange in harness.turn.past] == asked
+
+
+@pytest.mark.parametrize("shown_first", [True, False])
+def test_a_line_goes_on_in_a_turn_of_its_own_where_it_is_somebody_elses(shown_first: bool) -> None:
+    harness = Harness(cast(Pace()))
+    harness.pipeline.type_line(Typed("what", aside=shown_first))
+    harness.settle()
+    harness.pipeline.type_line(Typed("", aside=not shown_first))
+    harness.settle()
+    assert harness.turn.aside is shown_first  # an emptied line asks nothing
+    harness.pipeline.type_line(Typed("hello", aside=not shown_first))
+    harness.settle()
+    assert (harness.turn.number, harness.turn.aside, harness.turn.transcript.text) == (2, not shown_first, "hello")

@@ -42,6 +42,8 @@ async def test_it_types_its_question_and_tells_what_that_saved(make_app: MakeApp
             tour.QUESTION[:count] for count in range(1, len(tour.QUESTION) + 1)
         ]
         driver.emit(*answered())
+        assert all(line.aside for line in driver.lines if line.text)
+        assert app.screen.query_one(PromptLine).recall.matching("") == []
         saved = round(driver.state.baseline_audio_latency_ms - driver.state.audio_latency_ms)  # type: ignore[operator]
         await until(pilot, lambda: f"saved {saved} ms" in str(app.screen.query_one(NoticeBar).values))
 
@@ -58,6 +60,9 @@ async def test_who_types_ends_it_and_keeps_what_was_typed(make_app: MakeApp) -> 
         await pilot.pause(0.1)
         assert prompt.value == "xy"
         assert not any(line.final for line in driver.lines)
+        assert [line.text for line in driver.lines if not line.aside][-1] == "xy"
+        await pilot.press("enter")
+        assert prompt.recall.matching("") == ["xy"]
 
 
 @pytest.mark.parametrize(
@@ -72,6 +77,18 @@ async def test_it_does_not_begin_in_the_way(make_app: MakeApp, stages: list[ev.E
         await pilot.pause(0.1)
         assert told in str(app.screen.query_one(NoticeBar).values)
         assert app.screen.query_one(PromptLine).value == typed
+
+
+async def test_the_same_question_is_in_earnest_where_the_user_asks_it(make_app: MakeApp) -> None:
+    driver = ScriptedDriver(machine())
+    app = make_app(driver)
+    async with app.run_test() as pilot:
+        await app.run_action("app.perform('tour')")
+        await until(pilot, lambda: driver.lines and driver.lines[-1].final)
+        await pilot.press(*tour.QUESTION, "enter")
+        await until(pilot, lambda: [line.text for line in driver.lines if line.final] == [tour.QUESTION] * 2)
+        assert [line.aside for line in driver.lines if line.final] == [True, False]
+        assert app.screen.query_one(PromptLine).recall.matching("") == [tour.QUESTION]
 
 
 async def test_escape_ends_it_and_nothing_of_it_stays(make_app: MakeApp) -> None:

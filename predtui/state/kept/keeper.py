@@ -75,7 +75,7 @@ class Keeper:
 
     def _keep(self, turn: Turn) -> None:
         exchange = silenced(turn, self._time).exchange
-        if exchange is not None:
+        if exchange is not None and not turn.aside:
             self._waiting.put((len(turn.past), exchange))
 
     def _run(self) -> None:

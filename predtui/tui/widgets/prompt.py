@@ -54,6 +54,8 @@ class PromptLine(TextArea, inherit_bindings=False):
         )
         bind(self, editing())
         self.recall = recall or Recall()
+        self.aside = ""
+        """What is typed for show: that text alone is no part of the conversation, and is not recalled."""
         self._clock = clock
 
     @property
@@ -144,7 +146,8 @@ class PromptLine(TextArea, inherit_bindings=False):
             self.load_text("")
         self._posted = ("", 0)
         if text.strip():
-            self.recall.add(text)
+            if text != self.aside:
+                self.recall.add(text)
             self._post(Typed(text, final=True))
 
     def action_cursor_up(self, select: bool = False) -> None:
@@ -224,7 +227,8 @@ class PromptLine(TextArea, inherit_bindings=False):
 
     def _post(self, typed: Typed) -> None:
         """Straight to the app: a line must not wait for what is being drawn."""
-        self.app.post_message(LineTyped(replace(typed, time=self._clock.now())))
+        aside = bool(self.aside) and typed.text == self.aside
+        self.app.post_message(LineTyped(replace(typed, time=self._clock.now(), aside=aside)))
 
     @contextmanager
     def _telling(self) -> Iterator[None]:

@@ -231,3 +231,17 @@ def advanced(harness: Harness) -> bool:
     harness.arrive()
     harness.pipeline.pump()
     return True
+
+
+def test_what_is_asked_for_show_is_not_kept(tmp_path: Path) -> None:
+    path = tmp_path / "kept" / "conversations.sqlite"
+    harness = Harness(cast(Pace()))
+    keeper = kept_by(harness, path)
+    for text, aside in [("for show", True), ("in earnest", False), ("for show", True)]:
+        harness.pipeline.type_line(Typed(text, final=True, aside=aside))
+        harness.settle()
+        harness.settle()
+    assert keeper.close()
+    with Store(path, "reader") as store:
+        assert store.prompts(10) == ["in earnest"]
+        assert [session.turns for session in store.sessions()] == [1]
