@@ -33,10 +33,12 @@ class Meter:
         if len(self._squares) == EVERY:
             yield SoundLevel(decibels=decibels(sum(self._squares) / EVERY))
             self._squares.clear()
-        if self._frames == round(NOTHING_SECONDS * RATE / FRAME) and (why := self._why()):
+        if self._frames == round(NOTHING_SECONDS * RATE / FRAME) and (why := self.wrong):
             yield Notice(text=f"I hear nothing: {why}", severity="warning")
 
-    def _why(self) -> str:
+    @property
+    def wrong(self) -> str:
+        """Why nothing was heard so far; empty where something was."""
         if not self._loudest:
             return "the microphone gives silence. Is it muted, or is another meant? audio.input names it."
         if decibels(self._loudest) < FAINT_DB:

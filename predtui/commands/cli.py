@@ -148,24 +148,29 @@ def turn(
 
 @app.command()
 @with_settings
-def doctor(context: typer.Context, settings: Settings, problem: str) -> None:
+def doctor(
+    context: typer.Context,
+    settings: Settings,
+    problem: str,
+    sound: Annotated[
+        bool, typer.Option("--sound", help="Play a sample and listen: can you hear it, are you heard?")
+    ] = False,
+) -> None:
     """What is found and what is missing, each with its remedy. Exit status 0 if a typed turn can work. With --model,
-    tests llama.cpp on that file's weights, in a process of its own."""
-    from rich.text import Text
-
+    tests llama.cpp on that file's weights, in a process of its own. With --sound, tries loudspeaker and microphone
+    instead; exit status 0 if you can hear and are heard."""
     from predtui.commands.console import console
     from predtui.commands.doctor import examine, typed_turn_works
 
-    marks = {"found": ("✓", "green"), "missing": ("–", "yellow"), "broken": ("✗", "bold red")}
     screen = console()
+    if sound:
+        from predtui.commands.sound import check_sound
+
+        raise typer.Exit(check_sound(settings.audio, screen, problem))
     findings = []
     for finding in examine(settings, context.params.get("llm_model") is not None, problem):
         findings.append(finding)
-        mark, style = marks[finding.state]
-        line = Text.assemble((f"{mark} ", style), (f"{finding.subject:<19}", "bold"), finding.detail)
-        if finding.remedy:
-            line.append(f"  {finding.remedy}", style="italic")
-        screen.print(line, soft_wrap=True)
+        screen.print(finding.line(), soft_wrap=True)
     works = typed_turn_works(findings)
     screen.print("A typed turn works here." if works else "A typed turn cannot work yet: see the lines marked ✗.")
     raise typer.Exit(0 if works else 1)

@@ -167,6 +167,10 @@ ACTIONS = (
         "back", run="scrubbing:look_back", live=True,
     ),
     Action("tour", "", "Tour", "twenty seconds: one guided turn, and what it saved", run="tour:begin", live=True),
+    Action(
+        "sound", "S", "Sound check", "in a pane: can you hear predtui, and does it hear you?", run="sound:show",
+        live=True, on_pane=True,
+    ),
     Action("begin", "", "New conversation", "begin anew; this one stays kept", run="sessions:begin", live=True),
     Action("search", "ctrl+r", "Earlier prompts", "search what you asked before", run="sessions:search", live=True),
     Action(

@@ -14,6 +14,8 @@ BLOCKS = " ▁▂▃▄▅▆▇█"
 """Eighths of a cell, from empty to full."""
 NONE = "–"
 """Stands where there is no value."""
+QUIETEST_DB = -60.0
+"""Where a level of sound is empty."""
 
 
 def milliseconds(value: float | None) -> str:
@@ -75,6 +77,12 @@ def meter(share: float, width: int) -> str:
     """A level of ``width`` cells; ``share`` in 0..1."""
     filled = round(min(1.0, max(0.0, share)) * width)
     return "█" * filled + "░" * (width - filled)
+
+
+def loudness(decibels: float, width: int) -> str:
+    """A level in decibels, of which 0 is as loud as can be, with its figure behind it: ``width`` cells in all."""
+    figure = f" {decibels:4.0f} dBFS"
+    return meter(1 - decibels / QUIETEST_DB, max(0, width - len(figure))) + figure
 
 
 def shorten(text: str, width: int) -> str:

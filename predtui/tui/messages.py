@@ -18,6 +18,7 @@ from predtui.state.events import StageStatus, Verdict
 from predtui.state.turn import Turn
 
 if TYPE_CHECKING:
+    from predtui.audio.found import Told
     from predtui.models.download import Progress as Arrived
     from predtui.models.pull import Offer, Pull
     from predtui.state.exchange import Exchange
@@ -45,6 +46,13 @@ class VerdictChosen(Message):
     """Somebody wants to see what was guessed at that verdict."""
 
     verdict: Verdict
+
+
+@dataclass(eq=False)
+class SoundTold(Message):
+    """What the sound check tells; None: it is over."""
+
+    told: Told | None
 
 
 class TimeMoved(Message):

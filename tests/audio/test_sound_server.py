@@ -10,10 +10,13 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
-from predtui.audio import devices
+from predtui.audio import checking, devices
+from predtui.audio.found import Found, Level, Say, Told
+from predtui.audio.level import FAINT_DB
 from predtui.commands.turn import until_ready
 from predtui.config import load
 from predtui.errors import PredtuiError
@@ -21,6 +24,7 @@ from predtui.lab.bench.recording import speak
 from predtui.runtime.build import make_pipeline, resolved
 from predtui.runtime.pipeline import Pipeline
 from predtui.runtime.stages import STAGES
+from predtui.settings import AudioSettings
 from predtui.state import events as ev
 
 PROGRAMS = ("pulseaudio", "pactl", "paplay")
@@ -249,3 +253,39 @@ def test_a_hands_free_reply_is_talked_over_by_a_person_and_not_by_itself(room: R
     assert first.interrupted
     assert 0 < len(first.remembered) < len(first.assistant)
     assert second.user.endswith("twenty"), assistant.told  # where both are loud, first words may be lost
+
+
+def checked(
+    times: int, listens_s: float, meanwhile: Callable[[], object], monkeypatch: pytest.MonkeyPatch
+) -> list[Told]:
+    """What the sound check tells; ``meanwhile`` somebody does something, once asked to speak."""
+    code = f"from predtui.audio import check, checking; check.LISTENS_S, checking.TIMES = {listens_s}, {times}"
+    monkeypatch.setattr(checking, "CHILD", f"{code}; checking.tell()")
+    told: list[Told] = []
+    with checking.Checking(AudioSettings()) as under_way:
+        for one in under_way:
+            told.append(one)
+            if isinstance(one, Say) and len(told) > 1:
+                Thread(target=meanwhile).start()
+    return told
+
+
+@pytest.mark.parametrize("room", [(48000, "80%")], indirect=True)
+def test_the_sound_check_hears_the_loudspeaker_and_who_speaks(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = checked(3, 3.0, lambda: room.say("what is ten plus twenty"), monkeypatch)
+    assert checking.works(told), told
+    lines = {one.subject: one.text for one in told if isinstance(one, Found)}
+    assert "heard you at -" in lines["microphone"]
+    assert "hears the loudspeaker" in lines["echo"]
+    assert max(one.decibels for one in told if isinstance(one, Level)) > FAINT_DB
+
+
+@pytest.mark.parametrize("room", [(44100, "")], indirect=True)
+def test_the_sound_check_tells_of_a_microphone_that_is_muted(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    room.ask("set-source-mute", "mic", "1")
+    told = checked(1, 2.0, lambda: room.say(QUESTION), monkeypatch)
+    lines = {one.subject: one for one in told if isinstance(one, Found)}
+    assert lines["loudspeaker"].state == "found"
+    assert "muted" in lines["microphone"].text
+    assert "echo" not in lines
+    assert not checking.works(told)

@@ -214,6 +214,22 @@ def test_no_prompt_steers_the_terminal_or_fails_to_be_written(run: Any, encoding
     assert "\x1b" not in done.stdout
 
 
+@pytest.mark.parametrize("problem", ["", "settings.toml: line 3"])
+def test_the_sound_check_ends_without_devices_and_without_a_terminal(run: Any, problem: str, tmp_path: Path) -> None:
+    if problem:
+        (tmp_path / "settings.toml").write_text("[audio\n")
+    own = {"PREDTUI_CONFIG_DIR": str(tmp_path)}
+    done = run("doctor", "--sound", "--input", "none", "--output", "none", **own)
+    assert done.returncode == 1
+    lines = done.stdout.splitlines()
+    assert len(lines) == 3 + bool(problem)
+    assert "the loudspeaker is switched off" in lines[-3]
+    assert "the microphone is switched off" in lines[-2]
+    assert "does not work yet" in lines[-1]
+    assert done.stderr == ""
+    assert "settings.toml" in lines[0] or not problem
+
+
 def test_the_doctors_marks_differ_in_ascii_too(run: Any) -> None:
     done = run("doctor", PYTHONIOENCODING="ascii", PREDTUI_LLM_MODEL="/absent/model.gguf")
     assert "x language model" in done.stdout

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from predtui.audio.found import Found, Level, Say, Told
 from predtui.runtime.manner import Manner
 from predtui.runtime.typing import Typed
 from predtui.state import events as ev
@@ -111,6 +112,20 @@ def answered() -> list[ev.Event]:
         ev.Baseline(**stamp, time=15.5, ttfs_ms=64.0, nfetfs=8, first_sentence="The capital of France is Paris."),
         ev.BaselineSpeech(**stamp, time=15.6, ms=18.9),
     ]  # fmt: skip
+
+
+SOUND: tuple[Told, ...] = (
+    Say("A voice is playing: be quiet, and listen."),
+    Level(-41.0),
+    Found("loudspeaker", "found", "has played 5 seconds of a voice", needed=True),
+    Found(
+        "echo", "missing", "the microphone hears the loudspeaker, and its echo is not cancelled.",
+        "Turn it down, or take headphones: hands-free, a reply might hear itself.",
+    ),
+    Say("Now say something."),
+    Level(-27.0),
+)  # fmt: skip
+"""A sound check under way."""
 
 
 class ScriptedDriver:

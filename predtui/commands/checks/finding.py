@@ -5,9 +5,14 @@ from __future__ import annotations
 import importlib.metadata
 import importlib.util
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 State = Literal["found", "missing", "broken"]
+MARKS: dict[State, tuple[str, str]] = {"found": ("✓", "green"), "missing": ("–", "yellow"), "broken": ("✗", "bold red")}
+"""How a state is shown: a sign, and its style."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +24,14 @@ class Finding:
     detail: str
     remedy: str = ""
     needed: bool = False
+
+    def line(self) -> Text:
+        """As it is printed."""
+        from rich.text import Text
+
+        mark, style = MARKS[self.state]
+        line = Text.assemble((f"{mark} ", style), (f"{self.subject:<19}", "bold"), self.detail)
+        return line.append(f"  {self.remedy}", style="italic") if self.remedy else line
 
 
 def package_finding(subject: str, distribution: str, module: str, remedy: str = "", needed: bool = False) -> Finding:
