@@ -234,9 +234,11 @@ class UiSettings:
         AUTO, "name of the theme; auto: midnight, or daylight where the terminal's background is light", flag="theme"
     )
     preset: str = option(
-        "lab", "which panes: lab all, chat the conversation, demo for an audience", ("chat", "lab", "demo")
+        "all",
+        "which panes: all, lab all with NFE and RTF, chat the conversation, demo for an audience",
+        ("chat", "all", "lab", "demo"),
     )
-    toggled: str = option("", "panes shown or hidden against the preset, by their names")
+    toggled: str = option("", "panes shown or hidden against the preset, by their names; figures: NFE and RTF")
     sizes: str = option("", "shares of heights and widths, as candidate=10 verifier=6 said=50 guessed=70")
     tour: bool = option(True, "at the very first start, a question types itself and shows what is guessed and saved")
     plain: bool = option(False, "talk in lines, without a screen: for screen readers and logs", flag="plain")

@@ -148,13 +148,18 @@ ACTIONS = (
         "show_all", "X", "Show all panes", "in a pane: show all, as at first", run="rooms:show_all", on_pane=True
     ),
     Action(
+        "figures", "F", "Figures", "in a pane: NFE and RTF, or plain words alone; WORDS explains them", "figures",
+        run="rooms:figures", on_pane=True,
+    ),
+    Action(
         "taller", "ctrl+down,alt+down", "", "in a pane: taller; or drag a border", run="rooms:taller", on_pane=True
     ),
     Action("shorter", "ctrl+up,alt+up", "", "in a pane: shorter", run="rooms:shorter", on_pane=True),
     Action("wider", "ctrl+right,alt+right", "", "in a pane: wider", run="rooms:wider", on_pane=True),
     Action("narrower", "ctrl+left,alt+left", "", "in a pane: narrower", run="rooms:narrower", on_pane=True),
     Action(
-        "panes", "ctrl+l", "Next choice of panes", "all panes (lab), for an audience (demo), the conversation (chat)",
+        "panes", "ctrl+l", "Next choice of panes",
+        "all panes, with figures (lab), for an audience (demo), the conversation (chat)",
         run="rooms:next_preset",
     ),
     Action("silence", "escape", "Silence", "silence the reply; close a page; dismiss a notice", "silence", live=True),

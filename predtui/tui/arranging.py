@@ -42,6 +42,7 @@ def arrange(screen: Screen[Any], layout: Layout) -> None:
     for pane in _panes(screen):
         pane.set_class(not layout.shows(pane.TOPIC), "-hidden")
         pane.set_class(layout.zoomed == pane.TOPIC, "-zoomed")
+        pane.figured = layout.figured
     columns = [screen.query_one(f"#{name}") for name in COLUMNS]
     for column in columns:
         hidden = [pane.has_class("-hidden") for pane in column.children]

@@ -9,23 +9,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-LAB = "lab"
+ALL, LAB, FIGURES = "all", "lab", "figures"
 SHOWN: Mapping[str, frozenset[str] | None] = {
     "chat": frozenset({"conversation"}),
+    ALL: None,
     LAB: None,
     "demo": frozenset({"conversation", "candidate", "timeline"}),
 }
-"""Preset → the panes that it shows; None: all for which there is room."""
+"""Preset → the panes that it shows; None: all for which there is room. One of them has figures in them, too."""
 PRESETS = tuple(SHOWN)
 LARGEST = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """``toggled``: panes shown or hidden against the preset. ``sizes``: shares, by name. ``zoomed``: the pane that is
-    shown alone for now; empty: none."""
+    """``toggled``: panes, and figures, shown or hidden against the preset. ``sizes``: shares, by name. ``zoomed``: the
+    pane that is shown alone for now; empty: none."""
 
-    preset: str = LAB
+    preset: str = ALL
     toggled: frozenset[str] = frozenset()
     sizes: Mapping[str, int] = field(default_factory=dict)
     zoomed: str = ""
@@ -36,6 +37,15 @@ class Layout:
             return pane == self.zoomed
         shown = SHOWN[self.preset]
         return (shown is None or pane in shown) != (pane in self.toggled)
+
+    @property
+    def figured(self) -> bool:
+        """Whether panes show figures beside plain words."""
+        return (self.preset == LAB) != (FIGURES in self.toggled)
+
+    def turn_figures(self) -> Layout:
+        """With figures, or without."""
+        return replace(self, toggled=self.toggled ^ {FIGURES})
 
     def zoom(self, pane: str) -> Layout:
         """That pane alone, or all as before where it was."""
@@ -60,7 +70,7 @@ def layout(preset: str, toggled: str, sizes: str) -> Layout:
     pairs = [part.partition("=") for part in sizes.split()]
     shares = {name: int(share) for name, _, share in pairs if share.isascii() and share.isdigit() and len(share) < 6}
     return Layout(
-        preset if preset in SHOWN else LAB,
+        preset if preset in SHOWN else ALL,
         frozenset(toggled.replace(",", " ").split()),
         {name: share for name, share in shares.items() if 0 < share < LARGEST},
     )

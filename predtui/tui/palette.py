@@ -62,7 +62,9 @@ def choices(themes: ThemeChoice, pages: Pages) -> Iterator[SystemCommand]:
 
 def of_panes(choose: Callable[[str], None], toggle: Callable[[str], None]) -> Iterator[SystemCommand]:
     """Which panes there are to be."""
-    yield from _one_each("Panes", "all of them (lab), the conversation alone, or for an audience", PRESETS, choose)
+    yield from _one_each(
+        "Panes", "all of them, with figures (lab), the conversation alone, or for an audience", PRESETS, choose
+    )
     yield from _one_each("Hide or show", "this pane", topics(), toggle, discover=False)
 
 

@@ -85,6 +85,13 @@ def show_all(app: Host) -> None:
     app.show_notice("all panes, at their own sizes")
 
 
+def figures(app: Host) -> None:
+    """In the panes, or plain words alone."""
+    screen = _main(app)
+    screen.lay_out(screen.layout_of_panes.turn_figures())
+    app.show_notice("figures: NFE and RTF, too" if screen.layout_of_panes.figured else "figures: plain words alone")
+
+
 def next_preset(app: Host) -> None:
     choose(app, following(PRESETS, _main(app).layout_of_panes.preset))
 

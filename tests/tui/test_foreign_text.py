@@ -164,7 +164,7 @@ async def test_a_theme_is_chosen_under_any_name(make_app: MakeApp, tmp_path: Pat
     registry = load_themes([tmp_path])
     assert registry.names == NAMES
     app = make_app(theme="[other]", themes=registry)
-    async with app.run_test(size=(SIZE[0], 90)) as pilot:  # the whole palette is in view
+    async with app.run_test(size=(SIZE[0], 120)) as pilot:  # the whole palette is in view
         await settle(pilot)
         assert_harmless(app)
         assert "no theme '[other]'" in words(app)

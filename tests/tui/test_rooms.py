@@ -177,7 +177,7 @@ class TestKeys:
         async with app.run_test(size=(120, 36)) as pilot:
             await pilot.press(*"xzX")
             assert app.screen.query_one(PromptLine).value == "xzX"
-            assert main(app).layout_of_panes == Layout()
+            assert main(app).layout_of_panes == Layout(app.settings.ui.preset)
 
     async def test_a_hidden_pane_gives_the_focus_to_the_input_line(self, make_app: MakeApp) -> None:
         app = busy(make_app)

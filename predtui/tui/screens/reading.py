@@ -17,6 +17,7 @@ from textual.widgets import Static
 
 from predtui.tui.actions import actions, key_of
 from predtui.tui.gate import assemble
+from predtui.tui.glossary import WORDS
 from predtui.tui.keys import INPUT_HELP
 from predtui.tui.panes import topics
 
@@ -78,10 +79,10 @@ class Line(Widget):
 
 
 def help_screen() -> ReadingScreen:
-    """Every key, and every number on the screen."""
+    """Every key, the words of the field, and every number on the screen."""
     panes = [(name.upper(), _with_keys(lines)) for name, lines in topics().items()]
     keys = [(action.spelled(), action.meaning) for action in actions() if action.keys]
-    return ReadingScreen("HELP", [("KEYS", [*_with_keys(INPUT_HELP), *keys]), *panes])
+    return ReadingScreen("HELP", [("KEYS", [*_with_keys(INPUT_HELP), *keys]), ("WORDS", _with_keys(WORDS)), *panes])
 
 
 def topic_screen(topic: str) -> ReadingScreen:

@@ -45,7 +45,10 @@ class CandidatePane(Pane[Guess]):
         ("… → reply", "if you go on so, this is the reply; ⏎ →: if you stop here. Tab takes over the words"),
         ("✓ verified", "the reply was verified for just these words, and is held"),
         ("♪ 5 chunks, ♪ synthesised", "so much of its sound is made; the whole of it"),
-        ("came true, saved", "you did say that: milliseconds and forwards (NFE) spent before, and not now; measured"),
+        (
+            "came true, saved",
+            "you did say that: milliseconds spent before, and not now; measured (NFE: with {figures})",
+        ),
         ("tokens", "length of the guess in the model's tokens"),
         ("thinking, thought", "what the model thinks before it answers, and how long: it is never spoken"),
         ("n/m drafted", "tokens accepted / tokens proposed in the last draft, if the decoder drafts"),
@@ -85,7 +88,7 @@ class CandidatePane(Pane[Guess]):
         lines = [*head, *(wrapped(assemble(*parts), width) if parts else [])]
         if len(lines) > room:
             lines = [*lines[: room - 1], assemble(("…", ".dim"))]
-        lines += _future(values, width, height - len(foot) - len(lines))
+        lines += _future(values, width, height - len(foot) - len(lines), self.figured)
         return [*lines, *[assemble()] * (height - len(foot) - len(lines)), *foot] if foot else lines
 
 
@@ -94,14 +97,14 @@ def _saved(foreseen: Foreseen) -> str:
     return "came true" if foreseen.ms is None else f"saved {figures.milliseconds(foreseen.ms)}"
 
 
-def _future(values: Guess, width: int, room: int) -> list[Content]:
+def _future(values: Guess, width: int, room: int, figured: bool) -> list[Content]:
     """What came true, and how the input may go on, in the lines that the guess itself leaves."""
-    came = [_came_true(values.foreseen, width)] if values.foreseen else []
+    came = [_came_true(values.foreseen, width, figured)] if values.foreseen else []
     return [*came, *(_way(ahead, width) for ahead in values.ahead)][: max(0, room)]
 
 
-def _came_true(foreseen: Foreseen, width: int) -> Content:
-    nfe = "" if foreseen.forwards is None or width < 36 else f" · saved {foreseen.forwards} NFE"
+def _came_true(foreseen: Foreseen, width: int, figured: bool) -> Content:
+    nfe = f" · saved {foreseen.forwards} NFE" if figured and foreseen.forwards is not None and width >= 36 else ""
     words = figures.tail(foreseen.prompt, width - len(f"✓ came true: {nfe}"))
     return assemble(("✓ ", ".good"), ("came true: ", ".dim"), words, (nfe, ".good"))
 

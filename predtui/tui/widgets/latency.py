@@ -34,7 +34,7 @@ class LatencyPane(Pane[Gains]):
         ("first audio", "milliseconds from the end of input to the first sound"),
         ("without", "the same, without speculation"),
         ("first sentence", "milliseconds from the final prompt to its verified first sentence"),
-        ("forwards", "forward evaluations of the model (NFE) spent in that time"),
+        ("forwards", "with {figures}: forward evaluations of the model (NFE) spent in that time"),
         ("last check", "outcome of the verification against the final prompt"),
         ("lossless", "whether the reply is, token for token, that of plain decoding; if not, where they part"),
         ("logit gap", "how close that choice was: a small gap is a near-tie between two tokens"),
@@ -61,11 +61,12 @@ class LatencyPane(Pane[Gains]):
             return assemble(("measured once the first turn is over", ".dim")).wrap(width)
         longest = max(filter(None, (values.first_audio, values.without)), default=0.0)
         gain = figures.gain(values.first_audio, values.without)
+        forwards = _line("forwards", figures.NONE if values.forwards is None else f"{values.forwards:>4} NFE")
         lines = [
             _measured("first audio", values.first_audio, longest, width, f".{gain or 'accent'}"),
             _measured("  without", values.without, longest, width, ".fair"),
             _line("first sentence", f"{figures.milliseconds(values.first_sentence):>8}"),
-            _line("forwards", figures.NONE if values.forwards is None else f"{values.forwards:>4} NFE"),
+            *([forwards] if self.figured else []),
             _line("last check", values.outcome or figures.NONE),
             _lossless(values),
             *(_line(name, f"{figures.milliseconds(ms):>8}") for name, ms in values.parts),

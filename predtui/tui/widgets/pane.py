@@ -15,6 +15,7 @@ from textual.binding import Binding
 from textual.content import Content
 from textual.events import Click
 from textual.geometry import Offset, Region
+from textual.reactive import var
 from textual.selection import Selection
 from textual.strip import Strip
 from textual.style import Style
@@ -142,6 +143,8 @@ class Pane(Drawn[Values]):
     ROOM: ClassVar[str] = ""
     """Style sheet: how high it is at which size of window. The app has one class for the width (-narrow, -slim, -broad,
     -vast) and one for the height (-flat, -low, -middling, -short, -tall, -towering)."""
+    figured: var[bool] = var(False, init=False)
+    """Whether it shows the figures of the field, NFE and RTF, beside plain words."""
     _title = assemble()
 
     def __init__(self, turn: Turn, *, name: str | None = None) -> None:
@@ -179,6 +182,10 @@ class Pane(Drawn[Values]):
         if not title.is_same(self._title):
             self._title = title
             self.border_title = title
+
+    def watch_figured(self) -> None:
+        self.changed(self.values)
+        self.refresh_lines()
 
     def _told(self) -> tuple[str | tuple[str, str], ...]:
         return (" · ", (f"/{self.found.words[:12]} {self.found.told()}", "$accent")) if self.found.words else ()

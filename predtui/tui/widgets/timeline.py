@@ -52,7 +52,10 @@ class TimelinePane(Pane[Course]):
         ("first audio", "milliseconds from the end of input to the first sound; green: no later than without"),
         ("without", "the same with speculation off, measured on this machine once the turn is over"),
         ("chunks ready, sent", "chunks of sound synthesised before the commit; chunks of this reply sent to playback"),
-        ("RTF", "real-time factor: seconds of work per second of speech; above 1, playback has to wait"),
+        (
+            "RTF",
+            "with {figures}: real-time factor: seconds of work per second of speech; above 1, playback has to wait",
+        ),
     )
     ROOM = """
         TimelinePane { height: 6; }
@@ -72,7 +75,7 @@ class TimelinePane(Pane[Course]):
         self.set_class(len(values.rows) > len(ROWS), "-parts")
 
     def heading(self, values: Course) -> tuple[str | tuple[str, str], ...]:
-        speech = _speech(values.speech)
+        speech = _speech(values.speech, self.figured)
         if values.first_audio is None:
             return (" · seconds", *speech)
         first, without = figures.milliseconds(values.first_audio), figures.milliseconds(values.without)
@@ -135,10 +138,11 @@ def _row(label: str, spans: Sequence[Span], start: float, cells: int, end: int |
     return assemble((label, ".dim"), (bars, f".row-{label.rstrip()}"))
 
 
-def _speech(speech: Synthesis | None) -> tuple[str, ...]:
+def _speech(speech: Synthesis | None, figured: bool) -> tuple[str, ...]:
     if speech is None:
         return ()
-    return (f" · {speech.ready} chunks ready, {speech.released} sent · RTF {speech.real_time_factor:.2g}",)
+    factor = f" · RTF {speech.real_time_factor:.2g}" if figured else ""
+    return (f" · {speech.ready} chunks ready, {speech.released} sent{factor}",)
 
 
 def _first_start(turn: Turn) -> float:

@@ -31,7 +31,8 @@ class Verified(NamedTuple):
 
 
 class VerifierPane(TailPane[Verified]):
-    """One row per verification: rev, outcome, tokens kept / tokens of the candidate, forwards (NFE), ms, verifier."""
+    """One row per verification: rev, outcome, tokens kept / tokens of the candidate, ms, verifier; with figures,
+    forwards (NFE), too."""
 
     TOPIC = "verifier"
     MEANINGS = (
@@ -41,7 +42,7 @@ class VerifierPane(TailPane[Verified]):
         ("✗ reject", "nothing of the guess holds"),
         ("a row", "clicked, or Enter on the one on top: what was guessed then, and what fell; Esc: back to now"),
         ("kept", "tokens of the guess that hold / tokens in the guess; words, with a server of text"),
-        ("NFE", "number of forward evaluations of the model until the first sentence was ready"),
+        ("NFE", "with {figures}: number of forward evaluations of the model until the first sentence was ready"),
         ("ms", "milliseconds from the prompt's arrival to its first sentence, verification included"),
         ("verifier", "which verifier decided; {verifier} switches"),
         ("lossy", "this verifier may commit words that plain decoding would not have produced"),
@@ -76,13 +77,14 @@ class VerifierPane(TailPane[Verified]):
         verdicts = values.verdicts
         kept, of = sum(verdict.accepted for verdict in verdicts), sum(verdict.of for verdict in verdicts)
         asked = values.requests or Requests()
-        return (f" · {asked.holds} {kept}/{of} {asked.unit}",) if of else ()
+        return (f" · {asked.holds} {kept} of {of} {asked.unit}",) if of else ()
 
     def lines(self, values: Verified, width: int) -> list[Content]:
-        return [verdict_row(verdict, width) for verdict in reversed(values.verdicts)]
+        return [verdict_row(verdict, width, self.figured) for verdict in reversed(values.verdicts)]
 
     def draw(self, values: Verified, width: int, height: int) -> list[Content]:
-        head = assemble(("rev outcome    kept NFE    ms", ".dim"), (" verifier" if width >= 38 else " by", ".dim"))
+        nfe, by = (" NFE" if self.figured else ""), ("verifier" if width >= 38 else "by")
+        head = assemble((f"rev outcome    kept{nfe}    ms {by}", ".dim"))
         above = [*asked(values.requests, width), head]
         rows, room = self.lines(values, width), height - len(above)
         self.hold(len(rows), width, room)
@@ -135,13 +137,15 @@ def asked(requests: Requests | None, width: int) -> list[Content]:
     return [assemble((line, ".strong"), (held, ".fair"))]
 
 
-def verdict_row(verdict: Verdict, width: int) -> Content:
-    """A row of the table; a verifier that is not lossless has a badge, next to its name if there is room."""
+def verdict_row(verdict: Verdict, width: int, figured: bool = False) -> Content:
+    """A row of the table, with its forwards where it is ``figured``; a verifier that is not lossless has a badge, next
+    to its name if there is room."""
     mark, style = MARKS[verdict.outcome]
     row = assemble(
         (f"{verdict.revision:>3}{'⏎' if verdict.final else ' '}", ".strong" if verdict.final else ""),
         (f"{mark} {verdict.outcome:<7}", style),
-        f"{f'{verdict.accepted}/{verdict.of}':>6}{verdict.forwards:>4}{figures.bare_milliseconds(verdict.ms):>6}",
+        f"{f'{verdict.accepted}/{verdict.of}':>6}{f'{verdict.forwards:>4}' if figured else ''}",
+        f"{figures.bare_milliseconds(verdict.ms):>6}",
     )
     room = width - row.cell_length - 1
     name, badge = verdict.verifier, "" if verdict.lossless else "lossy"

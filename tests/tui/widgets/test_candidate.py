@@ -108,7 +108,11 @@ def test_what_came_true_is_told_with_what_it_saved_and_which_it_was() -> None:
     pane = CandidatePane(turn)
     assert pane.heading(pane.read(turn))[1:] == (("saved 90 ms", "$success"),)
     told = [line.plain for line in drawn(turn)]
-    assert "✓ came true: what is the capital of · saved 9 NFE" in told
+    assert "✓ came true: what is the capital of" in told
+    pane.set_reactive(CandidatePane.figured, True)
+    assert "✓ came true: what is the capital of · saved 9 NFE" in [
+        line.plain for line in pane.draw(pane.values, 60, 11)
+    ]
 
 
 @pytest.mark.parametrize(("width", "state"), [(70, "♪ 5 chunks ready"), (30, "♪ 5")])

@@ -44,7 +44,9 @@ def test_parts_stand_for_the_whole_where_room_is_short(parts: list[str], height:
 
 def test_the_timeline_tells_how_the_synthesiser_fares() -> None:
     told = fold([ev.TurnStarted(turn=1, time=1.0), ev.Synthesis(turn=1, ready=17, released=3, real_time_factor=0.251)])
-    heading = TimelinePane(told).heading(TimelinePane(told).values)
-    assert heading == (" · seconds", " · 17 chunks ready, 3 sent · RTF 0.25")
+    pane = TimelinePane(told)
+    assert pane.heading(pane.values) == (" · seconds", " · 17 chunks ready, 3 sent")
+    pane.set_reactive(TimelinePane.figured, True)
+    assert pane.heading(pane.values) == (" · seconds", " · 17 chunks ready, 3 sent · RTF 0.25")
     after = reduce(told, ev.TurnStarted(turn=2, time=9.0))
     assert after.synthesis == ev.Synthesis(turn=1, real_time_factor=0.251)

@@ -37,11 +37,15 @@ def test_it_tells_that_guessing_waits() -> None:
 
 @pytest.mark.parametrize(
     ("proof", "says"),
-    [("exact", "kept 12/24 tokens"), ("regenerates", "confirmed 12/24 tokens"), ("text", "confirmed 12/24 words")],
+    [
+        ("exact", "kept 12 of 24 tokens"),
+        ("regenerates", "confirmed 12 of 24 tokens"),
+        ("text", "confirmed 12 of 24 words"),
+    ],
 )
 def test_what_holds_of_guesses_is_told_in_what_the_server_tells(proof: ev.Proof, says: str) -> None:
     verdict = ev.Verdict(turn=1, outcome="accept", accepted=6, of=12)
     turn = Turn(verdicts=(verdict, verdict), requests=ev.Requests(proof=proof, count=1))
     pane = VerifierPane(turn)
     assert pane.heading(pane.read(turn)) == (f" · {says}",)
-    assert pane.heading(pane.read(Turn(verdicts=(verdict, verdict)))) == (" · kept 12/24 tokens",)
+    assert pane.heading(pane.read(Turn(verdicts=(verdict, verdict)))) == (" · kept 12 of 24 tokens",)
