@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from predtui.settings import Settings, state_folder
 from predtui.state.turn import Turn
+from predtui.tui.widgets.bars import NoticeBar
 from predtui.tui.widgets.prompt import PromptLine
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class Tour:
     def __init__(self, app: PredtuiApp) -> None:
         self._app = app
         self._prompt = app.screen_stack[0].query_one(PromptLine)
+        self._notices = app.screen_stack[0].query_one(NoticeBar)
         self._before, self._typed, self._said = app.turn.number, "", ""
         self._sent = False
         self._left = round(LONGEST_S / EVERY_S)
@@ -50,8 +52,8 @@ class Tour:
         elif not self._sent:
             self._type(begun and bool(turn.candidate.text.strip()))
         elif begun:
-            self._tell(outcome(turn))
-            if turn.measured(not turn.shown_only):
+            stands = self._tell(outcome(turn))
+            if stands and turn.measured(not turn.shown_only):
                 self._timer.stop()
                 self._app.tour = None
 
@@ -77,10 +79,13 @@ class Tour:
             self._prompt.value = self._prompt.value.removeprefix(self._typed)
         self._app.show_notice("")
 
-    def _tell(self, words: str) -> None:
-        if words and words != self._said:
+    def _tell(self, words: str) -> bool:
+        """Whether it stands there already: as a turn begins, what stood there is gone."""
+        stands = words == self._said and bool(self._notices.values[1])
+        if words and not stands:
             self._said = words
             self._app.show_notice(words)
+        return stands
 
 
 def outcome(turn: Turn) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,11 @@ from textual.pilot import Pilot
 from predtui.settings import SessionsSettings, Settings, UiSettings
 from predtui.state import events as ev
 from predtui.tui import tour
+from predtui.tui.app import PredtuiApp
 from predtui.tui.widgets.bars import NoticeBar
 from predtui.tui.widgets.prompt import PromptLine
 from tests.tui.conftest import MakeApp
-from tests.tui.scenes import ScriptedDriver, answered, first_exchange, fold, machine
+from tests.tui.scenes import ScriptedDriver, answered, first_exchange, fold, machine, speculating
 
 
 @pytest.fixture(autouse=True)
@@ -152,3 +154,47 @@ def test_what_is_told_is_what_was_measured() -> None:
     )
     assert "is being measured" in tour.outcome(replace(turn, baseline=None))
     assert tour.outcome(fold(machine())) == ""
+
+
+def typed(events: list[ev.Event]) -> list[ev.Event]:
+    """The same, had the keys said it."""
+    return [
+        replace(event, source="typed", aside=True) if isinstance(event, ev.TurnStarted) else event
+        for event in events
+        if not isinstance(event, ev.Endpoint) and not (isinstance(event, ev.Work) and event.stage == "asr")
+    ]
+
+
+SHOWN: dict[str, tuple[int, list[ev.Event]]] = {
+    "begins": (4, []),
+    "guesses": (20, typed(speculating(4))),
+    "ends": (len(tour.QUESTION) + 1, typed(answered())),
+}
+"""Steps, and what has come of them by then."""
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)], ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("scene", SHOWN)
+def test_the_tour(
+    snap_compare: Callable[..., bool],
+    make_app: MakeApp,
+    size: tuple[int, int],
+    scene: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As it begins to type, while the reply is guessed, and with what that saved."""
+    monkeypatch.setattr(tour, "EVERY_S", 1e6)
+    driver = ScriptedDriver(machine())
+    steps, events = SHOWN[scene]
+
+    async def toured(pilot: Pilot[None]) -> None:
+        assert isinstance(pilot.app, PredtuiApp)
+        shown = tour.Tour(pilot.app)
+        shown._left = 2 * steps
+        for _ in range(steps):
+            shown._step()
+        driver.emit(*events)
+        await pilot.pause()
+        shown._step()
+
+    assert snap_compare(make_app(driver, preset="all"), terminal_size=size, run_before=toured)
