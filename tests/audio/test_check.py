@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 
 import numpy as np
@@ -219,14 +220,29 @@ def test_devices_that_are_switched_off_are_not_opened(told: Callable[..., list[T
     ]  # fmt: skip
 
 
+def test_without_a_sound_library_both_lines_say_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sounddevice", None)
+    lines = found(list(check(AudioSettings(), (noise(-20), RATE), VirtualClock())))
+    assert [line.state for line in lines.values()] == ["missing", "missing"]
+    assert all("sounddevice" in line.text and line.remedy for line in lines.values())
+
+
 class TestProcess:
     @pytest.mark.parametrize(
-        "code", ["raise SystemExit(3)", "import os; os.abort()", "print('over it')", "while True: pass"]
+        ("code", "longest_s"),
+        [
+            ("raise SystemExit(3)", 30.0),
+            ("import os; os.abort()", 30.0),
+            ("print('over it')", 30.0),
+            ("import time; time.sleep(60)", 3.0),
+        ],
     )
-    def test_whatever_becomes_of_it_the_last_line_says_so(self, monkeypatch: pytest.MonkeyPatch, code: str) -> None:
+    def test_whatever_becomes_of_it_the_last_line_says_so(
+        self, monkeypatch: pytest.MonkeyPatch, code: str, longest_s: float
+    ) -> None:
         begun = """print('ALSA lib pcm.c'); print('[1]'); print('{"kind": "Say", "text": "Hello."}', flush=True)\n"""
         monkeypatch.setattr(checking, "CHILD", begun + code)
-        monkeypatch.setattr(checking, "LONGEST_S", 2.0)
+        monkeypatch.setattr(checking, "LONGEST_S", longest_s)
         with Checking(AudioSettings()) as under_way:
             said, last = under_way
         assert said == Say("Hello.")

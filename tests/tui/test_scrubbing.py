@@ -286,6 +286,7 @@ async def test_a_verdict_that_is_chosen_shows_what_was_guessed_then(make_app: Ma
         await pilot.pause(0.1)
         assert app.scrub.past
         driver.emit(ev.TurnStarted(turn=9, time=90.0))
+        await pilot.pause(0.1)  # until it is drawn
         await pilot.press("escape")
         pane.values = pane.values._replace(verdicts=(ev.Verdict(turn=99, revision=1, outcome="accept"),))
         await pilot.press("enter")
