@@ -350,6 +350,12 @@ DRAFTERS = Registry(
         frozenset({"draft", "datastore"}),
     ),
     Entry(
+        "specmquant",
+        "predtui.decoding.drafters.specmquant:make",
+        "what a smaller model makes of a tree: one sequence, for a quantised target, to which trees are dear",
+        frozenset({"draft"}),
+    ),
+    Entry(
         "rasd",
         "predtui.decoding.drafters.rasd:make",
         "one tree of what a smaller model says, and of what followed the same words in a corpus (where there is none, "

@@ -36,7 +36,7 @@ from predtui.llm.base import LanguageModel, LoadedModel, common_prefix
 from predtui.llm.llamacpp.exactness import known_exact
 from predtui.llm.load import load
 from predtui.llm.rows import ArrayRow
-from predtui.registry import DRAFTERS
+from predtui.registry import DECODERS, DRAFTERS
 
 LIMIT = 24
 """Tokens of a reply."""
@@ -47,6 +47,8 @@ WRONG = 0.5
 """A memory is wrong where logits after it differ by more from those of an empty one; of an exact engine, at all."""
 _CONTEXT = 8
 """Tokens of a random prompt."""
+_REGISTERED = {"comparison": "speculative", "rejection": "sps"}
+"""The decoders of a drafter that is named."""
 _LEAVES = 6
 """Side branches of a draft, at most."""
 
@@ -102,20 +104,21 @@ def run(
     draft: LoadedModel,
     gather: Gather[Difference | None] = list,
     drafter: str = "",
+    decoder: str = "",
 ) -> list[Difference]:
-    """The failures among ``patterns`` random ones, of those that are gathered; with one drafter of the registry, where
-    it is named."""
-    return [case for case in gather(_played(patterns, seed, target, draft, drafter)) if case]
+    """The failures among ``patterns`` random ones, of those that are gathered; with one drafter or decoder of the
+    registry, where they are named."""
+    return [case for case in gather(_played(patterns, seed, target, draft, drafter, decoder)) if case]
 
 
 def _played(
-    patterns: int, seed: int, target: LoadedModel, draft: LoadedModel, drafter: str
+    patterns: int, seed: int, target: LoadedModel, draft: LoadedModel, drafter: str, named: str
 ) -> Iterator[Difference | None]:
     for number in range(patterns):
         rng = random.Random(f"decoding {seed} {number}")
         name, case = "", None
         try:
-            name, decoder, sampler, prompt, plain, guess = _pattern(rng, target, draft, drafter)
+            name, decoder, sampler, prompt, plain, guess = _pattern(rng, target, draft, drafter, named)
             reply = list(decoder.generate(prompt, len(plain), _never_ends, guess=guess))
             decoder.close()
             if difference := _difference(target.model, sampler, prompt, plain, reply):
@@ -138,21 +141,26 @@ def _never_ends(token: int) -> bool:
 
 
 def _pattern(
-    rng: random.Random, target: LoadedModel, draft: LoadedModel, drafter: str
+    rng: random.Random, target: LoadedModel, draft: LoadedModel, drafter: str, named: str
 ) -> tuple[str, Decoder, Sampler, list[int], list[int], list[int]]:
     """A decoder with its name and sampler, a prompt, the reply it must give, and a guess at it."""
     size = target.model.vocab_size
     prompt = [rng.randrange(size) for _ in range(_CONTEXT)]
-    name = rng.choices(("comparison", "rejection", "jacobi", "duo"), (5, 2, 0, 0) if drafter else (5, 2, 2, 1))[0]
+    made_up = rng.choices(("comparison", "rejection", "jacobi", "duo"), (5, 2, 0, 0) if drafter else (5, 2, 2, 1))[0]
+    name = named or (_REGISTERED[made_up] if drafter else made_up)
     sampler: Sampler = Seeded(rng.uniform(0.3, 1.5), seed=rng.randrange(99))
-    if name == "rejection" or rng.random() < 0.5:
+    lossless = DECODERS[name].lossless if named or drafter else name != "rejection"
+    if not lossless or rng.random() < 0.5:
         sampler = Greedy()
     plain = list(generate(target.model, prompt, sampler, LIMIT, _never_ends))
     chance = rng.random()
     guess = [rng.randrange(size) if rng.random() < chance else token for token in plain] if rng.random() < 0.3 else []
     decoder: Decoder
-    if drafter:
-        decoder = _knowing(drafter, name, Parts(target, sampler, draft, instrument=Instrument(VirtualClock())), prompt)
+    if named or drafter:
+        clock = RealClock() if "draft" in DECODERS[name].needs else VirtualClock()  # a thread of its own takes its time
+        decoder = _knowing(
+            drafter or "model", name, Parts(target, sampler, draft, instrument=Instrument(clock)), prompt
+        )
     elif name == "jacobi":
         decoder = Jacobi(target.model, sampler, rng.randint(1, 12))
     elif name == "duo":
@@ -166,8 +174,9 @@ def _pattern(
 
 
 def _knowing(drafter: str, name: str, parts: Parts, prompt: list[int]) -> Decoder:
-    """With a drafter of the registry that has seen the reply once. Raises PredtuiError where it cannot be made."""
-    decoder = make_decoder("sps" if name == "rejection" else "speculative", parts, drafter)
+    """The decoder ``name`` of the registry, which has seen the reply once, as has its drafter where it takes one.
+    Raises PredtuiError where it cannot be made."""
+    decoder = make_decoder(name, parts, drafter)
     for _ in decoder.generate(prompt, LIMIT, _never_ends):
         """What it learns is the drafter's own affair."""
     return decoder
@@ -192,7 +201,12 @@ def _difference(
 
 
 def main(
-    patterns: int = 10_000, seed: int = 0, model: str = "", json_path: Path | None = None, drafter: str = ""
+    patterns: int = 10_000,
+    seed: int = 0,
+    model: str = "",
+    json_path: Path | None = None,
+    drafter: str = "",
+    decoder: str = "",
 ) -> int:
     """Run, print and write what differs. Exit status 1 where anything does by more than a near tie."""
     names = (model, model) if model else ("7", "8")
@@ -200,7 +214,7 @@ def main(
     target, draft = (load(name, engine) for name in names)
     try:
         watch = Watch(patterns, "patterns", as_line)
-        cases = run(patterns, seed, target, draft, watch, drafter)
+        cases = run(patterns, seed, target, draft, watch, drafter, decoder)
     finally:
         draft.model.close()
         target.model.close()
@@ -226,9 +240,12 @@ def cli(
         str, typer.Option(help="pocket, smollm2, or a GGUF file: real caches. Empty: a scripted model.")
     ] = "",
     drafter: Annotated[str, typer.Option(help="One drafter alone, in place of drafts made up for the pattern.")] = "",
+    decoder: Annotated[str, typer.Option(help="One decoder alone; it drafts with --drafter, or else model.")] = "",
     json: Json = None,
 ) -> None:
     """``predtui bench fuzz-decoding``."""
     if drafter:
         DRAFTERS.find(drafter)
-    raise typer.Exit(main(patterns, seed, model, json, drafter))
+    if decoder:
+        DECODERS.find(decoder)
+    raise typer.Exit(main(patterns, seed, model, json, drafter, decoder))

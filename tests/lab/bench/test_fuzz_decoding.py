@@ -14,7 +14,7 @@ from predtui.llm.base import LoadedModel
 from predtui.llm.load import load
 from predtui.llm.rows import Rows
 from predtui.llm.scripted import ScriptedModel
-from predtui.registry import DRAFTERS
+from predtui.registry import DECODERS, DRAFTERS
 from tests.tiny_gguf import write
 
 
@@ -56,3 +56,9 @@ def scripted() -> tuple[LoadedModel, LoadedModel]:
 @pytest.mark.parametrize("drafter", [name for name, entry in DRAFTERS.items() if "datastore" not in entry.needs])
 def test_every_drafter_gives_what_plain_decoding_gives(drafter: str) -> None:
     assert fuzz_decoding.run(20, 2, *scripted(), drafter=drafter) == []
+
+
+@pytest.mark.parametrize("decoder", list(DECODERS))
+def test_every_decoder_gives_what_plain_decoding_gives(decoder: str) -> None:
+    cases = fuzz_decoding.run(4, 2, *scripted(), drafter="copyspec", decoder=decoder)
+    assert cases == []
