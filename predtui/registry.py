@@ -356,6 +356,12 @@ DRAFTERS = Registry(
         frozenset({"draft"}),
     ),
     Entry(
+        "rapid",
+        "predtui.decoding.drafters.rapid:make",
+        "what a draft model (--draft, the model itself too) says to the passages of a long prompt that matter",
+        frozenset({"draft"}),
+    ),
+    Entry(
         "rasd",
         "predtui.decoding.drafters.rasd:make",
         "one tree of what a smaller model says, and of what followed the same words in a corpus (where there is none, "
