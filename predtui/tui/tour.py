@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from predtui.settings import Settings, state_folder
 from predtui.state.turn import Turn
+from predtui.tui.actions import key_of
 from predtui.tui.widgets.bars import NoticeBar
 from predtui.tui.widgets.prompt import PromptLine
 
@@ -102,7 +103,8 @@ def outcome(turn: Turn) -> str:
         return f"tour: Enter, and {held}. What it saved is being measured."
     saved = without - with_
     gain = f"saved {saved:.0f} ms" if saved >= 1 else "nothing was saved this time"
-    return f"tour: {held}, {gain}: {what} {with_:.0f} ms after Enter, {without:.0f} ms without. ? explains a pane."
+    next_ = f"Tab, then {key_of('explain')} explains a pane, {key_of('sound')} checks your sound."
+    return f"tour: {held}, {gain}: {what} {with_:.0f} ms after Enter, {without:.0f} ms without. {next_}"
 
 
 def begin(app: PredtuiApp) -> None:

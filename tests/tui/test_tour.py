@@ -150,7 +150,8 @@ class TestFirstStart:
 def test_what_is_told_is_what_was_measured() -> None:
     turn = fold([*machine(), *answered()])
     assert tour.outcome(turn) == (
-        "tour: the guess was right, saved 75 ms: first sound 21 ms after Enter, 96 ms without. ? explains a pane."
+        "tour: the guess was right, saved 75 ms: first sound 21 ms after Enter, 96 ms without. "
+        "Tab, then ? explains a pane, S checks your sound."
     )
     assert "is being measured" in tour.outcome(replace(turn, baseline=None))
     assert tour.outcome(fold(machine())) == ""
