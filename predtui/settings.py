@@ -140,6 +140,11 @@ class LlmSettings:
     system: str = option(
         "", "the system prompt, in the language that replies are to have; empty: a short English one for speech"
     )
+    notes: str = option(
+        "",
+        "a folder of notes to answer from, text and Markdown: what they say is looked up while you speak",
+        flag="context",
+    )
     baseline: bool = option(True, "measure each turn again without speculation, in idle time")
 
 

@@ -63,6 +63,8 @@ class LinePrinter:
                 thought = event.thought
                 words = " ".join(thought.text.split())
                 self._line(f" thought  {thought.tokens} tokens, {_ms(thought.ms)}  «{words[-70:]}»")
+            case ev.Retrieved(final=True) if event.notes:
+                self._line(f"   notes  from {', '.join(event.notes)}")
             case ev.ReplyCommitted():
                 self._line(f"   reply  {event.text.strip()}")
 

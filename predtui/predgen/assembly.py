@@ -9,6 +9,7 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from predtui.decoding.assembly import Assembly, assemble
 from predtui.decoding.base import Sampler
@@ -35,9 +36,12 @@ from predtui.predgen.prompts import system_prompt
 from predtui.predgen.revision import DecoderReport
 from predtui.predgen.spending import Spending
 from predtui.predgen.verifiers import CandidateVerifier, make_verifier
-from predtui.predgen.window import Window
+from predtui.predgen.window import Window, no_notes
 from predtui.state.events import Event, Notice, StageStatus
 from predtui.state.stage import StageContext
+
+if TYPE_CHECKING:
+    from predtui.predgen.notes.notes import Notes
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,7 @@ class SpeculationParts:
     spending: Spending
     distance: Distance
     ends: EndOfTurn
+    notes: Notes | None
 
     def verifier(self, name: str) -> CandidateVerifier:
         """Raises PredtuiError for a name that is none."""
@@ -99,7 +104,9 @@ def assembled(
     ends = EndOfTurn(replace(thinker, model=with_forced_endings(thinker)))
     loaded = replace(thinker, model=instrument.around(ends))
     reserved = options.reply_tokens + loaded.room_to_think
-    window = Window(loaded, options.system or system_prompt(loaded.parameters), reserved)
+    notes = yield from _notes(options, context, opened)
+    retrieve = notes.passages if notes else no_notes
+    window = Window(loaded, options.system or system_prompt(loaded.parameters), reserved, retrieve)
     decodes = options.decoding.for_model(loaded.parameters, loaded.abilities)
     decoding = assemble(decodes, loaded, chosen, instrument, context.stale, sources.load_draft)
     opened.callback(decoding.close)
@@ -125,7 +132,7 @@ def assembled(
     spending = Spending(loaded, options.remote_budget)
     return SpeculationParts(
         *(options, loaded, window, plain, chosen, decoding, costs, speculator, lookahead, report, spending, distance),
-        ends=ends,
+        *(ends, notes),
     )
 
 
@@ -147,6 +154,21 @@ def _measure(
     if options.placement != USUAL:
         name += f" {options.placement}"
     recall(loaded.model, opening, instrument, name)
+
+
+def _notes(
+    options: SpeculationOptions, context: StageContext, opened: ExitStack
+) -> Generator[Event, None, Notes | None]:
+    """Read, where there are to be any."""
+    if not options.notes:
+        return None
+    from predtui.predgen.notes.notes import Notes
+
+    yield StageStatus(stage="llm", message="reading the notes", progress=0.88)
+    notes = Notes(options.notes, context.clock.now)
+    opened.callback(notes.close)
+    yield from notes.look()
+    return notes
 
 
 def _ready(loaded: LoadedModel) -> Iterator[Event]:

@@ -49,6 +49,8 @@ class SpeculationOptions:
     decoding: DecodingOptions = field(default_factory=DecodingOptions)
     system: str = ""
     """The system prompt; empty: what suits the model's size."""
+    notes: str = ""
+    """The folder of notes to answer from; empty: none."""
     reply_tokens: int = 256
     thinking: str = "off"
     """How much a model that can think does before it answers ..."""
@@ -96,6 +98,7 @@ class SpeculationOptions:
             min_p=settings.min_p,
             seed=settings.seed,
             system=settings.system,
+            notes=settings.notes,
             reply_tokens=settings.reply_tokens,
             thinking=settings.thinking,
             thought_tokens=settings.thought_tokens,

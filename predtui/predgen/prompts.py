@@ -6,6 +6,8 @@ of models or tokens: it makes message lists, templates turn them into tokens.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from predtui.state.events import Message
 
 SYSTEM_PROMPT = (
@@ -24,6 +26,13 @@ SMALL = 1_000_000_000
 def system_prompt(parameters: int) -> str:
     """The system prompt for a model of so many parameters."""
     return SHORT_PROMPT if parameters < SMALL else SYSTEM_PROMPT
+
+
+def with_notes(passages: Sequence[str], words: str) -> str:
+    """What the user says, behind passages of notes where there are some: while these stay the same, words that are
+    added cost no more than themselves."""
+    listed = "".join(f"- {text}\n" for text in passages)
+    return f"My notes, for information only:\n{listed}\n{words}" if passages else words
 
 
 JUDGE_QUESTION = "Does that answer fit what I have said so far, yes or no?"

@@ -15,10 +15,11 @@ from predtui.predgen.algorithm import Progress, Prompt
 from predtui.predgen.assembly import SpeculationParts
 from predtui.predgen.baseline import BaselineMeter
 from predtui.predgen.lookahead.idle import IdleWork
+from predtui.predgen.notes.passages import Passage
 from predtui.predgen.preemption import Preemption
 from predtui.predgen.revision import Revision
 from predtui.predgen.spending import WORDS
-from predtui.state.events import EndOfTurn, Event, Message, ReplyFinished, Transcript
+from predtui.state.events import EndOfTurn, Event, Message, ReplyFinished, Retrieved, Transcript
 from predtui.state.stage import StageContext
 
 
@@ -40,6 +41,9 @@ class SpeculatedTurn:
         self._parts, self._options, self._context = parts, parts.options, context
         self._preemption, self._idle, self._baseline = preemption, idle, baseline
         self._heard = Transcript()
+        self._passages: Sequence[Passage] | None = None
+        self._retrievals = 0, 0
+        """So far, and those that found the ``_passages`` of the one before."""
         self._unfinished: tuple[Revision, Progress] | None = None
         """A final revision whose reply is still being generated."""
 
@@ -85,7 +89,10 @@ class SpeculatedTurn:
         revision = self._revision(heard)
         self._unfinished = (revision, Progress((), (), (), False, True)) if heard.final else None
         stale = self._context.stale if self._options.preempts or heard.final else never
-        tokens = self._parts.window.tokens(self.history, heard.prompt)
+        if self._parts.notes:
+            yield from self._parts.notes.look(at_once=heard.final)
+            yield self._retrieved(heard)
+        tokens = self._parts.window.tokens(self.history, heard.prompt, guess=not heard.final)
         ends, progress = self._ends(heard, tokens), None
         for progress in self._advance(heard, tokens, revision, stale):
             if stale():
@@ -101,6 +108,15 @@ class SpeculatedTurn:
             self._unfinished = None
             yield from revision.finish(progress)
         yield from self._parts.report.events(over=True)
+
+    def _retrieved(self, heard: Transcript) -> Retrieved:
+        """What the notes say to it."""
+        passages = self._parts.window.passages(heard.prompt, guess=not heard.final)
+        last, self._passages = self._passages, passages
+        count, held = self._retrievals
+        self._retrievals = count, held = count + 1, held + (passages == last)
+        names = tuple(dict.fromkeys(one.note for one in passages))
+        return Retrieved(notes=names, passages=len(passages), count=count, held=held, final=heard.final)
 
     def _ends(self, heard: Transcript, tokens: Sequence[int]) -> Iterator[EndOfTurn]:
         """Once it is known, how likely that was all."""

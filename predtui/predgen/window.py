@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from predtui.llm.base import LoadedModel
+from predtui.predgen.notes.passages import Passage
+from predtui.predgen.prompts import with_notes
 from predtui.state.events import Message
 from predtui.words import begins_word
 
 Exchange = tuple[Message, ...]
+Retrieve = Callable[[str, bool], Sequence[Passage]]
+"""The passages of notes for a prompt, which are a guess where that is asked for."""
+_NOTES_SHARE = 3
+"""Of the room, one part in so many is for passages ..."""
+_CHARACTERS = 3
+"""... each token of which has so many characters at least, as a rule."""
+
+
+def no_notes(_prompt: str, _guess: bool) -> Sequence[Passage]:
+    """There are none."""
+    return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +47,10 @@ class Window:
     after a thousand exchanges than after those that fit.
     """
 
-    def __init__(self, loaded: LoadedModel, system: str, reserved: int) -> None:
-        """``reserved``: tokens left free for the reply, at most half of the context."""
-        self._loaded = loaded
+    def __init__(self, loaded: LoadedModel, system: str, reserved: int, retrieve: Retrieve = no_notes) -> None:
+        """``reserved``: tokens left free for the reply, at most half of the context. ``retrieve``: of the notes that
+        there are."""
+        self._loaded, self._retrieve = loaded, retrieve
         self._system = (Message("system", system),) if system else ()
         context = loaded.model.context_size
         self.budget = context - min(reserved, context // 2)
@@ -47,9 +61,11 @@ class Window:
         self._last: tuple[tuple[Message, ...], _Left] = (), _Left()
         """The last history, and what was left after it."""
 
-    def tokens(self, history: Sequence[Message], user: str) -> list[int]:
-        """The prompt [1..budget]. Where it is too long, the oldest exchanges go first, then the beginning of ``user``;
-        a system prompt that leaves no room is cut from its beginning."""
+    def tokens(self, history: Sequence[Message], user: str, guess: bool = False) -> list[int]:
+        """The prompt [1..budget], with the ``passages`` for ``user``. Where it is too long, the oldest exchanges go
+        first, then the passages and the beginning of ``user``; a system prompt that leaves no room is cut from its
+        beginning."""
+        user = with_notes([one.text for one in self.passages(user, guess)], user)
         left = self._left(tuple(history))
         if left.whole <= 1.25 * self.budget:  # parts are counted apart: about the whole
             tokens = self._render(history, user)
@@ -65,6 +81,15 @@ class Window:
             begins = begins[max(1, int(len(begins) * excess / 2)) :]
             tokens = self._render((), user[begins[0] :])
         return tokens[-self.budget :]
+
+    def passages(self, user: str, guess: bool = False) -> Sequence[Passage]:
+        """Those for ``user`` that there is room for; by ``guess``, they may be others once the prompt is final."""
+        room, fit = self.budget * _CHARACTERS // _NOTES_SHARE, list[Passage]()
+        for one in self._retrieve(user, guess):
+            room -= len(one.text)
+            if room >= 0:
+                fit.append(one)
+        return fit
 
     def _left(self, history: tuple[Message, ...]) -> _Left:
         """What the turns before this one left of ``history``, had each of them been cut where it did not fit."""

@@ -305,6 +305,24 @@ class Thought:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Retrieved(Event):
+    """Passages of notes stand before the prompt of this revision: those of a ``final`` one its reply rests on."""
+
+    notes: tuple[str, ...] = ()
+    """The names of the notes that they are from."""
+    passages: int = 0
+    count: int = 0
+    """Partial and final prompts of this turn so far ..."""
+    held: int = 0
+    """... and those of them whose passages were the ones of the prompt before."""
+    final: bool = False
+
+    @property
+    def replaceable(self) -> bool:
+        return not self.final
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate(Event):
     """The reply guessed for ``prompt``: ``kept`` was verified, ``new`` was generated since, ``rejected`` fell."""
 

@@ -211,6 +211,7 @@ _FOLDS: dict[type[ev.Event], Callable[[Turn, Any], Turn]] = {
     ev.Candidate: lambda turn, event: replace(turn, candidate=event),
     ev.Continuation: lambda turn, event: replace(turn, continuations=(*turn.continuations, event)[-MAX_CONTINUATIONS:]),
     ev.EndOfTurn: lambda turn, event: replace(turn, ends=event),
+    ev.Retrieved: lambda turn, event: replace(turn, retrieved=event),
     ev.Decoding: lambda turn, event: replace(turn, decoding=event),
     ev.Requests: lambda turn, event: replace(turn, requests=event),
     ev.SpeechReady: _speech_ready,

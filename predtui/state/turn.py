@@ -81,6 +81,8 @@ class Turn:
     """What was answered in this turn before it was said, at most the last 50."""
     foreseen: Foreseen | None = None
     """What the last verification found answered already; None where that was not so."""
+    retrieved: ev.Retrieved | None = None
+    """Of the notes, for the last prompt of this turn; None where there are none."""
     decoding: ev.Decoding | None = None
     """How the decoder's drafts fare; None where it drafts nothing."""
     requests: ev.Requests | None = None
@@ -147,12 +149,17 @@ class Turn:
         return self.reply.text if self.reply and not self.interrupted else joined(self.sentences)
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """The names of the notes that the reply rests on."""
+        return self.retrieved.notes if self.retrieved and self.retrieved.final and self.sentences else ()
+
+    @property
     def exchange(self) -> Exchange | None:
         """The current one, once its input has ended."""
         if not self.transcript.final or not self.prompt:
             return None
         heard = None if self.heard is None else self.heard.strip()
-        return Exchange(self.prompt, self.reply_text.strip(), self.interrupted, heard)
+        return Exchange(self.prompt, self.reply_text.strip(), self.interrupted, heard, self.notes)
 
     @property
     def conversation(self) -> tuple[Exchange, ...]:
@@ -277,6 +284,7 @@ def summary(turn: Turn) -> dict[str, Any]:
     return {
         "prompt": turn.prompt,
         "reply": turn.reply_text,
+        "notes": list(turn.notes),
         "refused": turn.refused.heard if turn.refused else None,
         "audio_latency_ms": turn.audio_latency_ms,
         "ttfs_ms": turn.ttfs_ms,

@@ -115,3 +115,10 @@ def test_what_a_server_was_shown_to_say_again_is_told_in_what_it_tells(proof: ev
     shown = lines([*TURN, ev.Requests(turn=2, server="http://far", proof=proof, count=1), verdict])
     assert any(f"✓  accept  {says}, 3.0 ms" in line for line in shown)
     assert any("9/15 tokens kept, 2 forwards, 3.0 ms" in line for line in lines([*TURN, verdict]))
+
+
+def test_the_notes_that_a_reply_rests_on_are_named_and_command_no_terminal() -> None:
+    found = ev.Retrieved(turn=2, revision=7, notes=("trip.md", "a\x1b[2J.md"), passages=2, final=True)
+    told = lines([*TURN, found])
+    assert [line for line in told if "notes" in line] == ["   notes  from trip.md, a [2J.md"]
+    assert summary(fold([*TURN, found]))["notes"] == ["trip.md", "a\x1b[2J.md"]

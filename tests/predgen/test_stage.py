@@ -6,6 +6,7 @@ import logging
 import pickle
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -43,6 +44,7 @@ from predtui.state.events import (
     ReplyCommitted,
     ReplyFinished,
     Resumed,
+    Retrieved,
     SentenceAhead,
     StageStatus,
     Transcript,
@@ -80,6 +82,11 @@ class Rig:
         """Partial prompts and a final one, nothing pre-empted."""
         partial = [Transcript(tentative=prompt, unfinished=False) for prompt in prompts[:-1]]
         return self.send(TurnStarted(turn=1), *partial, Transcript(stable=prompts[-1], final=True))
+
+    def prompted(self, said: str) -> str:
+        """What the model is told where ``said`` is all."""
+        parts = self.stage._parts
+        return parts.loaded.tokenizer.decode(parts.window.tokens((), said))
 
 
 class Halting(ModelAround):
@@ -567,3 +574,24 @@ def test_a_conversation_that_goes_on_is_read_before_anybody_types() -> None:
     ]
     assert len(replies) == 2
     assert replies[0] == replies[1]
+
+
+def test_notes_are_looked_up_at_every_prompt_and_the_reply_names_those_of_the_last(tmp_path: Path) -> None:
+    (tmp_path / "sun.md").write_text("the sun is made of hydrogen")
+    (tmp_path / "moon.md").write_text("the moon is a stone")
+    rig = Rig(replace(OPTIONS, notes=str(tmp_path)))
+    found = [
+        event
+        for event in rig.turn("what", "what is the sun", "what is the sun made", "what is the moon")
+        if isinstance(event, Retrieved)
+    ]
+    assert [event.notes for event in found] == [(), ("sun.md",), ("sun.md",), ("moon.md",)]
+    assert [(event.count, event.held) for event in found] == [(1, 0), (2, 0), (3, 1), (4, 1)]
+    assert [event.final for event in found] == [False, False, False, True]
+    assert "hydrogen" in rig.prompted("what is the sun")
+
+
+def test_a_folder_without_notes_is_a_notice_and_the_turn_is_answered(tmp_path: Path) -> None:
+    rig = Rig(replace(OPTIONS, notes=str(tmp_path / "nowhere")))
+    assert [event.severity for event in rig.opening if isinstance(event, Notice)] == ["warning"]
+    assert isinstance(rig.turn("what is the sun")[-1], ReplyFinished)

@@ -110,6 +110,16 @@ def test_the_word_that_is_being_said(
     assert frozen(snap_compare, make_app, size, "said")
 
 
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)], ids=lambda size: f"{size[0]}x{size[1]}")
+def test_a_reply_that_rests_on_notes(
+    snap_compare: Compare, make_app: MakeApp, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
+) -> None:
+    names = ("trip.md", "garden/what to sow in april.txt", "paris.md")
+    found = ev.Retrieved(turn=2, revision=7, notes=names, passages=3, count=6, held=4, final=True)
+    monkeypatch.setitem(SCENES, "noted", [*SCENES["answered"], found])
+    assert frozen(snap_compare, make_app, size, "noted")
+
+
 @pytest.mark.parametrize("more", ["thinking", "thought"])
 @pytest.mark.parametrize("size", [(80, 24), (120, 36)], ids=lambda size: f"{size[0]}x{size[1]}")
 def test_a_model_that_thinks(

@@ -82,8 +82,9 @@ class Completer:
 
     def _goes_on(self, history: Sequence[Message], said: str) -> bool:
         """Cut the prompt where another word would follow ``said``; whether there is such a place, and room behind."""
-        prompt = self._window.tokens(history, said)
-        prefix = prompt[: common_prefix(prompt, self._window.tokens(history, f"{said} and"))]
+        prompt = self._window.tokens(history, said, guess=True)
+        longer = self._window.tokens(history, f"{said} and", guess=True)
+        prefix = prompt[: common_prefix(prompt, longer)]
         if not prefix or self._model.context_size - len(prefix) < _WIDTH * _LONGEST:
             return False
         if prefix != self._prefix:

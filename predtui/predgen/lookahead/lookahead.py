@@ -133,7 +133,7 @@ class LookAhead:
     def _answer(self, known: _Input, prompt: str, speaks: bool, share: float = 0.0) -> Steps:
         """The first sentence of the reply to ``prompt``, to be spoken ahead where it ``speaks``."""
         self.answering = prompt
-        tokens = self._window.tokens(known.history, prompt)
+        tokens = self._window.tokens(known.history, prompt, guess=True)
         reply = self._reply()
         sentence = self._sentence(self._speculator.candidate_for(tokens), reply)
         if sentence is None:

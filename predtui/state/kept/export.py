@@ -56,3 +56,5 @@ def _parts(exchange: Exchange) -> Iterable[str]:
     cut = f"■ *silenced* ~~{unheard}~~" if unheard else "■ *silenced*"
     if said := " ".join(part for part in (heard, cut if exchange.interrupted else "") if part):
         yield said
+    if exchange.sources:
+        yield f"*{exchange.sources}*"

@@ -40,15 +40,22 @@ CREATE TABLE exchanges (
 );
 CREATE INDEX by_time ON exchanges (time);
 """
-_STEPS = (_FIRST, "ALTER TABLE sessions ADD COLUMN name TEXT NOT NULL DEFAULT ''")
+_STEPS = (
+    _FIRST,
+    "ALTER TABLE sessions ADD COLUMN name TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE exchanges ADD COLUMN notes TEXT NOT NULL DEFAULT ''",
+)
 """What makes each version of the file out of the one before."""
 VERSION = len(_STEPS)
 _PUT = """
-INSERT INTO exchanges VALUES (:session, :place, :writer, :time, :user, :assistant, :interrupted, :heard)
-ON CONFLICT DO UPDATE SET user = :user, assistant = :assistant, interrupted = :interrupted, heard = :heard
+INSERT INTO exchanges VALUES (:session, :place, :writer, :time, :user, :assistant, :interrupted, :heard, :notes)
+ON CONFLICT DO UPDATE
+SET user = :user, assistant = :assistant, interrupted = :interrupted, heard = :heard, notes = :notes
 WHERE writer = :writer
 """
-_BRANCH = "INSERT INTO exchanges SELECT :new, place, writer, time, user, assistant, interrupted, heard FROM exchanges"
+_BRANCH = """
+INSERT INTO exchanges SELECT :new, place, writer, time, user, assistant, interrupted, heard, notes FROM exchanges
+"""
 _SESSIONS = """
 SELECT number, coalesce(nullif(name, ''), first.user), began, max(all_of.time), count(*)
 FROM sessions JOIN exchanges AS all_of ON all_of.session = number
@@ -117,11 +124,11 @@ class Store:
 
     def exchanges(self, session: int) -> tuple[Exchange, ...]:
         """All of a session, in order; none where there is no such session."""
-        asked = "SELECT user, assistant, interrupted, heard FROM exchanges WHERE session = ? ORDER BY place"
+        asked = "SELECT user, assistant, interrupted, heard, notes FROM exchanges WHERE session = ? ORDER BY place"
         with self._guarded():
             return tuple(
-                Exchange(user, assistant, bool(interrupted), heard)
-                for user, assistant, interrupted, heard in self._base.execute(asked, (session,))
+                Exchange(user, assistant, bool(interrupted), heard, tuple(notes.splitlines()))
+                for user, assistant, interrupted, heard, notes in self._base.execute(asked, (session,))
             )
 
     def sessions(self, wanted: str = "") -> list[Session]:
@@ -200,6 +207,7 @@ class Store:
             "assistant": _text(exchange.assistant),
             "interrupted": exchange.interrupted,
             "heard": None if exchange.heard is None else _text(exchange.heard),
+            "notes": _text("\n".join(exchange.notes)),
         }
         return self._base.execute(_PUT, row).rowcount > 0
 

@@ -11,6 +11,7 @@ from textual.content import Content
 from predtui.state.exchange import Exchange
 from predtui.state.turn import Turn
 from predtui.tui.actions import key_of
+from predtui.tui.figures import shorten
 from predtui.tui.gate import assemble
 from predtui.tui.markdown import NARROWEST, marked, rendered
 from predtui.tui.widgets.pane import TailPane
@@ -39,6 +40,7 @@ class ConversationPane(TailPane[Dialogue]):
         ("you / bot", "your prompt, and the reply as committed: verified against the final prompt"),
         ("♪", "this reply is being spoken; the word that is being said is underlined, where the voice tells"),
         ("■ silenced", "the reply was stopped there: what stands before was heard, and stays in the conversation"),
+        ("from …", "the notes (--context) that the reply rests on"),
         ("· queued", "a line typed ahead: answered once the reply before it has been heard; Esc silences that reply"),
         ("turns", "prompts so far"),
         (
@@ -80,7 +82,14 @@ def _exchange(
     lines = _reply(exchange, width)
     if playing and saying[1]:
         lines = marked(lines, exchange.assistant, saying, ".saying")
-    return (*drawn, *_lines("bot", ".good", lines, "♪" if playing else " "))
+    said = _lines("bot", ".good", lines, "♪" if playing else " ")
+    return (*drawn, *said, *_sources(exchange, width))
+
+
+def _sources(exchange: Exchange, width: int) -> Sequence[Content]:
+    """One dim line under a reply that rests on notes."""
+    room = max(NARROWEST, width - INDENT)
+    return [assemble(" " * INDENT, (shorten(exchange.sources, room), ".dim"))] if exchange.sources else []
 
 
 def _reply(exchange: Exchange, width: int) -> Sequence[Content]:

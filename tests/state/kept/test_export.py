@@ -23,13 +23,20 @@ SAID = [Exchange("first\nsecond", "Yes."), Exchange("why", "Since it is so.", in
 
 @given(st.lists(exchanges))
 def test_json_gives_every_exchange_back(said: list[Exchange]) -> None:
-    assert [Exchange(**each) for each in json.loads(as_json(said))] == said
+    given = [Exchange(**{**each, "notes": tuple(each["notes"])}) for each in json.loads(as_json(said))]
+    assert given == said
 
 
 @given(st.lists(st.builds(Exchange, st.text("ab \n", min_size=1), st.text("cd. "), st.booleans())))
 def test_markdown_has_every_word_of_both(said: list[Exchange]) -> None:
     words = markdown(said).replace("> ", "").replace(">", "").replace("■ *silenced*", "").split()
     assert words == [word for each in said for word in (*each.user.split(), *each.assistant.split())]
+
+
+def test_markdown_names_the_notes_that_a_reply_rests_on() -> None:
+    assert markdown([Exchange("when", "At nine.", notes=("trip.md", "a/b.txt"))]) == (
+        "> when\n\nAt nine.\n\n*from trip.md, a/b.txt*\n"
+    )
 
 
 def test_markdown_shows_where_a_reply_was_cut() -> None:

@@ -18,7 +18,12 @@ from predtui.state.exchange import Exchange
 from predtui.state.kept.store import LAST, LONGEST_NAME, VERSION, Store
 
 exchanges = st.builds(
-    Exchange, st.text(max_size=20), st.text(max_size=20), st.booleans(), st.none() | st.text(max_size=9)
+    Exchange,
+    st.text(max_size=20),
+    st.text(max_size=20),
+    st.booleans(),
+    st.none() | st.text(max_size=9),
+    st.lists(st.from_regex(r"[a-z ./é]{1,9}", fullmatch=True), max_size=3).map(tuple),
 )
 NUMBERS = count()
 here = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -144,6 +149,7 @@ def test_a_file_of_the_version_before_keeps_what_it_has(tmp_path: Path) -> None:
     number = said(path, [Exchange("a", "b")])[0]
     with sqlite3.connect(path) as base:
         base.execute("ALTER TABLE sessions DROP COLUMN name")
+        base.execute("ALTER TABLE exchanges DROP COLUMN notes")
         base.execute("PRAGMA user_version = 1")
     with Store(path) as store:
         assert store.find(str(number)).title == "a"
