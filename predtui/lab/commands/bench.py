@@ -50,6 +50,7 @@ BENCHES = Registry(
             ),
             ("asr", "asr", "WhisperFlow's tables and figures: ways to stream the same Whisper, side by side."),
             ("noise", "wordless", "Silence, noises, music, a babble of voices: which recogniser hears words in them?"),
+            ("retrieval", "retrieval", "Notes looked up while somebody speaks, or after: what holds, what it saves."),
             ("remote", "remote", "PredGen over requests: what it brings and what it costs real servers."),
             ("hybrid", "hybrid", "A draft here for a model behind a network: streamed or drafted, by the way there."),
             ("tts", "tts", "Every voice that is here: time to its first sound, real-time factor, memory."),

@@ -64,9 +64,9 @@ class Index:
 
     def best(self, words: Query, count: int, among: Collection[int] | None = None) -> list[Found]:
         """The ``count`` best for ``words``, of those ``among`` these numbers alone where they are told: the score of a
-        passage is the same either way."""
+        passage is the same either way. (Without the plus, SQLite would search anew for each number.)"""
         asked = " OR ".join(f'"{word}"' for word in words)
-        only = "" if among is None else f" AND rowid IN ({','.join(map(str, among))})"
+        only = "" if among is None else f" AND +rowid IN ({','.join(map(str, among))})"
         rows = self._base.execute(_BEST + only + _ORDER, (asked, count)) if asked else ()
         return [(number, Passage(note, place, text), -score) for number, note, place, text, score in rows]
 

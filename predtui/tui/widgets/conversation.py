@@ -11,7 +11,6 @@ from textual.content import Content
 from predtui.state.exchange import Exchange
 from predtui.state.turn import Turn
 from predtui.tui.actions import key_of
-from predtui.tui.figures import shorten
 from predtui.tui.gate import assemble
 from predtui.tui.markdown import NARROWEST, marked, rendered
 from predtui.tui.widgets.pane import TailPane
@@ -88,8 +87,8 @@ def _exchange(
 
 def _sources(exchange: Exchange, width: int) -> Sequence[Content]:
     """One dim line under a reply that rests on notes."""
-    room = max(NARROWEST, width - INDENT)
-    return [assemble(" " * INDENT, (shorten(exchange.sources, room), ".dim"))] if exchange.sources else []
+    line = assemble(" " * INDENT, (exchange.sources, ".dim"))
+    return [line.truncate(max(NARROWEST + INDENT, width), ellipsis=True)] if exchange.sources else []
 
 
 def _reply(exchange: Exchange, width: int) -> Sequence[Content]:
