@@ -70,6 +70,7 @@ NEEDS = {
     "rows": "an engine that tells whole rows of logits",
     "given": "an engine that tells what it would say after each of the tokens it is given",
     "hidden": "an engine that tells hidden states",
+    "windows": "an engine that opens another cache over a model's weights",
     "window": "a Whisper that hears 30 s at once",
 }
 """What an entry may need, as a person reads it."""
@@ -360,6 +361,12 @@ DRAFTERS = Registry(
         "predtui.decoding.drafters.rapid:make",
         "what a draft model (--draft, the model itself too) says to the passages of a long prompt that matter",
         frozenset({"draft"}),
+    ),
+    Entry(
+        "triforce",
+        "predtui.decoding.drafters.triforce:make",
+        "what the model itself says to the beginning and the latest words of a long context",
+        frozenset({"windows"}),
     ),
     Entry(
         "rasd",

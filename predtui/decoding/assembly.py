@@ -129,7 +129,7 @@ def _refuse(kind: str, entry: Entry, parts: Parts) -> None:
     is wrong with a datastore."""
     can = parts.target.abilities
     met: dict[str, object] = {"drafter": parts.drafter, "draft": parts.draft, "trees": can.trees}
-    met |= {"rows": can.whole, "given": can.verifies == "exact"}
+    met |= {"rows": can.whole, "given": can.verifies == "exact", "windows": can.windows}
     for need in sorted(entry.needs & met.keys()):
         if not met[need]:
             which = "" if need in REMEDIES else f", which {parts.target.engine} is not"

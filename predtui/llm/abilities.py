@@ -24,8 +24,8 @@ class Abilities:
     behind a network knows no more of this than whether its server remembers prompts.
 
     ``trees``: it is a ``TreeModel``. ``tokenises``: its tokens are the network's own; if not, they stand for text,
-    which is all that is told. ``generates``, ``shares``, ``spares``: it is a ``GeneratingModel``, ``SharingModel``,
-    ``SparingModel``.
+    which is all that is told. ``generates``, ``shares``, ``spares``, ``windows``: it is a ``GeneratingModel``,
+    ``SharingModel``, ``SparingModel``, ``WindowModel``.
 
     Of its rows: ``top`` of the likeliest tokens with log-probabilities; ``logprob``, that of any token; ``whole``, all
     logits, and so everything else."""
@@ -38,6 +38,7 @@ class Abilities:
     generates: bool = False
     shares: bool = False
     spares: bool = False
+    windows: bool = False
     logprob: bool = False
     whole: bool = False
 

@@ -23,6 +23,7 @@ from predtui.llm.base import (
     reusable,
 )
 from predtui.llm.rows import ArrayRows, Logits, Rows
+from predtui.llm.windows import CELLS, Window
 from predtui.state.events import Message
 
 _SYMBOLS = "\x01\x02\x03\x04 etaoinshrdlucmfwypvbgkqjxzETAOINSHRDLUCM.?!,'0123456789éß"
@@ -48,7 +49,7 @@ class ScriptedModel:
 
     @property
     def abilities(self) -> Abilities:
-        return replace(Abilities.of_logits(self.vocab_size), trees=True, spares=True)
+        return replace(Abilities.of_logits(self.vocab_size), trees=True, spares=True, windows=True)
 
     @property
     def context_size(self) -> int:
@@ -59,8 +60,14 @@ class ScriptedModel:
         self.counters.forwards += 1
         self.counters.tokens += len(tokens) - kept
         self._memory = list(tokens)
-        rows = [self._row(tokens, end) for end in range(len(tokens) - last + 1, len(tokens) + 1)]
-        return ArrayRows(self._table[rows] + self._habits[list(tokens[-last:])])
+        return ArrayRows(self.looked_at(tokens, last))
+
+    def looked_at(self, tokens: Sequence[int], last: int) -> Logits:
+        """The logits after each of the last ``last`` of ``tokens``, of which nothing is remembered."""
+        ends = range(len(tokens) - last + 1, len(tokens) + 1)
+        rows, before = [self._row(tokens, end) for end in ends], [tokens[end - 1] for end in ends]
+        logits: Logits = self._table[rows] + self._habits[before]
+        return logits
 
     def forward_tree(self, tokens: Sequence[int], tree: Sequence[int], parents: Sequence[int]) -> Rows:
         """As ``TreeModel`` says, but that of the tree nothing is remembered."""
@@ -84,6 +91,10 @@ class ScriptedModel:
         finally:
             self._memory = memory
 
+    def window(self, cells: int = CELLS) -> Window:
+        """As ``WindowModel`` says."""
+        return Window(self, _Cells(self), cells)
+
     def forget(self, keep: int = 0) -> None:
         del self._memory[keep:]
 
@@ -96,6 +107,28 @@ class ScriptedModel:
         for token in tokens[start:end]:
             state = state * 131 + token + 1
         return state % _ROWS
+
+
+class _Cells:
+    """Of a window: it holds tokens, and has their model look at these alone."""
+
+    def __init__(self, model: ScriptedModel) -> None:
+        self._model, self._held = model, list[int]()
+
+    @property
+    def bytes(self) -> int:
+        """Those of the tokens."""
+        return 4 * len(self._held)
+
+    def cut(self, keep: int) -> None:
+        del self._held[keep:]
+
+    def drop(self, start: int, count: int) -> None:
+        del self._held[start : start + count]
+
+    def evaluate(self, tokens: Sequence[int], positions: Sequence[int], rows: int) -> Logits:
+        self._held += tokens
+        return self._model.looked_at(self._held, rows)
 
 
 class CharacterTokenizer:

@@ -91,7 +91,13 @@ def test_it_declares_what_is_expected_of_it(tried: Tried, loaded: LoadedModel) -
 
 def test_it_has_what_it_declares_and_nothing_else(loaded: LoadedModel) -> None:
     can = loaded.abilities
-    methods = {"forward_tree": can.trees, "generate": can.generates, "leave": can.shares, "aside": can.spares}
+    methods = {
+        "forward_tree": can.trees,
+        "generate": can.generates,
+        "leave": can.shares,
+        "aside": can.spares,
+        "window": can.windows,
+    }
     assert {name: hasattr(loaded.model, name) for name in methods} == methods
 
 

@@ -271,6 +271,7 @@ def _drafters(parts: Parts) -> Iterator[tuple[str, Drafter, float]]:
     from predtui.decoding.assembly import make_drafter
 
     draft = parts.draft.parameters / max(1, parts.target.parameters) if parts.draft else 0.0
+    times = {"draft": draft, "windows": 1.0}
     for name in DRAFTERS.offered():
         if name != NAME:
             try:
@@ -278,4 +279,4 @@ def _drafters(parts: Parts) -> Iterator[tuple[str, Drafter, float]]:
             except PredtuiError:
                 continue
             if not isinstance(drafter, PacedDrafter):
-                yield name, drafter, draft if "draft" in DRAFTERS[name].needs else 0.0
+                yield name, drafter, max((times.get(need, 0.0) for need in DRAFTERS[name].needs), default=0.0)

@@ -29,11 +29,16 @@ class Settled:
     """What it proposes counts as certain, which keeps speculative sampling exact whatever the tree."""
 
     def __init__(
-        self, model: LanguageModel, sampler: Sampler, is_end: Callable[[int], bool], trees: Drafter | None = None
+        self,
+        model: LanguageModel,
+        sampler: Sampler,
+        is_end: Callable[[int], bool],
+        trees: Drafter | None = None,
+        source: str = "specmquant",
     ) -> None:
         """``model`` speaks the target's tokens; ``is_end``: after which of them a draft has ended; ``trees``: what
-        drafts for the model, by default Token Recycling."""
-        self._model, self._is_end = model, is_end
+        drafts for the model, by default Token Recycling; ``source``: what its drafts are called."""
+        self._model, self._is_end, self._source = model, is_end, source
         self._trees = trees or TokenRecycling(model.vocab_size, model.abilities.trees)
         self._rule, self._greedy = ExactMatch(sampler), isinstance(sampler, Greedy)
 
@@ -46,9 +51,9 @@ class Settled:
             for token, chance in settled:
                 chances.append(chance * (chances[-1] if chances else 1.0))
                 if chances[-1] < UNSURE:
-                    return Draft(tuple(tokens), source="specmquant", chances=tuple(chances[:-1]))
+                    return Draft(tuple(tokens), source=self._source, chances=tuple(chances[:-1]))
                 tokens.append(token)
-        return Draft(tuple(tokens), source="specmquant", chances=tuple(chances) if self._greedy else ())
+        return Draft(tuple(tokens), source=self._source, chances=tuple(chances) if self._greedy else ())
 
     def observe(self, verification: Verification) -> None:
         """The model's memory follows the context by itself, and the trees are of what the model says."""

@@ -15,13 +15,16 @@ import numpy as np
 
 from predtui.errors import PredtuiError
 from predtui.llm.abilities import Abilities
-from predtui.llm.base import check_request, check_vocabulary, common_prefix
+from predtui.llm.base import Stale, check_request, check_vocabulary, common_prefix, never
 from predtui.llm.llamacpp.batch import CHUNK, Saved, output_rows
 from predtui.llm.llamacpp.exactness import Padding
 from predtui.llm.llamacpp.model import LEAVES, PADDING, SPARED, LlamaCppModel
 from predtui.llm.llamacpp.sequences import LlamaCppSequences
+from predtui.llm.llamacpp.weights import LlamaWeights
+from predtui.llm.llamacpp.window import LlamaCells
 from predtui.llm.rows import ArrayRows, Rows
 from predtui.llm.sequences import Sequences
+from predtui.llm.windows import CELLS, Window
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +53,13 @@ class LlamaTreeModel(LlamaCppModel):
 
     _tree: _Tree | None = None
 
+    def __init__(self, weights: LlamaWeights, context: int = 0, stale: Stale = never) -> None:
+        self._windows: list[LlamaCells] = []
+        super().__init__(weights, context, stale)
+
     @property
     def abilities(self) -> Abilities:
-        return replace(super().abilities, trees=True, spares=True)
+        return replace(super().abilities, trees=True, spares=True, windows=True)
 
     def forward(self, tokens: Sequence[int], last: int = 1) -> Rows:
         self._settle(tokens)
@@ -70,6 +77,16 @@ class LlamaTreeModel(LlamaCppModel):
     def sequences(self) -> Sequences:
         beside_a_target = self._threads - 1 if self._cores else self._threads
         return LlamaCppSequences(self, max(1, beside_a_target))
+
+    def window(self, cells: int = CELLS) -> Window:
+        """As ``WindowModel`` says."""
+        self._windows.append(LlamaCells(self, self._threads, cells))
+        return Window(self, self._windows[-1], cells, self._stale)
+
+    def close(self) -> None:
+        for cells in self._windows:
+            cells.close()
+        super().close()
 
     @contextmanager
     def aside(self, tokens: Sequence[int], room: int) -> Iterator[None]:

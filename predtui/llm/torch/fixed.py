@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +17,7 @@ from torch import Tensor
 from transformers import DynamicCache
 from transformers.cache_utils import Cache, CacheLayerMixin
 
+from predtui.llm.abilities import Abilities
 from predtui.llm.base import Stale, never
 from predtui.llm.torch.graphs import REST_S, Capture, Graphs, cuda_graph
 from predtui.llm.torch.model import TorchModel
@@ -91,6 +93,11 @@ class FixedModel(TorchTreeModel):
         made = tuple(shapes(self._count, network.device, network.dtype))
         self._shapes = {(shape.size, shape.width): shape for shape in made}
         self.graphs = Graphs(self._work, self._for_nobody, made, capture, rest_s)
+
+    @property
+    def abilities(self) -> Abilities:
+        """No windows: while a graph is captured, nothing else may use the network."""
+        return replace(super().abilities, windows=False)
 
     def close(self) -> None:
         self.graphs.close()

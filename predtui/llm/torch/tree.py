@@ -20,6 +20,8 @@ from predtui.llm.base import check_request, check_vocabulary, common_prefix
 from predtui.llm.pace import MOST
 from predtui.llm.rows import ArrayRows, Logits, Rows
 from predtui.llm.torch.model import TorchModel
+from predtui.llm.torch.window import TorchCells
+from predtui.llm.windows import CELLS, Window
 
 
 class TorchTreeModel(TorchModel):
@@ -30,7 +32,11 @@ class TorchTreeModel(TorchModel):
 
     @property
     def abilities(self) -> Abilities:
-        return replace(super().abilities, trees=True, spares=True)
+        return replace(super().abilities, trees=True, spares=True, windows=True)
+
+    def window(self, cells: int = CELLS) -> Window:
+        """As ``WindowModel`` says."""
+        return Window(self, TorchCells(self.network, cells), cells, self._stale)
 
     def forward(self, tokens: Sequence[int], last: int = 1) -> Rows:
         self._settle(tokens)
