@@ -136,6 +136,8 @@ class Chat:
                 say(event.text, "you said")
             case ev.ReplyCommitted() if len(turn.sentences) > len(before.sentences) and not turn.interrupted:
                 say(event.text.strip("\n").removeprefix(" "), "bot" if event.index == 0 else "")
+            case ev.ReplyFinished() if turn.notes and turn.number == event.turn:
+                note(f"from {', '.join(turn.notes)}")
             case ev.Interrupt(reason="silenced") if before.busy:
                 note("silenced")
 

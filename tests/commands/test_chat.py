@@ -75,6 +75,14 @@ def test_a_reply_is_written_sentence_by_sentence_as_it_is_committed() -> None:
     assert [typed.text for typed in talk.pipeline.lines] == ["hi"]
 
 
+def test_the_notes_that_a_reply_rests_on_are_named_behind_it() -> None:
+    talk = Talk()
+    started, said, first, finished, over = talk.answered("hi", "Hello.")
+    found = ev.Retrieved(turn=1, revision=1, notes=("trip.md", "a/b.txt"), passages=2, final=True)
+    assert talk.takes("hi", started, said, found, first) == "bot: Hello.\n"
+    assert talk.takes(finished, over) == "note: from trip.md, a/b.txt\nyou: "
+
+
 def test_what_is_said_beside_it_leaves_the_prompt_open_at_its_end() -> None:
     talk = Talk()
     talk.takes("hi", *talk.answered("hi", "Hello."))

@@ -72,9 +72,9 @@ class NotesFolder:
             self.problem = f"{printable(self.named)} has no notes that can be read: files {', '.join(SUFFIXES)}."
         return Changes(texts, lost)
 
-    def _found(self) -> dict[str, tuple[Path, Stamp]]:
+    def _found(self) -> dict[str, tuple[str, Stamp]]:
         """Name → path and stamp, the first ``MOST`` by name."""
-        found: dict[str, tuple[Path, Stamp]] = {}
+        found: dict[str, tuple[str, Stamp]] = {}
         try:
             root = folder(self.named).resolve()
             os.listdir(root)
@@ -87,18 +87,18 @@ class NotesFolder:
             self.more = looked == MOST or size > TOTAL
             if self.more:
                 break
-            name = printable(str(path.relative_to(root)))
+            name = printable(os.path.relpath(path, root))
             if isinstance(status, str):
                 self.left_out[name] = status
             else:
                 found[name] = path, (status.st_mtime_ns, status.st_size, status.st_ino)
         return found
 
-    def _texts(self, paths: dict[str, Path]) -> Iterator[tuple[str, str]]:
+    def _texts(self, paths: dict[str, str]) -> Iterator[tuple[str, str]]:
         """Those of notes that can be read."""
         for name, path in paths.items():
             try:
-                text = read_text(path, LARGEST)
+                text = read_text(Path(path), LARGEST)
                 if "\0" in text:
                     raise ValueError("it is not text")
             except UnicodeDecodeError:
@@ -109,10 +109,10 @@ class NotesFolder:
                 yield name, text
 
 
-def _files(root: Path) -> Iterator[tuple[Path, os.stat_result | str]]:
+def _files(root: Path) -> Iterator[tuple[str, os.stat_result | str]]:
     """Notes beneath ``root``, in the order of their names, or why one is none; what is hidden, and linked folders, are
     left alone."""
-    looked, waiting = 0, [(root, 0)]
+    looked, waiting = 0, [(str(root), 0)]
     while waiting:
         at, depth = waiting.pop()
         try:
@@ -120,28 +120,27 @@ def _files(root: Path) -> Iterator[tuple[Path, os.stat_result | str]]:
         except OSError as error:
             yield at, reason(error)
             continue
-        inner: list[tuple[Path, int]] = []
+        inner: list[tuple[str, int]] = []
         for entry in entries:
             looked += 1
             if looked > _LOOKED_AT:
                 return
-            path = Path(entry.path)
             if entry.name.startswith("."):
                 continue
             if entry.is_dir(follow_symlinks=False):
-                inner.append((path, depth + 1))
-            elif path.suffix.lower() in SUFFIXES:
-                yield path, _status(path, root)
+                inner.append((entry.path, depth + 1))
+            elif entry.name.lower().endswith(SUFFIXES):
+                yield entry.path, _status(entry, root)
         if depth < _DEEPEST:
             waiting += reversed(inner)
 
 
-def _status(path: Path, root: Path) -> os.stat_result | str:
+def _status(entry: os.DirEntry[str], root: Path) -> os.stat_result | str:
     """Of a file within ``root``, also where a link names it; else why it is none."""
     try:
-        if path.is_symlink() and not path.resolve().is_relative_to(root):
+        if entry.is_symlink() and not Path(entry.path).resolve().is_relative_to(root):
             return "it is a link out of the folder"
-        status = path.stat()
+        status = entry.stat()
     except (OSError, RuntimeError) as error:
         return reason(error)
     return status if stat.S_ISREG(status.st_mode) else f"it is {kind(status.st_mode)}, not a file"
