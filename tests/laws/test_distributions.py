@@ -46,7 +46,7 @@ class Chain:
 
     @property
     def abilities(self) -> Abilities:
-        return replace(Abilities.of_logits(SIZE), trees=True)
+        return replace(Abilities.of_logits(SIZE), trees=True, windows=True)
 
     @property
     def context_size(self) -> int:
@@ -61,6 +61,10 @@ class Chain:
         self.counters.forwards += 1
         self.counters.tokens += 1 + len(tree)
         return ArrayRows(self.table[[tokens[-1], *tree]])
+
+    def window(self, cells: int = 0) -> Chain:
+        """What has forgotten something says something else."""
+        return Chain(np.flip(self.table, 0) / 2 + self.table / 2)
 
     def forget(self, keep: int = 0) -> None:
         """It remembers nothing."""
