@@ -14,8 +14,8 @@ from predtui.errors import PredtuiError
 from predtui.settings import Option, options, sections
 
 FREQUENT = (
-    "llm.model", "llm.engine", "llm.url", "llm.verifier", "llm.decoder", "asr.engine", "tts.engine", "ui.theme",
-    "ui.plain",
+    "llm.model", "llm.engine", "llm.url", "llm.verifier", "llm.decoder", "llm.notes", "asr.engine", "tts.engine",
+    "ui.theme", "ui.plain",
 )  # fmt: skip
 """The settings that ``--help`` has a line for."""
 ABOUT = {

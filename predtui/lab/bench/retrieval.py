@@ -194,7 +194,7 @@ def main(options: SpeculationOptions, asked: Sequence[str], json_path: Path | No
 
 
 def cli(
-    context: Annotated[str, typer.Option(help="The folder of notes.")],
+    context: Annotated[str, typer.Option(help="The folder of notes, which has to be named.")] = "",
     model: Annotated[str, typer.Option(help="The language model: a name, or a GGUF file.")] = POCKET,
     limit: Limit = 20,
     seed: Seed = 0,
@@ -203,6 +203,8 @@ def cli(
     json: Json = None,
 ) -> None:
     """``predtui bench retrieval``."""
+    if not context:
+        raise PredtuiError("There are no notes to look up.", "Name their folder: --context FOLDER")
     named = str(existing_folder(context))
     options = SpeculationOptions(model=model, threads=threads, notes=named, reply_tokens=max_tokens, continuations=0)
     raise typer.Exit(main(options, questions(named, limit, seed), json))

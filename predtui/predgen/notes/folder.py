@@ -69,8 +69,13 @@ class NotesFolder:
         lost = tuple(name for name in (*gone, *unread) if name in self._read)
         self._read = (self._read - {*lost}) | {*texts}
         if not self.problem and not self._read:
-            self.problem = f"{printable(self.named)} has no notes that can be read: files {', '.join(SUFFIXES)}."
+            self.problem = f"{printable(self.named)} has no notes that can be read: {self._what()}."
         return Changes(texts, lost)
+
+    def _what(self) -> str:
+        """What there is instead of notes, or what would be some."""
+        name = min(self.left_out, default="")
+        return f"it has {name} ({self.left_out[name]})" if name else f"these are files {', '.join(SUFFIXES)}"
 
     def _found(self) -> dict[str, tuple[str, Stamp]]:
         """Name → path and stamp, the first ``MOST`` by name."""

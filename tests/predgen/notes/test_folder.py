@@ -76,6 +76,25 @@ def test_a_folder_without_notes_is_told_and_its_notes_are_read_once_they_are_the
     assert notes.passages("carrots")
 
 
+def test_a_folder_of_what_cannot_be_read_says_why(tmp_path: Path) -> None:
+    (tmp_path / "latin.txt").write_bytes(b"caf\xe9")
+    (line,) = told(Notes(str(tmp_path), VirtualClock().now))
+    assert "latin.txt (it is not UTF-8)" in line
+
+
+def test_a_folder_that_goes_away_is_told_and_what_was_in_it_is_found_no_more(tmp_path: Path) -> None:
+    at = tmp_path / "notes"
+    at.mkdir()
+    (at / "one.md").write_text("carrots")
+    notes = Notes(str(at), VirtualClock().now)
+    assert told(notes) == []
+    (at / "one.md").unlink()
+    at.rmdir()
+    assert [f"{at} does not exist" in line for line in told(notes)] == [True]
+    assert notes.passages("carrots") == ()
+    assert told(notes) == []
+
+
 def test_changes_are_noticed_at_once_at_the_end_and_after_a_while_before(tmp_path: Path) -> None:
     clock = VirtualClock()
     (tmp_path / "one.md").write_text("carrots are orange")
