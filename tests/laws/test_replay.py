@@ -7,7 +7,7 @@ import tempfile
 from dataclasses import is_dataclass
 from functools import reduce as fold
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -53,8 +53,8 @@ def numbers(name: str, hint: Any) -> Any:
         return built(hint)
     if name == "cores":
         return st.lists(st.floats(least, most), max_size=2).map(tuple)
-    if name == "words":
-        return st.lists(built(ev.WordMark), max_size=2).map(tuple)
+    if (of := get_args(hint)[:1]) and is_dataclass(of[0]) and get_origin(hint) is tuple:
+        return st.lists(built(of[0]), max_size=2).map(tuple)
     return FIELDS[name] if name in ("stages", "exchanges") else ...
 
 
