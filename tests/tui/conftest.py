@@ -59,10 +59,10 @@ def snap_compare(snap_compare: Callable[..., bool]) -> Callable[..., bool]:
         async def settle(pilot: Pilot[None]) -> None:
             await pilot.pause()
             await pilot.app.workers.wait_for_complete()
+            pilot.app.query_one(PromptLine).cursor_blink = False
             await run_before(pilot)
-            for screen in pilot.app.screen_stack:
-                for field in (*screen.query(Input), *screen.query(PromptLine)):
-                    field.cursor_blink = False
+            for field in (field for screen in pilot.app.screen_stack for field in screen.query(Input)):
+                field.cursor_blink = False
             await still(pilot)
 
         return snap_compare(app, run_before=settle, **options)
