@@ -13,7 +13,7 @@ from typing import cast
 from predtui.llm.abilities import Abilities
 from predtui.llm.base import GeneratingModel, LanguageModel, SharingModel, SparingModel, TreeModel
 from predtui.llm.rows import Rows
-from predtui.llm.windows import CELLS, Window, WindowModel
+from predtui.llm.windows import CELLS, WindowModel
 
 Generating = Callable[[Sequence[int], int], Generator[int, None, None]]
 
@@ -57,7 +57,7 @@ class ModelAround:
     def aside(self, tokens: Sequence[int], room: int) -> AbstractContextManager[None]:
         return cast(SparingModel, self._model).aside(tokens, room)
 
-    def window(self, cells: int = CELLS) -> Window:
+    def window(self, cells: int = CELLS) -> LanguageModel:
         return cast(WindowModel, self._model).window(cells)
 
     def forget(self, keep: int = 0) -> None:

@@ -56,9 +56,9 @@ class Cells(Protocol):
 class WindowModel(LanguageModel, Protocol):
     """A model whose engine opens other caches over its weights."""
 
-    def window(self, cells: int = CELLS) -> Window:
-        """One of so many tokens, for use in turn with the model, which closes it. Raises PredtuiError where there can
-        be none."""
+    def window(self, cells: int = CELLS) -> LanguageModel:
+        """A ``Window`` of so many tokens, for use in turn with the model, which closes it. Raises PredtuiError where
+        there can be none."""
         ...
 
 

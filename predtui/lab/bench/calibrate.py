@@ -71,9 +71,11 @@ def _sizes(context: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return tokens, tuple(known for known in CONTEXTS if known + tokens[-1] <= context)
 
 
-def forward(model: LanguageModel, new: int, known: int, repeats: int) -> float:
+def forward(
+    model: LanguageModel, new: int, known: int, repeats: int, now: Callable[[], float] = time.perf_counter
+) -> float:
     """Median seconds of a forward over ``new`` tokens after ``known`` remembered ones, with logits at each of the new
-    as verification asks for them; a first one does not count."""
+    as verification asks for them; a first one does not count. ``now``: the clock."""
     rng = random.Random(known)
     tokens = [rng.randrange(model.vocab_size) for _ in range(known + new)]
 
@@ -81,7 +83,7 @@ def forward(model: LanguageModel, new: int, known: int, repeats: int) -> float:
         if known:
             model.forward(tokens[:known])
         model.forget(known)
-        return _seconds(lambda: model.forward(tokens, last=new).logits)
+        return _seconds(lambda: model.forward(tokens, last=new).logits, now)
 
     return median([timed() for _ in range(repeats + 1)][1:])
 
@@ -99,10 +101,10 @@ def _speech(voice: Synthesizer, repeats: int) -> tuple[float, float]:
     return median(firsts[1:]), median(rates[1:])
 
 
-def _seconds(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
+def _seconds(work: Callable[[], object], now: Callable[[], float] = time.perf_counter) -> float:
+    start = now()
     work()
-    return time.perf_counter() - start
+    return now() - start
 
 
 def main(model: str, engine: str, threads: int = 0, repeats: int = 9, out: Path | None = None, draft: str = "") -> None:

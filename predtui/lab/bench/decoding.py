@@ -6,27 +6,30 @@ works.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
+from predtui.clock import Clock, RealClock, VirtualClock
 from predtui.decoding import datastore
 from predtui.decoding.base import DecodingStatistics
 from predtui.decoding.costs.iterations import Iteration
 from predtui.decoding.sampler import sampler
 from predtui.errors import PredtuiError
+from predtui.lab import profiles
 from predtui.lab.bench import calibrate, decoding_figures, decoding_spec_bench, streams
 from predtui.lab.bench.decoding_methods import VANILLA, MethodParts, ReadyMethod, chosen
 from predtui.lab.bench.decoding_records import ReplyRecord, as_line, iterations, rows
 from predtui.lab.bench.plots import svg
 from predtui.lab.bench.report import command, console, machine
+from predtui.lab.bench.shared_model import lent
 from predtui.lab.bench.streams import Dialogue
 from predtui.lab.bench.watch import Gather, Watch
 from predtui.lab.commands.options import Json, Markdown, MaxTokens, Plot, Seed, Threads
+from predtui.lab.profiles import HardwareProfile
 from predtui.llm.base import LoadedModel, common_prefix
 from predtui.llm.load import load
 from predtui.models.shipped import POCKET, place
@@ -47,7 +50,8 @@ Methods = Mapping[str, Callable[[MethodParts, str], ReadyMethod]]
 
 @dataclass(frozen=True, slots=True)
 class DecodingBench:
-    """What to measure. ``tasks``: dialogues by name."""
+    """What to measure. ``tasks``: dialogues by name. ``profile``: the machine whose virtual time the forwards take, and
+    all else takes none; None: this one, in real time."""
 
     methods: Methods
     tasks: Mapping[str, Sequence[Dialogue]]
@@ -59,6 +63,7 @@ class DecodingBench:
     max_tokens: int = 128
     temperature: float = 0.0
     seed: int = 0
+    profile: HardwareProfile | None = None
 
 
 def tasks(files: Sequence[str], limit: int, seed: int) -> dict[str, list[Dialogue]]:
@@ -76,12 +81,18 @@ class Run:
         self.bench = bench
         self.iterations: dict[tuple[str, str], list[Iteration]] = {}
         self._task = ""
+        where = bench.profile
+        self.clock: Clock = VirtualClock() if where else RealClock()
         self.target = load(bench.target, bench.target_engine, threads)
         self.draft = load(bench.draft, bench.draft_engine, threads)
+        self._models = [loaded.model for loaded in (self.target, self.draft)]
+        if where:
+            self.target = lent(self.target, where.forward_seconds, self.clock)
+            self.draft = lent(self.draft, where.draft_seconds, self.clock)
         self.lengths = [
             n for n in LENGTHS if n + AT_ONCE <= min(m.model.context_size for m in (self.target, self.draft))
         ]
-        target_s, draft_s = (calibrate.forward(m.model, 1, self.lengths[0], REPEATS) for m in (self.target, self.draft))
+        target_s, draft_s = (self._forward_s(m, 1, self.lengths[0]) for m in (self.target, self.draft))
         self.c = max(1, round(target_s / draft_s))
         self._window = Window(self.target, system_prompt(self.target.parameters), bench.max_tokens)
         parts = MethodParts(
@@ -92,6 +103,7 @@ class Run:
             _store(bench, self.target),
             self.c,
             lambda name, iteration: self.iterations.setdefault((self._task, name), []).append(iteration),
+            self.clock,
         )
         self._runners = {name: make(parts, name) for name, make in bench.methods.items()}
 
@@ -122,8 +134,8 @@ class Run:
         """Milliseconds of drafting and of verifying ``AT_ONCE`` tokens by length of the context."""
         rows: dict[str, dict[str, float]] = {}
         for known in self.lengths:
-            drafting = AT_ONCE * calibrate.forward(self.draft.model, 1, known, REPEATS)
-            verifying = calibrate.forward(self.target.model, AT_ONCE, known, REPEATS)
+            drafting = AT_ONCE * self._forward_s(self.draft, 1, known)
+            verifying = self._forward_s(self.target, AT_ONCE, known)
             rows.setdefault(f"draft {AT_ONCE} tokens", {})[str(known)] = round(1000 * drafting, 4)
             rows.setdefault(f"verify {AT_ONCE} tokens", {})[str(known)] = round(1000 * verifying, 4)
         return rows
@@ -131,8 +143,11 @@ class Run:
     def close(self) -> None:
         for runner in self._runners.values():
             runner.close()
-        self.draft.model.close()
-        self.target.model.close()
+        for model in reversed(self._models):
+            model.close()
+
+    def _forward_s(self, loaded: LoadedModel, new: int, known: int) -> float:
+        return calibrate.forward(loaded.model, new, known, REPEATS, self.clock.now)
 
     def _reply(self, name: str, prompt: list[int], limit: int) -> tuple[list[int], ReplyRecord]:
         runner = self._runners[name]
@@ -140,12 +155,12 @@ class Run:
         self.target.model.forget()
         self.draft.model.forget()
         tokens: list[int] = []
-        start = first = time.perf_counter()
+        start = first = self.clock.now()
         for token in runner.generate(prompt, limit):
             if not tokens:
-                first = time.perf_counter()
+                first = self.clock.now()
             tokens.append(token)
-        seconds, after = time.perf_counter() - start, runner.statistics or before
+        seconds, after = self.clock.now() - start, runner.statistics or before
         return tokens, ReplyRecord(
             task="",
             method="",
@@ -193,13 +208,14 @@ def _store(bench: DecodingBench, target: LoadedModel) -> Path | None:
 
 def result(bench: DecodingBench, gather: Gather[ReplyRecord] = list) -> dict[str, Any]:
     """The JSON, over the replies that are gathered. Raises PredtuiError as ``Run``."""
-    run = Run(bench)
+    run, where = Run(bench), bench.profile
     try:
         figure_1 = run.figure_1()
         records = _whole(gather(run.records()), len(bench.methods))
         return {
             "command": command(),
-            "machine": machine(bench.threads),
+            "machine": f"{where.name} ({where.source})" if where else machine(bench.threads),
+            "clock": "virtual" if where else "real",
             "models": [f"{m.name} in {m.engine} on the {m.device}" for m in (run.target, run.draft)],
             "c": run.c,
             "rows": rows(records),
@@ -254,6 +270,10 @@ def cli(
     max_tokens: MaxTokens = 128,
     temperature: Annotated[float, typer.Option(help="0 decodes greedily.", min=0.0)] = 0.0,
     seed: Annotated[int, typer.Option(help="Seed of the sampler.")] = 0,
+    clock: Annotated[
+        Literal["real", "virtual"], typer.Option(help="Real: this machine's time. Virtual: the costs of --profile.")
+    ] = "real",
+    profile: Annotated[str, typer.Option(help="Machine of the virtual clock: a name or a .toml file.")] = "a5000-7b",
     ablations: Annotated[bool, typer.Option(help="Duo's static sequences and budgets as well (tables 2, 3).")] = True,
     json: Json = None,
     plot: Plot = None,
@@ -270,5 +290,6 @@ def cli(
         max_tokens=max_tokens,
         temperature=temperature,
         seed=seed,
+        profile=profiles.load(profile) if clock == "virtual" else None,
     )
     raise typer.Exit(main(bench, json, plot, markdown))

@@ -6,11 +6,11 @@ Must not know how they are measured.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from predtui.clock import RealClock
+from predtui.clock import Clock, RealClock
 from predtui.decoding.assembly import DecodingOptions, make_decoder
 from predtui.decoding.base import DecodingStatistics, Sampler
 from predtui.decoding.costs.instrument import Instrument
@@ -37,7 +37,8 @@ Generate = Callable[[Sequence[int], int], Iterator[int]]
 @dataclass(frozen=True, slots=True)
 class MethodParts:
     """What methods are made of. ``budget``: the c that ablations of Duo are centred on; ``notify`` gets the iterations
-    of Duo with the name of the method; ``folders`` hold target and draft for methods that load them themselves."""
+    of Duo with the name of the method; ``folders`` hold target and draft for methods that load them themselves;
+    ``clock``: the one on which the models' forwards take time."""
 
     target: LoadedModel
     draft: LoadedModel
@@ -46,6 +47,7 @@ class MethodParts:
     store: Path | None
     budget: int
     notify: Callable[[str, Iteration], None]
+    clock: Clock = field(default_factory=RealClock)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,9 @@ class ReadyMethod:
 
 def _ours(decoder: str, drafter: str = "") -> Callable[[MethodParts, str], ReadyMethod]:
     def make(bench: MethodParts, name: str) -> ReadyMethod:
-        parts = Parts(bench.target, bench.sampler, bench.draft, bench.store)
+        if DECODERS[decoder].caches > 1:
+            _only_real(bench, name)
+        parts = Parts(bench.target, bench.sampler, bench.draft, bench.store, instrument=Instrument(bench.clock))
         built = make_decoder(decoder, parts, drafter)
         is_end = bench.target.tokenizer.is_end
         return ReadyMethod(lambda prompt, limit: built.generate(prompt, limit, is_end), built.statistics, built.close)
@@ -73,6 +77,7 @@ def _duo(sequences: int = 0, offset: int | None = None) -> Callable[[MethodParts
     """``offset``: the budget is the measured c and so many tokens; None: it is measured as decoding goes on."""
 
     def make(bench: MethodParts, name: str) -> ReadyMethod:
+        _only_real(bench, name)
         options = DuoOptions(0 if offset is None else max(1, bench.budget + offset), sequences)
         built = Duo(
             bench.target.model,
@@ -94,6 +99,7 @@ def _llamacpp_lookup(bench: MethodParts, name: str) -> ReadyMethod:
     from llama_cpp.llama_speculative import LlamaPromptLookupDecoding
 
     _only_greedy(bench, name)
+    _only_real(bench, name)
     file = bench.folders[0] / "model.gguf"
     if not file.is_file():
         raise PredtuiError(f"{bench.folders[0]} holds no model.gguf.", f"Leave {name} out of --methods.")
@@ -132,6 +138,7 @@ def _assisted(bench: MethodParts, name: str) -> ReadyMethod:
     from predtui.llm.torch.folder import load_network
 
     _only_greedy(bench, name)
+    _only_real(bench, name)
     for folder in bench.folders:
         if not (folder / "config.json").is_file():
             raise PredtuiError(
@@ -153,6 +160,12 @@ def _assisted(bench: MethodParts, name: str) -> ReadyMethod:
 def _only_greedy(bench: MethodParts, name: str) -> None:
     if not isinstance(bench.sampler, Greedy):
         raise PredtuiError(f"{name} is compared greedily only.", "Leave it out of --methods, or the temperature at 0.")
+
+
+def _only_real(bench: MethodParts, name: str) -> None:
+    """Of what works on two processors at once, or on a model of its own, no clock but the real one knows."""
+    if not isinstance(bench.clock, RealClock):
+        raise PredtuiError(f"{name} is timed on the real clock only.", "Leave it out of --methods, or --clock real.")
 
 
 METHODS: dict[str, Callable[[MethodParts, str], ReadyMethod]] = {

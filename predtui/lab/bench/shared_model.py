@@ -17,6 +17,7 @@ from predtui.llm.base import LanguageModel, LoadedModel, Preempted, Stale, never
 from predtui.llm.load import load
 from predtui.llm.requested import ServerTimes
 from predtui.llm.rows import Rows
+from predtui.llm.windows import CELLS
 from predtui.predgen.options import SpeculationOptions
 from predtui.predgen.stage import SpeculationStage
 from predtui.state.events import Message
@@ -38,6 +39,15 @@ class PricedModel(ModelAround):
     def __init__(self, model: LanguageModel, price: Price | None, clock: Clock, stale: Stale = never) -> None:
         super().__init__(model)
         self._price, self._clock, self._stale = price, clock, stale
+
+    def window(self, cells: int = CELLS) -> LanguageModel:
+        """At the price of forwards over as much context as it holds."""
+        price = self._price
+
+        def within(new: int, known: int) -> float:
+            return price(new, min(known, cells)) if price else 0.0
+
+        return PricedModel(super().window(cells), within if price else None, self._clock, self._stale)
 
     def _forward(self, forward: Callable[[], Rows], length: int, rows: int) -> Rows:
         before = self.counters.tokens
@@ -92,14 +102,14 @@ class SharedModel:
 
         def lend(_model: str, _engine: str, _threads: int | None, _context: int, stale: Stale) -> LoadedModel:
             self._stale = stale
-            return _lent(self.loaded, self._price, clock, stale)
+            return lent(self.loaded, self._price, clock, stale)
 
         def lend_draft(
             name: str, engine: str, threads: int | None, context: int, _stale: Stale, caches: int
         ) -> LoadedModel:
             if name not in self._drafts:
                 self._drafts[name] = load(name, engine, threads, context, lambda: self._stale(), caches)
-            return _lent(self._drafts[name], self._draft_price, clock)
+            return lent(self._drafts[name], self._draft_price, clock)
 
         return SpeculationStage(options, lend, self.costs, lend_draft, times=self._times)
 
@@ -134,6 +144,7 @@ def forward_ms(options: SpeculationOptions) -> float:
         lender.close()
 
 
-def _lent(loaded: LoadedModel, price: Price | None, clock: Clock, stale: Stale = never) -> LoadedModel:
+def lent(loaded: LoadedModel, price: Price | None, clock: Clock, stale: Stale = never) -> LoadedModel:
+    """The same model at that price, with nothing in its memory."""
     loaded.model.forget()
     return replace(loaded, model=priced(loaded.model, price, clock, stale))
