@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +16,7 @@ from predtui.errors import PredtuiError
 from predtui.state.exchange import Exchange
 from predtui.state.kept import kept_file
 from predtui.state.kept.export import markdown
+from tests.state.exchanges import of_json
 from tests.state.kept.test_store import said
 
 FIRST = [
@@ -63,9 +63,9 @@ def test_a_session_is_listed_by_the_name_it_is_given(run: Run) -> None:
 def test_a_session_is_shown_and_exported_by_its_number_or_as_the_last(run: Run, tmp_path: Path) -> None:
     assert run("show", "1") == run("export", "1") == markdown(FIRST)
     assert run("show") == markdown(SECOND)
-    assert [Exchange(**each) for each in json.loads(run("export", "1", "--json"))] == FIRST
+    assert of_json(run("export", "1", "--json")) == FIRST
     assert str(tmp_path / "talk.json") in run("export", "1", "--out", str(tmp_path / "talk.json"))
-    assert [Exchange(**each) for each in json.loads((tmp_path / "talk.json").read_text())] == FIRST
+    assert of_json((tmp_path / "talk.json").read_text()) == FIRST
 
 
 @pytest.mark.usefixtures("kept")

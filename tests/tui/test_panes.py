@@ -67,4 +67,4 @@ async def test_the_screen_and_the_help_have_them_all(make_app: MakeApp) -> None:
             pane = app.query_one(entry.kind())
             assert pane.region.height > 0, "the largest window shows every pane"
     assert style_sheet().count("Pane") >= len(PANES)
-    assert [title for title, _ in help_screen()._sections[1:]] == [entry.kind().TOPIC.upper() for entry in PANES]
+    assert [title for title, _ in help_screen()._sections[2:]] == [entry.kind().TOPIC.upper() for entry in PANES]

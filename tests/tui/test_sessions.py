@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from predtui.tui.screens.search import SearchScreen
 from predtui.tui.screens.sessions import SessionsScreen
 from predtui.tui.widgets.bars import NoticeBar
 from predtui.tui.widgets.prompt import PromptLine
+from tests.state.exchanges import of_json
 from tests.state.kept.test_keeper import until
 from tests.tui.conftest import MakeApp
 from tests.tui.scenes import ScriptedDriver, first_exchange, machine
@@ -207,7 +207,7 @@ async def test_the_conversation_is_saved_in_the_folder_one_is_in(
         app.action_perform("save_json")
         await settled(pilot)
         (data,) = tmp_path.glob("predtui-*.json")
-        assert [Exchange(**each) for each in json.loads(data.read_text())] == list(app.turn.conversation)
+        assert of_json(data.read_text()) == list(app.turn.conversation)
 
 
 async def test_what_cannot_be_saved_is_one_line(

@@ -15,6 +15,7 @@ from predtui.errors import PredtuiError
 from predtui.lab.bench import calibrate, decoding, decoding_figures, decoding_spec_bench, streams
 from predtui.lab.bench.decoding_methods import BUDGETS, METHODS, STATIC, chosen
 from predtui.lab.bench.streams import Dialogue
+from predtui.lab.profiles import HardwareProfile
 from predtui.llm.load import load
 from predtui.models.shipped import asset
 
@@ -23,6 +24,8 @@ TASKS = {
     "one": [Dialogue((streams.typed("what is the sun"),)), Dialogue((streams.typed("why"),))],
     "two": [Dialogue((streams.typed("is it"), streams.typed("so")))],
 }
+
+STEADY = HardwareProfile("steady", "", (1, 512), (0, 4096), ((10.0, 10.0),) * 2, 1e9, 1.0, 1.0, draft_speed=20.0)
 
 
 def bench(methods: str, **changes: Any) -> decoding.DecodingBench:
@@ -171,3 +174,23 @@ def test_what_is_not_known_or_cannot_be_compared_is_named() -> None:
             decoding.result(bench(name))
         with pytest.raises(PredtuiError, match="temperature"):
             decoding.result(bench(name, temperature=1.0))
+
+
+def test_on_the_virtual_clock_a_reply_takes_its_forwards_and_nothing_else() -> None:
+    def rows() -> dict[str, dict[str, Any]]:
+        found = decoding.result(bench("lookup,sps", profile=STEADY))
+        assert found["machine"].startswith("steady")
+        return {row["method"]: row for row in found["rows"] if row["task"] == "one"}
+
+    first = rows()
+    assert first == rows()
+    plain = first["vanilla"]
+    assert plain["tokens_per_s"] == pytest.approx(100.0, rel=1e-3)
+    assert first["lookup"]["speedup"] == pytest.approx(first["lookup"]["tokens_per_forward"], rel=1e-3)
+    assert first["sps"]["speedup"] < first["sps"]["tokens_per_forward"]
+
+
+@pytest.mark.parametrize("method", ["duo", "pearl", "duo-2"])
+def test_what_works_on_two_processors_at_once_is_refused_on_the_virtual_clock(method: str) -> None:
+    with pytest.raises(PredtuiError, match=f"{method} is timed on the real clock only"):
+        decoding.result(bench(method, profile=STEADY))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 from datetime import datetime
 from pathlib import Path
@@ -16,6 +15,7 @@ from hypothesis import strategies as st
 from predtui.errors import PredtuiError
 from predtui.state.exchange import Exchange
 from predtui.state.kept.export import as_json, markdown, new_file, save
+from tests.state.exchanges import of_json
 from tests.state.kept.test_store import exchanges
 
 SAID = [Exchange("first\nsecond", "Yes."), Exchange("why", "Since it is so.", interrupted=True, heard="Since it")]
@@ -23,8 +23,7 @@ SAID = [Exchange("first\nsecond", "Yes."), Exchange("why", "Since it is so.", in
 
 @given(st.lists(exchanges))
 def test_json_gives_every_exchange_back(said: list[Exchange]) -> None:
-    given = [Exchange(**{**each, "notes": tuple(each["notes"])}) for each in json.loads(as_json(said))]
-    assert given == said
+    assert of_json(as_json(said)) == said
 
 
 @given(st.lists(st.builds(Exchange, st.text("ab \n", min_size=1), st.text("cd. "), st.booleans())))
