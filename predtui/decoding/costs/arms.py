@@ -9,14 +9,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from predtui.decoding.base import Drafter
-from predtui.decoding.costs.constants import BANDIT_REPEATS, BANDIT_SLACK, BANDIT_WEIGHT
+from predtui.decoding.costs.constants import (
+    BANDIT_DECAY,
+    BANDIT_REPEATS,
+    BANDIT_SLACK,
+    BANDIT_WEIGHT,
+    BANDIT_WORD,
+    FIRST,
+)
 from predtui.decoding.costs.curve import Line
 from predtui.decoding.costs.instrument import Instrument
 from predtui.decoding.costs.paced import NOTHING, PacedDrafter
 from predtui.decoding.draft import Draft, Verification
 
-NEW, REPEATING = range(2)
-"""Kinds of contexts."""
+NEW, REPEATING, DOUBTFUL, KINDS = 0, 1, 2, 4
+"""Kinds of contexts: new or not, and the same after a draft of which nothing was accepted."""
 
 
 class Unheard:
@@ -36,22 +43,42 @@ class Unheard:
             self._inner.reset()
 
 
+class Prompts:
+    """What it takes to read one; shared by arms of which one reads for all, as those with one draft model."""
+
+    def __init__(self) -> None:
+        self.line, self.read = Line(), 0
+        """Seconds by tokens, and the number of the last reply whose prompt was read."""
+
+
 class Arm:
     """One drafter. It hears of a reply when it is first asked in it."""
 
-    def __init__(self, name: str, drafter: Drafter, instrument: Instrument, trees: bool, token: float = 0.0) -> None:
-        """``token``: what a token of a draft is thought to take before it is measured, in times of a forward."""
+    def __init__(
+        self,
+        name: str,
+        drafter: Drafter,
+        instrument: Instrument,
+        trees: bool,
+        token: float = 0.0,
+        prompts: Prompts | None = None,
+    ) -> None:
+        """``token``: what a token of a draft is thought to take before it is measured, in times of a forward;
+        ``prompts``: where others read them, too."""
         self.name, self.drafter, self.token = name, drafter, token
         self.paced = PacedDrafter(Unheard(drafter), instrument, trees)
         self.read_s = self.heeding = 0.0
         """Seconds that reading the prompt took in the last ask, and that observing a forward takes."""
-        self._now, self._asking, self._reading = instrument.now, 0.0, Line()
+        self._now, self._asking, self._prompts = instrument.now, 0.0, prompts or Prompts()
+        self.known = False
+        """Whether what asking it takes was measured."""
         self._began = self._forward = 0
+        self._promised, self._kept = [BANDIT_WORD] * 2, [BANDIT_WORD] * 2
 
     def ask(self, reply: Reply, room: int, position: int) -> Draft:
         """As ``PacedDrafter.propose``; ``NOTHING`` where it was not worth asking."""
-        start, read = self._now(), self._began == reply.number
-        if not read:
+        start, read = self._now(), self._prompts.read == reply.number
+        if self._began != reply.number:
             self.paced.begin(reply.context, reply.limit, ())
             self._began = reply.number
         self.paced.waited(reply.forwards - self._forward)
@@ -61,23 +88,44 @@ class Arm:
             return draft
         seconds = self._now() - start
         if read:
+            self.known = True
             self._asking = max(seconds, BANDIT_SLACK * self._asking)
         else:
             self.read_s = max(0.0, seconds - self.paced.drafting(len(draft.tokens) or 1))
-            self._reading.add(reply.prompt, self.read_s)
+            self._prompts.line.add(reply.prompt, self.read_s)
+            self._prompts.read = reply.number
         return replace(draft, source=self.name) if draft.tokens else draft
 
     def expected(self, tokens: int) -> float:
         """Seconds that a draft of so many may take once it has read the prompt."""
         return self.paced.drafting(tokens) or self._asking
 
+    @property
+    def expected_first(self) -> float:
+        """Seconds of a first draft, once it has read the prompt; 0 while nothing was measured."""
+        return self.expected(FIRST)
+
+    def asking(self, plain: float) -> float:
+        """The same, and no less than what is thought of it beforehand, where a forward takes ``plain``."""
+        return max(self.expected(FIRST), FIRST * self.token * plain)
+
     def reading(self, reply: Reply) -> float:
         """Seconds that it needs to read the prompt; 0 while that is not known."""
-        return self._reading.seconds(reply.prompt)
+        return self._prompts.line.seconds(reply.prompt)
 
     def unread(self, reply: Reply, forward: float) -> float:
         """The same, where it has not yet; the target is thought to need ``forward``."""
-        return 0.0 if self._began == reply.number else self.reading(reply) or self.token * forward
+        return 0.0 if self._prompts.read == reply.number else self.reading(reply) or self.token * forward
+
+    def right(self, doubtful: bool) -> float:
+        """Tokens of its drafts that were accepted, for each that they said was; ``doubtful`` as in ``Reply``."""
+        return self._kept[doubtful] / self._promised[doubtful]
+
+    def kept(self, promised: float, accepted: int, doubtful: bool) -> None:
+        """Of a draft of which so many tokens were likely to be accepted, so many were."""
+        if promised:
+            self._promised[doubtful] = self._promised[doubtful] * BANDIT_DECAY + promised
+            self._kept[doubtful] = self._kept[doubtful] * BANDIT_DECAY + accepted
 
     def observe(self, verification: Verification) -> float:
         """The seconds that took."""
@@ -86,6 +134,10 @@ class Arm:
         seconds = self._now() - start
         self.heeding += BANDIT_WEIGHT * (seconds - self.heeding)
         return seconds
+
+    def asked_in(self, reply: Reply) -> bool:
+        """Whether it was, and so has heard of it."""
+        return self._began == reply.number
 
     def end(self, reply: Reply, tokens: int) -> None:
         """The reply has ended after so many tokens."""
@@ -104,9 +156,15 @@ class Reply:
     prompt: int = 0
     """Tokens of the context at first."""
     known: set[tuple[int, ...]] = field(default_factory=set)
-    kind: int = NEW
+    repeats: bool = False
+    doubtful: bool = False
+    """Whether the context repeats itself, and whether nothing was accepted of the last draft."""
     debt: float = 0.0
     """Seconds spent on reading the prompt that drafts have not won back yet."""
+
+    @property
+    def kind(self) -> int:
+        return (REPEATING if self.repeats else NEW) + DOUBTFUL * self.doubtful
 
     def read(self, tokens: Sequence[int]) -> None:
         """These have come; they and the ones before them tell the kind."""
@@ -114,7 +172,7 @@ class Reply:
         runs = list(zip(*(recent[start:] for start in range(BANDIT_REPEATS)), strict=False))
         self.known.update(runs[:-1])
         if runs:
-            self.kind = REPEATING if runs[-1] in self.known else NEW
+            self.repeats = runs[-1] in self.known
             self.known.add(runs[-1])
 
 

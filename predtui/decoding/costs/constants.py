@@ -55,13 +55,15 @@ AGAIN, MOST_AGAIN = 4, 32
 """Of replies that the prefill does not pay for, every so many-th is drafted, to see whether that is still so; of those
 after it half as many, down to the second of these."""
 
-# The bandit over drafters. In times of a plain forward; what may be lost in all is the sum of both shares.
-BANDIT_STAKE, BANDIT_LOOK, BANDIT_HEED = 0.012, 0.01, 0.004
-"""Shares of the time that may be lost by drafts, spent on looking at drafters that are not drafted with, and on having
-them observe forwards."""
+# The bandit over drafters. In times of a plain forward; what may be lost in all is the sum of the shares.
+BANDIT_STAKE, BANDIT_LOOK, BANDIT_GLANCE, BANDIT_HEED = 0.008, 0.003, 0.006, 0.003
+"""Shares of the time that may be lost by drafts, spent on looking at dear drafters that are not drafted with, at cheap
+ones, and on having them observe forwards. Two in a hundred together."""
 BANDIT_STAKE_FIRST, BANDIT_STAKE_MOST, BANDIT_LOOK_MOST = 6.0, 32.0, 256.0
 """What may be lost before any time has passed; the most that is kept of what was saved up or won, and of what is saved
 for looking: a draft model has to read the prompt for that."""
+BANDIT_TRUST = 96.0
+"""What the arm that is thought to be the fastest may lose beyond that."""
 BANDIT_DECAY, BANDIT_FADE = 0.93, 0.98
 """What remains of earlier drafts of an arm after one of them, and of all after a reply."""
 BANDIT_PRIOR, BANDIT_HOPE = 1.0, 0.7
@@ -74,10 +76,14 @@ BANDIT_LOOKS = 4
 """Forwards in a row for which an arm is looked at: a draft model has to read the prompt for the first of them."""
 BANDIT_REPLY = 32.0
 """Tokens of a reply, before there was any."""
+BANDIT_FREE = 0.2
+"""Times of a forward: an arm that takes no longer is asked whatever others have to say."""
 BANDIT_CHEAP = 0.5
 """Times of a forward: an arm that takes longer than that is not looked at again at once."""
 BANDIT_SLACK = 0.95
 """Of what asking an arm took at most, after it was asked again: it is not forgotten for one that took less."""
+BANDIT_WORD = 8.0
+"""Tokens of an arm's drafts that are taken for foretold, and to have come true, at the beginning."""
 BANDIT_REPEATS = 3
 """Tokens in a row that make a context repeat itself."""
 

@@ -2,9 +2,11 @@
 
 Every drafter of the registry that these models can feed is an arm, and doing without is one, too. A drafter need not be
 verified to be judged (Not-a-Bandit: Liu et al. 2025): what it proposes is compared with what the reply goes on with,
-which costs the draft but no forward. In each forward the arms that are faster than none are asked, the fastest first,
-until one has something to say; now and then another one is looked at. What an arm is worth is kept apart for contexts
-that repeat themselves, whose last tokens stood before, since copying pays there, and for new ones.
+which costs the draft but no forward. In each forward the arms that are faster than none and cost next to nothing are
+asked, then the others, the fastest first, as long as they are worth more than the best draft so far promises; a draft
+that says how likely its tokens are promises that much, as far as such words of its arm came true. At other arms one
+only looks (``costs.looking``). What an arm is worth is kept apart for contexts that repeat themselves, whose last
+tokens stood before, since copying pays there, for new ones, and for both after a draft of which nothing was accepted.
 
 A drafter that is not asked costs nothing but what it observes: whoever is asked observes every forward; the others do,
 too, as far as the share of the time lasts that is set aside for it. What follows from the context alone is
@@ -19,12 +21,12 @@ from dataclasses import replace
 import numpy as np
 
 from predtui.decoding.base import Drafter
-from predtui.decoding.costs.arms import NEW, REPEATING, Arm, Look, Reply, Unheard
+from predtui.decoding.costs.arms import DOUBTFUL, KINDS, NEW, REPEATING, Arm, Look, Prompts, Reply, Unheard
 from predtui.decoding.costs.bandit import Bandit
 from predtui.decoding.costs.constants import (
     BANDIT_CHEAP,
+    BANDIT_FREE,
     BANDIT_HOPE,
-    BANDIT_LOOKS,
     BANDIT_REPEATS,
     BANDIT_REPLY,
     BANDIT_WEIGHT,
@@ -34,6 +36,7 @@ from predtui.decoding.costs.constants import (
     REMEASURE,
 )
 from predtui.decoding.costs.instrument import Instrument
+from predtui.decoding.costs.looking import Looking
 from predtui.decoding.costs.paced import NOTHING, PacedDrafter
 from predtui.decoding.draft import Draft, Verification
 from predtui.decoding.parts import Parts
@@ -53,16 +56,14 @@ class Auto(PacedDrafter):
     def __init__(self, arms: Sequence[Arm], instrument: Instrument, trees: bool, looks: bool = True) -> None:
         """``looks``: whether a draft that is not verified is followed by tokens that can be compared with it."""
         super().__init__(Unheard(), instrument, trees)
-        self.arms, self._bandit, self._looks = arms, Bandit((), 0), looks
+        self.arms, self._bandit, self._may_look = arms, Bandit((), 0), looks
         self._reply = Reply(0, [], 0, 0)
         self._usual = BANDIT_REPLY
         """Tokens of a reply, lately."""
         self._chosen: int | None = None
         self._asked_too: list[int] = []
         """Arms that had nothing to say in the present forward."""
-        self._look: Look | None = None
-        self._looking, self._left = -1, 0
-        """The arm that is looked at, and how often it still is."""
+        self._looking = Looking(arms, instrument)
         self._spent = self._read = self._idle = 0.0
         """Seconds of the present forward's draft, of reading the prompt in them, and of looking beside it."""
         self._drafted = 0
@@ -73,17 +74,26 @@ class Auto(PacedDrafter):
         self._bandit.forget()
         self._reply = Reply(self._reply.number + 1, context, limit, self._reply.forwards, len(context))
         self._reply.read(context)
-        self._look, self._left = None, 0
+        self._looking.begin()
 
     def end(self, tokens: int) -> None:
         super().end(tokens)
-        if self._look and self._look.path:
-            self._judge(self._look, None)
-        for arm in self.arms:
+        for look in self._looking.ended():
+            self._judge(look, None)
+        for number, arm in enumerate(self.arms):
+            if self._plain and not arm.asked_in(self._reply) and arm.asking(self._plain) <= BANDIT_CHEAP * self._plain:
+                self._tell_of_reply(number, tokens)
             arm.end(self._reply, tokens)
         self._usual += BANDIT_WEIGHT * (tokens - self._usual)
         if self._reply.debt:
             self._bandit.staked(self._reply.debt / self._plain)
+
+    def _tell_of_reply(self, arm: int, tokens: int) -> None:
+        """Of the whole of it, since some remember what was said, as far as that can be paid for."""
+        start = self._instrument.now()
+        if self._bandit.glances(self._unread(arm) / self._plain):
+            self.arms[arm].drafter.propose(self._reply.context, 1, tokens)
+            self._bandit.glanced((self._instrument.now() - start) / self._plain)
 
     def streamed(self, tokens: int) -> str:
         for arm in self.arms:
@@ -98,14 +108,19 @@ class Auto(PacedDrafter):
         if room < 1 or not plain or self._drafted >= 2 * REMEASURE:
             return NOTHING
         if self.arms and not self._bandit.arms:
-            self._bandit = Bandit([self._prior(arm, plain) for arm in self.arms], 2)
+            self._bandit = Bandit([self._prior(arm, plain) for arm in self.arms], KINDS)
         start = self._instrument.now()
         draft = self._drafted_by_the_best(room, position, plain)
         self._spent = self._instrument.now() - start
         if self._chosen is None:
             self._bandit.looked((self._spent - self._read) / plain)
-        if self._looks and not self._look and (self._left or self._bandit.curious):
-            self._look_at_another(room, position, plain)
+        if self._may_look and self._bandit.glances(0.0):
+            start, asked = self._instrument.now(), self._asked_now
+            for arm, draft_of_it, cost in self._looking.at_others(
+                self._bandit, self._reply, asked, room, position, plain
+            ):
+                self._silent(arm, draft_of_it, cost)
+            self._idle = self._instrument.now() - start
         return draft
 
     def observe(self, verification: Verification) -> None:
@@ -172,29 +187,57 @@ class Auto(PacedDrafter):
         return tokens / (self._verifying(FIRST) / plain + FIRST * arm.token)
 
     def _drafted_by_the_best(self, room: int, position: int, plain: float) -> Draft:
-        """The draft of the fastest arm that has one; of none that could cost more than can be borne."""
-        start = self._instrument.now()
-        for arm in self._bandit.order(self._reply.kind):
+        """The draft that promises most, of the arms that cost next to nothing, and of others as long as they are worth
+        more than what there is; of none that could cost more than can be borne, or that would have to read the prompt
+        first because a faster one has nothing to say."""
+        start, draft, promise = self._instrument.now(), NOTHING, 1.0
+        order = self._bandit.order(self._reply.kind)
+        arm: int | None
+        for arm in sorted(order, key=lambda arm: not self._free(arm)):
+            free, value = self._free(arm), self._bandit.value(arm, self._reply.kind)
+            if not free and (value <= promise or (arm != order[0] and self._unread(arm) > BANDIT_CHEAP * plain)):
+                continue
             began = self._instrument.now()
-            short = self._bearable(self.arms[arm], room, began - start - self._read, plain)
+            short = self._bearable(
+                self.arms[arm], room, began - start - self._read + self._reply.debt, plain, arm == order[0]
+            )
             if not short:
-                break
-            draft = self.arms[arm].ask(self._reply, short, position)
+                continue
+            other = self.arms[arm].ask(self._reply, short, position)
             self._read += self.arms[arm].read_s
             self._reply.debt += self.arms[arm].read_s
-            if draft.tokens:
-                self._look = None if self._look and self._look.arm == arm else self._look
-                self._chosen = arm
-                return draft
-            self._silent(arm, draft, (self._instrument.now() - began - self.arms[arm].read_s) / plain)
-        return NOTHING
+            if not other.tokens:
+                self._silent(arm, other, (self._instrument.now() - began - self.arms[arm].read_s) / plain)
+                continue
+            better = self._promise(arm, other, value, plain)
+            if better > promise:
+                arm, other, self._chosen, draft, promise = self._chosen, draft, arm, other, better
+            self._looking.on(arm, self._reply.kind, other)
+        if self._chosen is not None:
+            self._looking.off(self._chosen)
+        return draft
 
-    def _bearable(self, arm: Arm, room: int, seconds: float, plain: float) -> int:
+    def _promise(self, arm: int, draft: Draft, value: float, plain: float) -> float:
+        """How many times as fast as plain decoding ``draft`` is thought to be."""
+        if not draft.chances:
+            return value
+        seconds = self.arms[arm].paced.drafting(len(draft.tokens)) + self._verifying(len(draft.tokens))
+        return (1 + sum(draft.chances) * self.arms[arm].right(self._reply.doubtful)) / max(seconds / plain, 1.0)
+
+    def _free(self, arm: int) -> bool:
+        """Whether asking it is known to take next to no time."""
+        return self.arms[arm].known and self.arms[arm].asking(self._plain) <= BANDIT_FREE * self._plain
+
+    def _bearable(self, arm: Arm, room: int, seconds: float, plain: float, best: bool) -> int:
         """Tokens of a draft of ``arm`` of which nothing may be accepted, after so many seconds; 0 where none may."""
         room = min(room, LONGEST)
-        while room and not self._bandit.bears((seconds + arm.expected(room) + self._verifying(room)) / plain - 1):
+        while room and not self._bandit.bears((seconds + arm.expected(room) + self._verifying(room)) / plain - 1, best):
             room //= 2
         return room
+
+    def _unread(self, arm: int) -> float:
+        """Seconds that it needs to read the prompt first; 0 where it has."""
+        return self.arms[arm].unread(self._reply, self._instrument.costs.seconds(len(self._reply.context)))
 
     def _silent(self, arm: int, draft: Draft, cost: float) -> None:
         """``arm`` has nothing to say; it was worth asking unless the draft is ``NOTHING``."""
@@ -202,39 +245,14 @@ class Auto(PacedDrafter):
         if draft is not NOTHING:
             self._bandit.vain(arm, self._reply.kind, cost)
 
-    def _look_at_another(self, room: int, position: int, plain: float) -> None:
-        asked = self._asked_now
-        if not self._left:
-            forward = self._instrument.costs.seconds(len(self._reply.context))
-            costs = [(arm.expected(FIRST) + arm.unread(self._reply, forward)) / plain for arm in self.arms]
-            best = self._bandit.order(self._reply.kind)[:1]  # it is going to be asked anyway
-            looking = self._bandit.most_promising(self._reply.kind, asked.union(best), costs)
-            self._looking, self._left = (-1, 0) if looking is None else (looking, BANDIT_LOOKS)
-        elif self.arms[self._looking].expected(FIRST) > BANDIT_CHEAP * plain:
-            self._looking = -1
-        if self._looking < 0 or self._looking in asked:
-            self._left = 0
-            return
-        self._left -= 1
-        start = self._instrument.now()
-        arm = self.arms[self._looking]
-        draft = arm.ask(self._reply, room, position)
-        self._idle = self._instrument.now() - start
-        self._bandit.looked(self._idle / plain)
-        if draft.tokens:
-            self._look = Look(self._looking, self._reply.kind, draft)
-        else:
-            self._silent(self._looking, draft, (self._idle - arm.read_s) / plain)
-
     def _follow(self, verification: Verification) -> None:
-        """Whether the draft that is looked at had what came, and what the context is like after it."""
-        if self._look and (missing := self._look.follow(verification.tokens)) is not None:
-            self._judge(self._look, missing)
+        """Which of the drafts that are looked at had what came, and what the context is like after it."""
+        for look, missing in self._looking.follow(verification.tokens):
+            self._judge(look, missing)
         self._reply.read((*verification.context[1 - BANDIT_REPEATS :], *verification.tokens))
 
     def _judge(self, look: Look, missing: int | None) -> None:
         """As if its draft had been verified; ``missing``: the token that came in its place, None at a reply's end."""
-        self._look = None
         judged = Verification((), look.draft, tuple(look.path), missing, True, NO_ROWS)
         self.arms[look.arm].paced.observe(judged)
         self._value(look.arm, look.kind, judged)
@@ -243,6 +261,8 @@ class Auto(PacedDrafter):
         """At what such drafts usually take, so that a stall says nothing of an arm; what it takes to read a prompt is
         shared out among the tokens of a reply."""
         arm, proposed, tokens = self.arms[number], len(verification.draft.tokens), len(verification.tokens)
+        arm.kept(sum(verification.draft.chances), len(verification.path), kind >= DOUBTFUL)
+        self._reply.doubtful = not verification.path
         seconds = arm.paced.drafting(proposed) + arm.heeding + self._verifying(proposed)
         seconds += arm.reading(self._reply) * min(1.0, tokens / max(1.0, self._usual))
         self._bandit.learn(number, kind, tokens, seconds / self._plain)
@@ -260,7 +280,9 @@ class Auto(PacedDrafter):
 def make(parts: Parts) -> PacedDrafter:
     """Of every drafter that ``parts`` can feed. Raises PredtuiError where they feed none."""
     can, instrument = parts.target.abilities, parts.instrument
-    arms = [Arm(name, drafter, instrument, can.trees, token) for name, drafter, token in _drafters(parts)]
+    draft, arms = Prompts(), []
+    for name, drafter, token in _drafters(parts):
+        arms.append(Arm(name, drafter, instrument, can.trees, token, draft if token else None))
     if not arms:
         raise PredtuiError("There is no drafter to choose from.", "Choose another --decoder.")
     return Auto(arms, instrument, can.trees, looks=not can.generates)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from predtui.decoding.costs.bandit import Bandit
-from predtui.decoding.costs.constants import BANDIT_HEED, BANDIT_LOOK, BANDIT_STAKE, BANDIT_STAKE_FIRST
+from predtui.decoding.costs.constants import BANDIT_GLANCE, BANDIT_HEED, BANDIT_LOOK, BANDIT_STAKE, BANDIT_STAKE_FIRST
 
 SLACK = 1e-6
 steps = st.tuples(st.floats(0.1, 30), st.floats(0, 9), st.floats(-20, 1), st.floats(0, 9), st.floats(0, 9))
@@ -16,20 +16,24 @@ steps = st.tuples(st.floats(0.1, 30), st.floats(0, 9), st.floats(-20, 1), st.flo
 @given(st.lists(steps, max_size=80), st.integers(1, 5))
 def test_no_more_is_lost_than_the_shares_of_the_time(moments: list[tuple[float, ...]], arms: int) -> None:
     bandit = Bandit([1.5] * arms, 2)
-    time = lost = won = looked = heeded = 0.0
+    time = lost = won = looked = glanced = heeded = 0.0
     for passed, risk, outcome, look, heed in moments:
-        if bandit.bears(risk):
+        if bandit.bears(risk, best=moments.index((passed, risk, outcome, look, heed)) % 2 == 0):
             loss = risk * outcome  # at worst the whole risk
             bandit.staked(loss)
             lost, won = lost + max(0.0, loss), won + max(0.0, -loss)
-        if bandit.most_promising(0, (), [look] * arms) is not None:
+        if bandit.most_promising(0, range(arms), [look] * arms) is not None:
             bandit.looked(look)
             looked += look
+        if bandit.glances(look):
+            bandit.glanced(look)
+            glanced += look
         if bandit.heeds(heed):
             bandit.heeded(heed)
             heeded += heed
         assert lost <= BANDIT_STAKE_FIRST + BANDIT_STAKE * time + won + SLACK
         assert looked <= BANDIT_LOOK * time + SLACK
+        assert glanced <= BANDIT_GLANCE * time + SLACK
         assert heeded <= BANDIT_HEED * time + SLACK
         bandit.passed(passed)
         time += passed
