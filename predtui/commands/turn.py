@@ -124,14 +124,14 @@ def until_over(pipeline: Pipeline, inbox: Inbox, show: Show, before: int, wants_
 
 
 def events(inbox: Inbox) -> Iterator[ev.Event]:
-    """Events until none has come for ``PATIENCE_S``; utilisation alone is no sign of life."""
+    """Events until none has come for ``PATIENCE_S``; that time passes is no sign of life."""
     deadline = time.monotonic() + PATIENCE_S
     while (left := deadline - time.monotonic()) > 0:
         try:
             event = inbox.get(timeout=left)
         except queue.Empty:
             break
-        if not isinstance(event, ev.Usage):
+        if not isinstance(event, ev.PASSING):
             deadline = time.monotonic() + PATIENCE_S
         yield event
     print(f"predtui: nothing happened for {PATIENCE_S:.0f} s; giving up. See the log.", file=sys.stderr)

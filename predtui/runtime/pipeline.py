@@ -23,6 +23,7 @@ from predtui.runtime.hosts.process import process_host
 from predtui.runtime.manner import Manner
 from predtui.runtime.monitor import Monitor
 from predtui.runtime.stages import Stages
+from predtui.runtime.ticking import Ticker
 from predtui.runtime.turn_taking import TurnTaking
 from predtui.runtime.typing import Typed
 from predtui.state import events as ev
@@ -59,6 +60,7 @@ class Pipeline:
         self._taking, self._schedule = TurnTaking(self._bus), BaselineSchedule(self._bus, idle_s)
         reactions = (
             self._gate.react, self._hearing.react, self._hear_over, self._take_turns, self._measure, self._stages.react,
+            *((Ticker(self._bus).react,) if monitored else ()),
         )  # fmt: skip
         self._bus.connect(self._stages.deliver, *reactions)
         self._monitor = Monitor(self.publish, self.pids) if monitored and background else None

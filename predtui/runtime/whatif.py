@@ -55,7 +55,7 @@ class _Headless:
             except queue.Empty:
                 left -= LOOK_S
             else:
-                left = left if isinstance(event, ev.Usage) else PATIENCE_S
+                left = left if isinstance(event, ev.PASSING) else PATIENCE_S
             if left <= 0:
                 raise PredtuiError(f"nothing happened for {PATIENCE_S:.0f} s.", "See the log.")
 

@@ -647,6 +647,15 @@ class Work(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Tick(Event):
+    """What time it is, once a second while a turn is under way, so that a recording shows what was seen live."""
+
+    @property
+    def replaceable(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Usage(Event):
     """Utilisation: percent of the whole machine, per-stage percent of one core; GPU values are None without one."""
 
@@ -665,6 +674,10 @@ class Usage(Event):
     @property
     def replaceable(self) -> bool:
         return True
+
+
+PASSING = (Tick, Usage)
+"""That time passes, and how it goes for the machine: no sign that anything happens."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

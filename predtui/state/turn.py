@@ -128,6 +128,8 @@ class Turn:
     """When each worker was at work, by its name: a stage, "target" or "draft" of a decoder that drafts, "encode" or
     "write" of a recogniser in two parts, or "audio" for what was heard. At most the last 400 of each."""
     stages: Mapping[str, ev.StageStatus] = field(default_factory=dict)
+    ticked: float = 0.0
+    """When it was last told what time it is."""
     usage: ev.Usage = field(default_factory=ev.Usage)
     notices: tuple[ev.Notice, ...] = ()
     waiting: tuple[str, ...] = ()

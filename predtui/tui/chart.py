@@ -14,7 +14,7 @@ CELL = 0.1
 def latest_moment(turn: Turn) -> float:
     """Seconds of the newest thing known of the turn: the screen's "now", so that a replay shows what was seen live."""
     marks = turn.marks
-    stamps = [turn.started, turn.transcript.time, turn.candidate.time, turn.usage.time]
+    stamps = [turn.started, turn.transcript.time, turn.candidate.time, turn.ticked, turn.usage.time]
     stamps += [moment for moment in (marks.endpoint, marks.final, marks.committed, marks.audible) if moment is not None]
     stamps += [spans[-1].end for spans in turn.spans.values() if spans]
     return max(stamps)

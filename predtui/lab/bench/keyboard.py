@@ -30,7 +30,7 @@ from predtui.runtime.build import make_pipeline
 from predtui.runtime.stages import STAGES
 from predtui.settings import SessionsSettings, Settings
 from predtui.state.codec import from_json
-from predtui.state.events import Event, StageStatus, Usage
+from predtui.state.events import PASSING, Event, StageStatus
 from predtui.state.recorder import EVENTS_FILE
 from predtui.state.reducer import reduce
 from predtui.state.stage import StageSpec
@@ -154,7 +154,7 @@ class Terminal:
             event = self._next()
             if event is None:
                 time.sleep(0.005)
-            elif not isinstance(event, Usage):
+            elif not isinstance(event, PASSING):
                 deadline = time.monotonic() + PATIENCE_S
                 self._state = reduce(self._state, event)
                 yield event
