@@ -119,7 +119,7 @@ class Sampler:
 
 
 class Monitor:
-    """Publishes a sample every ``period`` seconds from a thread of its own."""
+    """Publishes a sample every ``period`` seconds from a thread of its own, while it is watched."""
 
     def __init__(
         self,
@@ -130,18 +130,27 @@ class Monitor:
         self._publish = publish
         self._pids = stage_pids
         self._period = period
-        self._stopped = threading.Event()
+        self._stopped, self._watched = threading.Event(), threading.Event()
+        self._watched.set()
         self._thread = threading.Thread(target=self._run, name="monitor", daemon=True)
 
     def start(self) -> None:
         self._thread.start()
 
+    def watch(self, on: bool) -> None:
+        """Whether anybody sees the samples. From any thread."""
+        (self._watched.set if on else self._watched.clear)()
+
     def stop(self) -> None:
         self._stopped.set()
+        self._watched.set()  # who waits for that goes on, and ends
         if self._thread.is_alive():
             self._thread.join()
 
     def _run(self) -> None:
-        sampler = Sampler(lambda: {"ui": os.getpid(), **self._pids()})
-        while not self._stopped.wait(self._period):
-            self._publish(sampler.sample())
+        sampler: Sampler | None = None
+        while self._watched.wait() and not self._stopped.is_set():
+            sampler = sampler or Sampler(lambda: {"ui": os.getpid(), **self._pids()})
+            sampler.sample()  # of the time in which nobody watched
+            while not self._stopped.wait(self._period) and self._watched.is_set():
+                self._publish(sampler.sample())

@@ -123,6 +123,11 @@ class Pipeline:
         """Go on from ``exchanges``, kept as ``session``, as if they had just been; without any, begin anew."""
         self._bus.dispatcher.post(partial(self._gate.resume, session, exchanges, self._clock.now()))
 
+    def watch(self, on: bool) -> None:
+        """Sample how busy the machine is, as from the start, or not: nobody sees it."""
+        if self._monitor:
+            self._monitor.watch(on)
+
     def configure(self, verifier: str = "") -> None:
         """Treat the next prompts otherwise."""
         self._bus.dispatcher.post(lambda: self._bus.publish(ev.Configure(verifier=verifier)))

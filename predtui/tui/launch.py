@@ -85,6 +85,7 @@ def open_screen(
         welcome=tour.welcome if first else None,
     )  # fmt: skip
     StandIn(pipeline).watch()
+    pipeline.watch(False)  # the screen says when
     try:
         app.run()
     finally:

@@ -14,8 +14,10 @@ from predtui.errors import PredtuiError
 from predtui.settings import Settings
 from predtui.tui.arranging import grown
 from predtui.tui.choices import following
+from predtui.tui.driver import Requests
 from predtui.tui.layout import PRESETS, Layout, layout
 from predtui.tui.screens.main import MainScreen
+from predtui.tui.watching import tell
 from predtui.tui.widgets.pane import Pane
 
 STEP = 3
@@ -26,6 +28,8 @@ SOON = 0.5
 
 class Host(Protocol):
     """What is needed of the app."""
+
+    requests: Requests
 
     @property
     def settings(self) -> Settings: ...
@@ -38,10 +42,10 @@ class Host(Protocol):
     def set_timer(self, delay: float, callback: Callable[[], Any]) -> Any: ...
 
 
-def begin(app: Host) -> tuple[Layout, Callable[[Layout], None]]:
-    """What was kept, and what keeps another choice."""
+def begin(app: Host) -> tuple[Layout, Callable[[Layout], None], Callable[[bool], None]]:
+    """What was kept, what keeps another choice, and what takes whether utilisation is seen."""
     ui = app.settings.ui
-    return layout(ui.preset, ui.toggled, ui.sizes), partial(_keep_soon, app)
+    return layout(ui.preset, ui.toggled, ui.sizes), partial(_keep_soon, app), partial(tell, app.requests)
 
 
 def _keep_soon(app: Host, chosen: Layout) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import queue
 import subprocess
@@ -84,6 +85,49 @@ def test_samples_are_published_until_it_is_stopped() -> None:
         heard.get()
     with pytest.raises(queue.Empty):
         heard.get(timeout=0.1)
+
+
+def test_nothing_is_looked_at_while_nobody_watches() -> None:
+    heard: queue.Queue[ev.Event] = queue.Queue()
+    looked: queue.Queue[None] = queue.Queue()
+
+    def pids() -> dict[str, int | None]:
+        looked.put(None)
+        return {}
+
+    monitor = Monitor(heard.put, pids, period=0.01)
+    monitor.watch(False)
+    monitor.start()
+    with pytest.raises(queue.Empty):
+        looked.get(timeout=0.2)
+    for _ in range(3):
+        monitor.watch(True)
+        heard.get(timeout=20)
+        monitor.watch(False)
+        heard_until_quiet(heard)
+        heard_until_quiet(looked)
+        with pytest.raises(queue.Empty):
+            looked.get(timeout=0.1)
+    monitor.stop()
+
+
+def heard_until_quiet(told: queue.Queue[Any]) -> None:
+    """A sample may be under way."""
+    with contextlib.suppress(queue.Empty):
+        while True:
+            told.get(timeout=0.2)
+
+
+def test_what_was_before_anybody_watched_is_no_part_of_the_first_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted = iter(range(1000))
+    monkeypatch.setattr(Sampler, "sample", lambda self: ev.Usage(cpu=float(next(counted))))
+    heard: queue.Queue[ev.Event] = queue.Queue()
+    monitor = Monitor(heard.put, dict, period=0.01)
+    monitor.start()
+    first = heard.get(timeout=20)
+    monitor.stop()
+    assert isinstance(first, ev.Usage)
+    assert first.cpu == 1.0
 
 
 def counter(folder: Path, name: str, joules: float) -> None:

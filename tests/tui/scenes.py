@@ -129,12 +129,14 @@ SOUND: tuple[Told, ...] = (
 
 
 class ScriptedDriver:
-    """Emits events when asked to, and keeps every line typed in ``lines``, every other request in ``asked``."""
+    """Emits events when asked to, and keeps every line typed in ``lines``, whether utilisation is seen in ``watched``,
+    every other request in ``asked``."""
 
     def __init__(self, events: Iterable[ev.Event] = ()) -> None:
         self.state = fold(events)
         self.asked: list[tuple[Any, ...]] = []
         self.lines: list[Typed] = []
+        self.watched: list[bool] = []
         self.listeners: list[Callable[[ev.Event], None]] = []
         self.fails: Exception | None = None
 
@@ -166,6 +168,9 @@ class ScriptedDriver:
 
     def resume(self, session: int = 0, exchanges: tuple[Exchange, ...] = ()) -> None:
         self.asked.append(("resume", session, exchanges))
+
+    def watch(self, on: bool) -> None:
+        self.watched.append(on)
 
     def configure(self, verifier: str = "") -> None:
         self.asked.append(("configure", verifier))

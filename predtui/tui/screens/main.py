@@ -22,6 +22,7 @@ from predtui.tui.layout import Layout
 from predtui.tui.panes import panes_in
 from predtui.tui.recall import Recall
 from predtui.tui.selecting import SelectingScreen
+from predtui.tui.watching import Watching
 from predtui.tui.widgets.bars import KeyBar, NoticeBar, TopBar
 from predtui.tui.widgets.find import FindBar
 from predtui.tui.widgets.pane import Drawn, Pane
@@ -55,11 +56,13 @@ class MainScreen(SelectingScreen):
         recall: Recall | None = None,
         layout: Layout | None = None,
         keep: Callable[[Layout], None] = lambda _: None,
+        watch: Callable[[bool], None] = lambda _: None,
     ) -> None:
-        """``layout``: of the panes, to begin with; ``keep`` takes each that is chosen later."""
+        """``layout``: of the panes, to begin with; ``keep`` takes each that is chosen later. ``watch`` takes whether
+        a pane that shows how busy the machine is can be seen."""
         super().__init__()
         self.layout_of_panes = layout or Layout()
-        self._keep = keep
+        self._keep, self._watch = keep, watch
         self._border: Border | None = None
         self._recall = recall
         self._clock = clock
@@ -73,6 +76,7 @@ class MainScreen(SelectingScreen):
         self._drawn = tuple(widget for widget in self.query("*") if isinstance(widget, Drawn))
         self.watch(self, "focused", self.query_one(KeyBar).follow)
         self.watch(self.query_one(TalkButton), "way", self.query_one(KeyBar).follow_talk_key)
+        Watching(self, self._watch)
         self.show(self._turn)
         self.call_after_refresh(self._lay_out)
 

@@ -143,6 +143,8 @@ class Pane(Drawn[Values]):
     ROOM: ClassVar[str] = ""
     """Style sheet: how high it is at which size of window. The app has one class for the width (-narrow, -slim, -broad,
     -vast) and one for the height (-flat, -low, -middling, -short, -tall, -towering)."""
+    SAMPLED: ClassVar[bool] = False
+    """Whether it shows how busy the machine is, which is looked at only while somebody sees it."""
     figured: var[bool] = var(False, init=False)
     """Whether it shows the figures of the field, NFE and RTF, beside plain words."""
     _title = assemble()

@@ -52,6 +52,7 @@ class StagesPane(Pane[States]):
         ("✗ failed", "the stage is out of action; its line says what to do"),
         ("%, MB", "percent of one core, and resident memory"),
     )
+    SAMPLED = True
     ROOM = "StagesPane { height: 1fr; }"
 
     def read(self, turn: Turn) -> States:

@@ -42,6 +42,7 @@ class UtilisationPane(Pane[Load]):
     """CPU and GPU in percent with recent history, memory in MB, and each stage in percent of one core."""
 
     TOPIC = "utilisation"
+    SAMPLED = True
     MEANINGS = (
         ("cpu", "percent of all the machine's cores, with recent history (one bar per sample)"),
         ("gpu", "percent of the GPU; – if there is none"),
