@@ -2,93 +2,32 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import threading
 import time
 from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import Any
 
 import psutil
 
 from predtui.state.events import Event, Usage
-
-MIB = 1024 * 1024
-
-
-class Gpu:
-    """The first NVIDIA GPU; ``sample`` gives (percent, used MB), or (None, None) without one."""
-
-    def __init__(self) -> None:
-        self._handle: Any = None
-        with contextlib.suppress(Exception):  # no library, no driver or no device: each is "no GPU"
-            import pynvml
-
-            pynvml.nvmlInit()
-            self._nvml = pynvml
-            self._handle = pynvml.nvmlDeviceGetHandleByIndex(0)
-
-    @property
-    def name(self) -> str | None:
-        """What the GPU is called; None without one."""
-        return str(self._nvml.nvmlDeviceGetName(self._handle)) if self._handle is not None else None
-
-    def watts(self) -> float | None:
-        """Where the device tells."""
-        if self._handle is None:
-            return None
-        try:
-            return float(self._nvml.nvmlDeviceGetPowerUsage(self._handle)) / 1000
-        except self._nvml.NVMLError:
-            return None
-
-    def sample(self) -> tuple[float | None, float | None]:
-        if self._handle is None:
-            return None, None
-        try:
-            percent = float(self._nvml.nvmlDeviceGetUtilizationRates(self._handle).gpu)
-            return percent, self._nvml.nvmlDeviceGetMemoryInfo(self._handle).used / MIB
-        except self._nvml.NVMLError:
-            return None, None
-
-
-POWERCAP = Path("/sys/class/powercap")
-
-
-class Rapl:
-    """The energy counters of the processors, which many systems let only root read: then, and without any, nothing."""
-
-    def __init__(self, folder: Path = POWERCAP, now: Callable[[], float] = time.monotonic) -> None:
-        self._now = now
-        self._counters = [path for path in sorted(folder.glob("intel-rapl:?/energy_uj")) if os.access(path, os.R_OK)]
-        self._read_at, self._before = now(), self._joules()
-
-    def watts(self) -> float | None:
-        """Since the last time; None where nothing tells, or a counter has begun anew."""
-        before, read_at = self._before, self._read_at
-        self._before, self._read_at = self._joules(), self._now()
-        if before is None or self._before is None or self._before < before or self._read_at <= read_at:
-            return None
-        return (self._before - before) / (self._read_at - read_at)
-
-    def _joules(self) -> float | None:
-        try:
-            read = [int(path.read_text()) for path in self._counters]
-        except (OSError, ValueError):
-            return None
-        return sum(read) / 1e6 if read else None
+from predtui.system.energy import Rapl
+from predtui.system.gpu import MIB, Gpu
 
 
 class Sampler:
     """Usage since the previous sample. ``pids`` names the processes to follow; None for one that is not running."""
 
     def __init__(
-        self, pids: Callable[[], Mapping[str, int | None]], gpu: Gpu | None = None, rapl: Rapl | None = None
+        self,
+        pids: Callable[[], Mapping[str, int | None]],
+        gpu: Gpu | None = None,
+        rapl: Rapl | None = None,
+        now: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._pids = pids
+        self._pids, self._now = pids, now
         self._gpu, self._rapl = gpu or Gpu(), rapl or Rapl()
         self._processes: dict[int, psutil.Process] = {}
+        self._power = now(), self._rapl.joules()
         psutil.cpu_percent(percpu=True)
 
     def sample(self) -> Usage:
@@ -96,18 +35,24 @@ class Sampler:
         stages = tuple(self._one(name, pid) for name, pid in self._pids().items() if pid is not None)
         alive = set(self._pids().values())
         self._processes = {pid: process for pid, process in self._processes.items() if pid in alive}
-        gpu, gpu_memory = self._gpu.sample()
+        gpu = self._gpu.sample()
         cores = tuple(psutil.cpu_percent(percpu=True))
         return Usage(
             cpu=sum(cores) / max(1, len(cores)),
             cores=cores,
-            watts=self._rapl.watts(),
-            gpu_watts=self._gpu.watts(),
-            gpu=gpu,
+            watts=self._watts(),
+            gpu=gpu.percent,
+            gpu_watts=gpu.watts,
+            gpu_celsius=gpu.celsius,
             memory_mb=sum(memory for _, _, memory in stages),
-            gpu_memory_mb=gpu_memory,
+            gpu_memory_mb=gpu.memory_mb,
             stages=stages,
         )
+
+    def _watts(self) -> float | None:
+        (then, before), self._power = self._power, (self._now(), self._rapl.joules())
+        now, used = self._power
+        return None if before is None or used is None or now <= then else (used - before) / (now - then)
 
     def _one(self, name: str, pid: int) -> tuple[str, float, float]:
         try:

@@ -664,6 +664,7 @@ class Usage(Event):
     memory_mb: float = 0.0
     gpu_memory_mb: float | None = None
     gpu_watts: float | None = None
+    gpu_celsius: float | None = None
     cores: tuple[float, ...] = ()
     """Percent of each core."""
     watts: float | None = None

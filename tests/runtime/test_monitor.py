@@ -8,15 +8,17 @@ import queue
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import psutil
 import pytest
 
 from predtui.clock import VirtualClock
-from predtui.runtime.monitor import MIB, Gpu, Monitor, Rapl, Sampler
+from predtui.runtime.monitor import Monitor, Sampler
 from predtui.state import events as ev
+from predtui.system.energy import Rapl
+from tests.system.test_energy import zone
+from tests.system.test_gpu import nvml
 
 
 def test_processes_are_named_and_weighed() -> None:
@@ -43,33 +45,6 @@ def test_a_process_that_is_gone_counts_nothing() -> None:
     assert sampler.sample().stages[0][2] > 0.0
     process.communicate(b"\n")
     assert sampler.sample().stages == (("gone", 0.0, 0.0),)
-
-
-def test_without_a_gpu_its_figures_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pynvml", None)
-    usage = Sampler(dict, Gpu()).sample()
-    assert (usage.gpu, usage.gpu_memory_mb) == (None, None)
-
-
-def test_a_gpu_is_read_and_may_go_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    class NVMLError(Exception):
-        pass
-
-    def lost(handle: object) -> Any:
-        raise NVMLError
-
-    fake = SimpleNamespace(
-        NVMLError=NVMLError,
-        nvmlInit=lambda: None,
-        nvmlDeviceGetHandleByIndex=lambda index: "gpu",
-        nvmlDeviceGetUtilizationRates=lambda handle: SimpleNamespace(gpu=42),
-        nvmlDeviceGetMemoryInfo=lambda handle: SimpleNamespace(used=7 * MIB),
-    )
-    monkeypatch.setitem(sys.modules, "pynvml", fake)
-    gpu = Gpu()
-    assert gpu.sample() == (42.0, 7.0)
-    fake.nvmlDeviceGetUtilizationRates = lost
-    assert gpu.sample() == (None, None)
 
 
 def test_samples_are_published_until_it_is_stopped() -> None:
@@ -130,31 +105,25 @@ def test_what_was_before_anybody_watched_is_no_part_of_the_first_sample(monkeypa
     assert first.cpu == 1.0
 
 
-def counter(folder: Path, name: str, joules: float) -> None:
-    (folder / name).mkdir(parents=True, exist_ok=True)
-    (folder / name / "energy_uj").write_text(f"{round(joules * 1e6)}\n")
-
-
-def test_watts_are_what_the_counters_of_all_processors_say_together(tmp_path: Path) -> None:
+def test_watts_are_the_joules_between_two_samples(tmp_path: Path) -> None:
     clock = VirtualClock(10.0)
-    for name in ("intel-rapl:0", "intel-rapl:1", "intel-rapl:0:0"):
-        counter(tmp_path, name, 100.0)
-    rapl = Rapl(tmp_path, clock.now)
+    for name in ("intel-rapl:0", "intel-rapl:1"):
+        zone(tmp_path, name, 100.0)
+    sampler = Sampler(dict, rapl=Rapl(tmp_path), now=clock.now)
+    assert sampler.sample().watts is None  # no time has passed
     clock.advance(2.0)
-    counter(tmp_path, "intel-rapl:0", 130.0)
-    counter(tmp_path, "intel-rapl:1", 110.0)
-    assert rapl.watts() == pytest.approx(20.0)
+    zone(tmp_path, "intel-rapl:0", 130.0)
+    zone(tmp_path, "intel-rapl:1", 110.0)
+    assert sampler.sample().watts == pytest.approx(20.0)
     clock.advance(1.0)
-    counter(tmp_path, "intel-rapl:0", 1.0)  # begun anew
-    assert rapl.watts() is None
+    assert sampler.sample().watts == 0.0
+    assert Sampler(dict, rapl=Rapl(tmp_path / "absent")).sample().watts is None
 
 
-@pytest.mark.parametrize("text", ["", "much"])
-def test_without_counters_or_with_odd_ones_no_watts_are_told(tmp_path: Path, text: str) -> None:
-    assert Rapl(tmp_path / "absent").watts() is None
-    counter(tmp_path, "intel-rapl:0", 1.0)
-    (tmp_path / "intel-rapl:0" / "energy_uj").write_text(text)
-    assert Rapl(tmp_path).watts() is None
+def test_a_gpu_is_part_of_the_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pynvml", nvml())
+    usage = Sampler(dict).sample()
+    assert (usage.gpu, usage.gpu_memory_mb, usage.gpu_watts, usage.gpu_celsius) == (42.0, 7.0, 70.5, 58.0)
 
 
 def test_each_core_is_told_and_the_machine_is_their_mean() -> None:

@@ -115,7 +115,7 @@ def echo(_: Settings) -> Iterator[Finding]:
 
 def gpu(_: Settings) -> Iterator[Finding]:
     """An NVIDIA GPU, if there is one."""
-    from predtui.runtime.monitor import Gpu
+    from predtui.system.gpu import Gpu
 
     if name := Gpu().name:
         yield Finding("gpu", "found", name)

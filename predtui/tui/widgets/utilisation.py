@@ -24,8 +24,8 @@ TALLEST = 8
 NAME = 8
 
 
-Level = tuple[str, tuple[float, ...], float, float | None, float | None, str]
-"""Name, history, percent, watts, memory in MB, style."""
+Level = tuple[str, tuple[float, ...], str, str]
+"""Name, history, what is told of it, style."""
 
 
 class Load(NamedTuple):
@@ -49,6 +49,7 @@ class UtilisationPane(Pane[Load]):
         ("ram, vram", "memory used by predtui and its stages, and on the GPU (MB or GB)"),
         ("asr llm tts …", "percent of one core that the stage uses; with several threads, above 100 %"),
         ("W", "watts of the processors, which many systems tell only root (/sys/class/powercap), and of the GPU"),
+        ("°C", "temperature of the GPU"),
         ("cores", "in a large pane: a bar for each core, as it is now"),
     )
     ROOM = """
@@ -90,14 +91,14 @@ class UtilisationPane(Pane[Load]):
 
 def _graphs(values: Load, usage: Usage, width: int, height: int) -> Iterator[Content]:
     """CPU, GPU where there is one, each core, and each process with its memory: as much as fits."""
-    levels: list[Level] = [("cpu", values.cpu, usage.cpu, usage.watts, usage.memory_mb, ".row-asr")]
+    levels: list[Level] = [("cpu", values.cpu, _told(usage.cpu, usage.memory_mb, usage.watts), ".row-asr")]
     if usage.gpu is not None:
-        levels.append(("gpu", values.gpu, usage.gpu, usage.gpu_watts, usage.gpu_memory_mb, ".row-tts"))
+        told = _told(usage.gpu, usage.gpu_memory_mb, usage.gpu_watts, usage.gpu_celsius)
+        levels.append(("gpu", values.gpu, told, ".row-tts"))
     loads = {name: (share, memory) for name, share, memory in usage.stages}
     rows = max(2, min(TALLEST, (height - len(loads) - 1) // len(levels) - 1))
-    for name, course, percent, watts, memory, style in levels:
-        told = [figures.percent(percent), figures.memory(memory), f"{watts:.0f} W" if watts is not None else ""]
-        yield assemble((name, ".strong"), "  " + "   ".join(filter(None, told)))
+    for name, course, told, style in levels:
+        yield assemble((name, ".strong"), f"  {told}")
         yield from (assemble((line, style)) for line in figures.graph(course, width, rows))
     bars = "".join(figures.bar(core / 100) for core in usage.cores)
     yield assemble((f"{'cores':<{NAME}}", ".dim"), (bars[: width - NAME], ".row-asr"))
@@ -106,6 +107,12 @@ def _graphs(values: Load, usage: Usage, width: int, height: int) -> Iterator[Con
         cells = max(0, width - NAME - len(said))
         line = figures.sparkline(shares, cells)
         yield assemble((f"{name:<{NAME}}", ".dim"), (line, ".row-llm"), said)
+
+
+def _told(percent: float, memory: float | None, watts: float | None, celsius: float | None = None) -> str:
+    parts = [figures.percent(percent), "" if memory is None else figures.memory(memory)]
+    parts += ["" if watts is None else f"{watts:.0f} W", "" if celsius is None else f"{celsius:.0f} °C"]
+    return "   ".join(filter(None, parts))
 
 
 def _level(name: str, course: tuple[float, ...], value: float | None, cells: int, style: str) -> Content:

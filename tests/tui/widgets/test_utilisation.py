@@ -23,7 +23,9 @@ BUSY = ev.Usage(
     cpu=40.0, memory_mb=512.0, cores=(0.0, 50.0, 100.0), watts=21.4,
     stages=(("ui", 3.0, 90.0), ("asr", 8.0, 96.0), ("llm", 131.0, 1214.0)),
 )  # fmt: skip
-GPU = ev.Usage(cpu=40.0, memory_mb=512.0, gpu=63.0, gpu_memory_mb=2048.0, gpu_watts=70.0, cores=(40.0,))
+GPU = ev.Usage(
+    cpu=40.0, memory_mb=512.0, gpu=63.0, gpu_memory_mb=2048.0, gpu_watts=70.0, gpu_celsius=58.0, cores=(40.0,)
+)
 
 
 @pytest.mark.parametrize("usage", [BUSY, GPU])
@@ -33,7 +35,7 @@ def test_a_large_pane_has_graphs_within_its_bounds(usage: ev.Usage, size: tuple[
     lines = pane.draw(pane.values, *size)
     assert all(line.cell_length <= size[0] for line in lines)
     text = "\n".join(line.plain for line in lines[: size[1]])
-    for told in ("40 %", "512 MB", "cores", *(["63 %", "2.0 GB", "70 W"] if usage is GPU else ["21 W"])):
+    for told in ("40 %", "512 MB", "cores", *(["63 %", "2.0 GB", "70 W", "58 °C"] if usage is GPU else ["21 W"])):
         assert told in text
     for name, _, memory in usage.stages:
         assert name in text
