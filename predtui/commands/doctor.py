@@ -46,7 +46,7 @@ def checks(testing: bool) -> tuple[Check, ...]:
         *([language_model.abilities] if testing else []),
         ideas, language_model.real_models, speech.synthesiser, speech.pronunciations,
         speech.recogniser,
-        machine.sound, machine.echo, machine.gpu, language_model.torch,
+        machine.sound, machine.echo, machine.gpu, machine.energy, language_model.torch,
     )  # fmt: skip
 
 

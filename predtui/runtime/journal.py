@@ -24,7 +24,7 @@ _HEARD = (ev.TurnStarted, ev.AudioFrame, ev.SpeechActivity, ev.Endpoint)
 _STATES = (ev.SpeechActivity, ev.Configure)
 """Of these, too, only the last counts."""
 _OVER = (ev.SoundLevel, ev.Overhear, ev.Overheard, ev.OverheardWords, ev.Duck)
-_PASSING = (ev.StageStatus, ev.Work, ev.Tick, ev.Usage, ev.Notice, ev.LookForDevice, *_OVER)
+_PASSING = (ev.StageStatus, ev.Work, ev.Tick, ev.Usage, ev.Energy, ev.Notice, ev.LookForDevice, *_OVER)
 """Not kept: no part of any stage's state."""
 
 

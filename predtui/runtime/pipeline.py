@@ -16,6 +16,7 @@ from predtui.foreign import lines_without_controls
 from predtui.runtime.barge_in import BargeIn
 from predtui.runtime.baseline import IDLE_S, BaselineSchedule
 from predtui.runtime.bus import Bus, Listener
+from predtui.runtime.energy import EnergyMeter
 from predtui.runtime.gate import TurnGate
 from predtui.runtime.hearing import Hearing
 from predtui.runtime.hosts.base import HostFactory
@@ -30,6 +31,7 @@ from predtui.state import events as ev
 from predtui.state.exchange import Exchange
 from predtui.state.stage import StageSpec
 from predtui.state.turn import Turn
+from predtui.system.energy import Rapl
 
 
 class Pipeline:
@@ -60,7 +62,7 @@ class Pipeline:
         self._taking, self._schedule = TurnTaking(self._bus), BaselineSchedule(self._bus, idle_s)
         reactions = (
             self._gate.react, self._hearing.react, self._hear_over, self._take_turns, self._measure, self._stages.react,
-            *((Ticker(self._bus).react,) if monitored else ()),
+            *((Ticker(self._bus).react, EnergyMeter(self._bus, Rapl()).react) if monitored else ()),
         )  # fmt: skip
         self._bus.connect(self._stages.deliver, *reactions)
         self._monitor = Monitor(self.publish, self.pids) if monitored and background else None

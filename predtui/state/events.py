@@ -677,6 +677,13 @@ class Usage(Event):
         return True
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Energy(Event):
+    """What the processors have used in the turn, from its beginning to the end of its reply: the whole machine's."""
+
+    joules: float = 0.0
+
+
 PASSING = (Tick, Usage)
 """That time passes, and how it goes for the machine: no sign that anything happens."""
 

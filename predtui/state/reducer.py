@@ -222,6 +222,7 @@ _FOLDS: dict[type[ev.Event], Callable[[Turn, Any], Turn]] = {
     ev.StageStatus: _stage_status,
     ev.LinesWaiting: lambda turn, event: replace(turn, waiting=event.texts),
     ev.Tick: lambda turn, event: replace(turn, ticked=event.time),
+    ev.Energy: lambda turn, event: replace(turn, joules=event.joules),
     ev.Usage: lambda turn, event: replace(turn, usage=event),
     ev.Notice: lambda turn, event: replace(turn, notices=(*turn.notices, event)[-MAX_NOTICES:]),
 }

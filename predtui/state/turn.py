@@ -131,6 +131,8 @@ class Turn:
     ticked: float = 0.0
     """When it was last told what time it is."""
     usage: ev.Usage = field(default_factory=ev.Usage)
+    joules: float | None = None
+    """Of the processors, in this turn; None before it is over, and where nothing tells."""
     notices: tuple[ev.Notice, ...] = ()
     waiting: tuple[str, ...] = ()
     """Typed lines that wait to be answered."""

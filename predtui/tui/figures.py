@@ -49,6 +49,13 @@ def memory(megabytes: float | None) -> str:
     return f"{megabytes:.0f} MB" if megabytes < 1024 else f"{megabytes / 1024:.1f} GB"
 
 
+def energy(joules: float) -> str:
+    """``4.1 J``, ``96 J``, ``1.2 kJ``."""
+    if joules >= 999.5:
+        return f"{joules / 1000:.1f} kJ"
+    return f"{joules:.0f} J" if joules >= 9.95 else f"{joules:.1f} J"
+
+
 def file_size(size: int) -> str:
     """``size`` in bytes, as hubs and file managers tell it."""
     return f"{size / 1e6:.0f} MB" if size < 1e9 else f"{size / 1e9:.1f} GB"

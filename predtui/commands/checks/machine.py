@@ -121,3 +121,18 @@ def gpu(_: Settings) -> Iterator[Finding]:
         yield Finding("gpu", "found", name)
     else:
         yield Finding("gpu", "missing", "no NVIDIA GPU; the CPU does all the work", "None needed for the pocket model.")
+
+
+def energy(_: Settings) -> Iterator[Finding]:
+    """Whether the processors' energy may be read."""
+    from predtui.system.energy import POWERCAP, Rapl, unreadable
+
+    if unreadable():
+        detail = f"root alone may read the counters in {POWERCAP}: no watts and no joules a reply"
+        remedy = f"To let everybody, until the next start: sudo chmod a+r {POWERCAP}/intel-rapl:*/energy_uj"
+        yield Finding("energy", "missing", detail, remedy)
+    elif Rapl().joules() is None:
+        detail = "no counters of the processors' energy here: no watts and no joules a reply"
+        yield Finding("energy", "missing", detail, "None needed: only UTILISATION shows them.")
+    else:
+        yield Finding("energy", "found", f"UTILISATION tells watts and joules a reply, from {POWERCAP}")

@@ -36,6 +36,8 @@ class Load(NamedTuple):
     gpu: tuple[float, ...]
     stages: tuple[tuple[str, tuple[float, ...]], ...] = ()
     """Percent of one core of each process."""
+    joules: float | None = None
+    """Of the last reply."""
 
 
 class UtilisationPane(Pane[Load]):
@@ -49,6 +51,7 @@ class UtilisationPane(Pane[Load]):
         ("ram, vram", "memory used by predtui and its stages, and on the GPU (MB or GB)"),
         ("asr llm tts …", "percent of one core that the stage uses; with several threads, above 100 %"),
         ("W", "watts of the processors, which many systems tell only root (/sys/class/powercap), and of the GPU"),
+        ("J", "joules of the processors from the last turn's beginning to the end of its reply, whatever used them"),
         ("°C", "temperature of the GPU"),
         ("cores", "in a large pane: a bar for each core, as it is now"),
     )
@@ -63,12 +66,13 @@ class UtilisationPane(Pane[Load]):
 
     def read(self, turn: Turn) -> Load:
         before = getattr(self, "values", Load(None, (), ()))
+        joules = before.joules if turn.joules is None else turn.joules
         if not turn.usage.memory_mb or turn.usage == before.now:
-            return before
+            return before if joules == before.joules else before._replace(joules=joules)
         gpu = before.gpu if turn.usage.gpu is None else (*before.gpu, turn.usage.gpu)
         former = dict(before.stages)
         stages = tuple((name, (*former.get(name, ()), share)[-HISTORY:]) for name, share, _ in turn.usage.stages)
-        return Load(turn.usage, (*before.cpu, turn.usage.cpu)[-HISTORY:], gpu[-HISTORY:], stages)
+        return Load(turn.usage, (*before.cpu, turn.usage.cpu)[-HISTORY:], gpu[-HISTORY:], stages, joules)
 
     def draw(self, values: Load, width: int, height: int) -> list[Content]:
         if values.now is None:
@@ -91,7 +95,9 @@ class UtilisationPane(Pane[Load]):
 
 def _graphs(values: Load, usage: Usage, width: int, height: int) -> Iterator[Content]:
     """CPU, GPU where there is one, each core, and each process with its memory: as much as fits."""
-    levels: list[Level] = [("cpu", values.cpu, _told(usage.cpu, usage.memory_mb, usage.watts), ".row-asr")]
+    told = _told(usage.cpu, usage.memory_mb, usage.watts)
+    joules = "" if values.joules is None else f"   {figures.energy(values.joules)} the last reply"
+    levels: list[Level] = [("cpu", values.cpu, told + joules, ".row-asr")]
     if usage.gpu is not None:
         told = _told(usage.gpu, usage.gpu_memory_mb, usage.gpu_watts, usage.gpu_celsius)
         levels.append(("gpu", values.gpu, told, ".row-tts"))

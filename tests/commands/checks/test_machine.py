@@ -14,7 +14,9 @@ from predtui.commands.checks.finding import package_finding
 from predtui.settings import AudioSettings, SessionsSettings, Settings
 from predtui.state.exchange import Exchange
 from predtui.state.kept import kept_file
+from predtui.system import energy
 from tests.state.kept.test_store import said
+from tests.system.test_energy import zone
 
 
 def test_a_log_folder_that_cannot_be_made_is_broken_with_a_remedy(
@@ -68,3 +70,17 @@ def test_a_package_is_found_with_its_version_or_missing_with_a_remedy() -> None:
     assert package_finding("textual", "textual", "textual").state == "found"
     lacking = package_finding("x", "no-such-thing", "no_such_thing", needed=True)
     assert (lacking.state, lacking.remedy, lacking.needed) == ("missing", "pip install no-such-thing", True)
+
+
+def test_energy_that_may_not_be_read_is_said_to_be_with_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(energy, "_zones", lambda _: [tmp_path / "intel-rapl:0"])
+    zone(tmp_path, "intel-rapl:0", 1.0)
+    assert [finding.state for finding in machine.energy(Settings())] == ["found"]
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    (finding,) = machine.energy(Settings())
+    assert (finding.state, "root alone" in finding.detail, "sudo chmod" in finding.remedy) == ("missing", True, True)
+    monkeypatch.setattr(energy, "_zones", lambda _: [])
+    (finding,) = machine.energy(Settings())
+    assert (finding.state, finding.detail.startswith("no counters")) == ("missing", True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -40,6 +42,15 @@ def test_a_large_pane_has_graphs_within_its_bounds(usage: ev.Usage, size: tuple[
     for name, _, memory in usage.stages:
         assert name in text
         assert figures.memory(memory) in text
+
+
+def test_the_energy_of_the_last_reply_is_told_until_the_next_is_known() -> None:
+    pane = UtilisationPane(turn := fold([BUSY]))
+    for joules, told in ((None, ""), (4.14, "4.1 J"), (None, "4.1 J"), (96.2, "96 J"), (1234.0, "1.2 kJ")):
+        pane.show(turn := replace(turn, joules=joules))
+        line = pane.draw(pane.values, 78, 12)[0].plain
+        assert told in line
+        assert (" J" in line or "kJ" in line) == bool(told)
 
 
 @given(st.lists(st.floats(0, 200), max_size=30), st.integers(1, 40), st.integers(1, 9))
