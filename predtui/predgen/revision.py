@@ -38,9 +38,9 @@ LAST_WORDS = 2000
 class Revision:
     """One prompt, from its arrival to its first sentence and, where it is final, to the end of its reply.
 
-    ``elapsed_ms`` and ``forwards``: time and forwards since the arrival. ``ahead`` is the sentence last sent to be
-    synthesised. By ``clause``, the first clause of the reply is emitted, and spoken, as a sentence of its own.
-    ``stops`` and ``thinking`` as ``ReplyText`` has them.
+    ``elapsed_ms`` and ``forwards``: time and forwards since the arrival; ``in_turn``: forwards since the turn began.
+    ``ahead`` is the sentence last sent to be synthesised. By ``clause``, the first clause of the reply is emitted, and
+    spoken, as a sentence of its own. ``stops`` and ``thinking`` as ``ReplyText`` has them.
     """
 
     def __init__(
@@ -50,6 +50,7 @@ class Revision:
         verifier: str,
         elapsed_ms: Callable[[], float],
         forwards: Callable[[], int],
+        in_turn: Callable[[], int],
         ahead: str = "",
         final: bool = False,
         clause: bool = False,
@@ -68,7 +69,7 @@ class Revision:
         """Of the candidate, of what was kept of the former one, and of the former one."""
         self._first, self._first_end = (first_clause, clause_end) if clause else (first_sentence, sentence_end)
         self._former_over = former.over
-        self._elapsed_ms, self._forwards = elapsed_ms, forwards
+        self._elapsed_ms, self._forwards, self._in_turn = elapsed_ms, forwards, in_turn
         self._outcome: Outcome | None = None
         self._verdict: Verdict | None = None
         self._end = 0
@@ -188,6 +189,8 @@ class Revision:
             tokens=len(progress.tokens),
             thought=self._thought(progress.tokens),
             complete=progress.ended,
+            generated=progress.generated,
+            forwards=self._in_turn(),
         )
 
     def _commit(self, text: str, ended: bool) -> Iterator[ReplyCommitted]:

@@ -41,6 +41,8 @@ class SpeculatedTurn:
         self._parts, self._options, self._context = parts, parts.options, context
         self._preemption, self._idle, self._baseline = preemption, idle, baseline
         self._heard = Transcript()
+        self._forwards = parts.loaded.model.counters.forwards
+        """Of the model, before this turn."""
         self._passages: Sequence[Passage] | None = None
         self._retrievals = 0, 0
         """So far, and those that found the ``_passages`` of the one before."""
@@ -166,6 +168,7 @@ class SpeculatedTurn:
             self._parts.speculator.verifier.name,
             elapsed_ms=lambda: (now() - start) * 1000,
             forwards=lambda: counters.forwards - forwards,
+            in_turn=lambda: counters.forwards - self._forwards,
             ahead=self.ahead,
             final=heard.final,
             clause=self._options.clause,

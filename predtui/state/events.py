@@ -335,6 +335,10 @@ class Candidate(Event):
     complete: bool = False
     """Whether the model ended the reply."""
     thought: Thought = Thought()
+    generated: int = 0
+    """Tokens chosen in this turn so far, for whatever prompt ..."""
+    forwards: int = 0
+    """... and forwards of the target, for whatever end."""
 
     @property
     def replaceable(self) -> bool:

@@ -36,7 +36,7 @@ replies = st.text(alphabet="aB ,;-.?1", max_size=60)
 
 def grown(text: str, clause: bool, final: bool) -> list[tuple[int, str]]:
     """(letters known, text) of what is committed, or where nothing is yet, synthesised ahead."""
-    revision = Revision("why", Letters(), "greedy", lambda: 0.0, lambda: 0, final=final, clause=clause)
+    revision = Revision("why", Letters(), "greedy", lambda: 0.0, lambda: 0, lambda: 0, final=final, clause=clause)
     tokens, told = (*map(ord, text), 0), []
     for count in range(1, len(tokens) + 1):
         progress = Progress((), tokens[:count], (), ended=count == len(tokens), lossless=True)

@@ -62,6 +62,22 @@ def test_a_candidate_grows_to_its_limit_or_so_far_beyond_its_first_sentence(most
     assert not verdict.final
 
 
+def test_candidates_count_the_tokens_and_forwards_of_the_whole_turn() -> None:
+    turn = turn_of()
+    counters = turn._parts.loaded.model.counters
+    before = counters.forwards
+    heard = [Transcript(tentative="what is", unfinished=False), Transcript(stable="what is the sun", final=True)]
+    told = []
+    for words in heard:
+        out = [*turn.hear(words)]
+        told += [event for event in out if isinstance(event, Candidate)]
+    assert [one.generated for one in told] == sorted(one.generated for one in told)
+    assert [one.forwards for one in told] == sorted(one.forwards for one in told)
+    (reply,) = (event for event in out if isinstance(event, ReplyFinished))
+    assert 0 < told[-1].generated == reply.generated
+    assert reply.forwards < told[-1].forwards == counters.forwards - before
+
+
 def test_the_same_words_again_are_no_news_but_their_end_is() -> None:
     turn = turn_of()
     first = Transcript(tentative="what is", unfinished=False)

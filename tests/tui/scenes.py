@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -186,3 +187,26 @@ class ScriptedDriver:
 
     def renew_stage(self, name: str) -> None:
         self.asked.append(("renew", name))
+
+
+def utilised(seconds: int = 60, cores: int = 8, gpu: bool = True) -> list[ev.Event]:
+    """A turn in which the machine was busy, sampled each second."""
+    events: list[ev.Event] = [ev.TurnStarted(turn=3, time=20.0)]
+    for second in range(seconds):
+        wave = 0.5 + 0.5 * math.sin(second / 6)
+        tokens = sum(round(40 * (0.5 + 0.5 * math.sin(at / 6))) for at in range(second + 1))
+        events += [
+            ev.Candidate(turn=3, time=20.0 + second, generated=tokens, forwards=tokens // 3, tokens=12),
+            ev.Usage(
+                time=20.0 + second, cpu=10.0 + 70 * wave, memory_mb=640.0, watts=12.0 + 40 * wave,
+                gpu=90 * wave if gpu else None, gpu_memory_mb=2048.0 + 900 * wave if gpu else None,
+                gpu_watts=40.0 + 200 * wave if gpu else None, gpu_celsius=40.0 + 25 * wave if gpu else None,
+                cores=tuple(100 * abs(math.sin((second + 7 * core) / (5 + core))) for core in range(cores)),
+                stages=(
+                    ("ui", 3.0, 90.0), ("mic", 0.0, 40.0), ("asr", 8.0 + 30 * wave, 96.0),
+                    ("llm", 30.0 + 150 * wave, 214.0 + 20 * second), ("tts", 2.0 + 40 * wave, 41.0),
+                    ("player", 1.0, 38.0),
+                ),
+            ),
+        ]  # fmt: skip
+    return events

@@ -19,11 +19,13 @@ from predtui.state import events as ev
 from predtui.state.exchange import Exchange
 from predtui.state.kept import kept_file, store
 from predtui.state.kept.keeper import Keeper
+from predtui.state.reducer import reduce
 from predtui.state.turn import Turn
 from predtui.tui.themes import load_themes
+from predtui.tui.widgets.utilisation import UtilisationPane
 from tests.tui import shelves
 from tests.tui.conftest import MakeApp
-from tests.tui.scenes import ScriptedDriver, answered, by_path, first_exchange, machine, speculating
+from tests.tui.scenes import ScriptedDriver, answered, by_path, first_exchange, machine, speculating, utilised
 
 Compare = Callable[..., bool]
 SIZES = [(40, 12), (60, 16), (80, 24), (120, 36), (200, 50)]
@@ -338,3 +340,24 @@ def test_presets_in_a_small_window(snap_compare: Compare, make_app: MakeApp, pre
 
 def test_a_zoomed_pane(snap_compare: Compare, make_app: MakeApp) -> None:
     assert frozen(snap_compare, make_app, (120, 36), "answered", ["tab", "tab", "tab", "tab", "z"])
+
+
+@pytest.mark.parametrize(("size", "cores", "gpu", "theme"), [
+    ((80, 24), 2, False, "midnight"), ((120, 36), 8, True, "midnight"), ((200, 50), 64, True, "daylight"),
+], ids=["80x24", "120x36", "200x50"])  # fmt: skip
+def test_a_machine_at_work(
+    snap_compare: Compare, make_app: MakeApp, size: tuple[int, int], cores: int, gpu: bool, theme: str
+) -> None:
+    driver = ScriptedDriver(SCENES["answered"])
+
+    async def watch(pilot: Pilot[None]) -> None:
+        pane = pilot.app.query_one(UtilisationPane)
+        pane.focus()
+        await pilot.press("z")
+        turn = driver.state
+        for event in utilised(60, cores, gpu):
+            turn = reduce(turn, event)
+            pane.show(turn)
+        pane.show(replace(turn, joules=41.2))
+
+    assert snap_compare(make_app(driver, theme=theme), terminal_size=size, run_before=watch)

@@ -37,7 +37,7 @@ def test_a_large_pane_has_graphs_within_its_bounds(usage: ev.Usage, size: tuple[
     lines = pane.draw(pane.values, *size)
     assert all(line.cell_length <= size[0] for line in lines)
     text = "\n".join(line.plain for line in lines[: size[1]])
-    for told in ("40 %", "512 MB", "cores", *(["63 %", "2.0 GB", "70 W", "58 °C"] if usage is GPU else ["21 W"])):
+    for told in ("40 %", "512 MB", "core", *(["63 %", "2.0 GB", "70 W", "58 °C"] if usage is GPU else ["21 W"])):
         assert told in text
     for name, _, memory in usage.stages:
         assert name in text
