@@ -16,6 +16,7 @@ from textual.events import Event as TextualEvent
 from textual.events import Key, Paste
 from textual.filter import LineFilter
 from textual.screen import Screen
+from textual.scrollbar import ScrollBar
 from textual.timer import Timer
 from textual.widgets import Input
 
@@ -52,6 +53,7 @@ from predtui.tui.pages import Pages
 from predtui.tui.panes import style_sheet
 from predtui.tui.recall import Recall
 from predtui.tui.screens.main import MainScreen
+from predtui.tui.scrollbar import ThinBar
 from predtui.tui.scrubbing import Scrubbing, active, leave, look_at, words_typed
 from predtui.tui.terminal import telling_releases
 from predtui.tui.themes import MARK_DEFAULTS, ThemeRegistry
@@ -66,6 +68,7 @@ class GuardedApp(App[None]):
 
     def __init__(self) -> None:
         super().__init__()
+        ScrollBar.renderer = ThinBar
         self._gate = Gate()
         self._colourless = Colourless(lambda: Color.parse(self.current_theme.background or "black"))
 

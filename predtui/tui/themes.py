@@ -118,6 +118,8 @@ def _theme(name: str, dark: bool, colours: dict[str, str]) -> Theme:
         "border": primary,
         "border-blurred": colours["secondary"],
         "scrollbar": colours["secondary"],
+        "scrollbar-hover": primary,
+        "scrollbar-active": colours["accent"],
         "scrollbar-background": colours["surface"],
         "footer-background": panel,
         "text-muted": colours["secondary"],

@@ -11,7 +11,7 @@ from predtui.state.turn import Foreseen, Turn
 from predtui.tui import figures
 from predtui.tui.ahead import Ahead, best
 from predtui.tui.gate import assemble
-from predtui.tui.widgets.pane import Pane
+from predtui.tui.widgets.scrolled import ScrolledPane
 from predtui.tui.wrapping import wrapped
 from predtui.words import begins_word, last_word
 
@@ -32,10 +32,11 @@ class Guess(NamedTuple):
     thought: Thought = Thought()
 
 
-class CandidatePane(Pane[Guess]):
+class CandidatePane(ScrolledPane[Guess]):
     """Kept words are bold, new ones underlined, rejected ones struck through; each part has its mark."""
 
     TOPIC = "candidate"
+    FROM_END = False
     MEANINGS = (
         ("✓ bold", "kept: this part of the guess still holds for the newest partial prompt"),
         ("+ underlined", "new: generated since the last verification"),
@@ -80,16 +81,23 @@ class CandidatePane(Pane[Guess]):
 
     def draw(self, values: Guess, width: int, height: int) -> list[Content]:
         if not values.revision:
-            return assemble(("no guess yet: guessing starts with your first words", ".dim")).wrap(width)
+            hint = assemble(("no guess yet: guessing starts with your first words", ".dim"))
+            return self.in_view(hint.wrap(width), width, height)
         foot = _foot(values, width, height) if height >= 4 else []
         room = height - len(foot) - (height >= 6 or values.drafts is None) if foot else height
         head = _thought(values, width, room) if values.thought.tokens else []
         parts = _parts(values)
         lines = [*head, *(wrapped(assemble(*parts), width) if parts else [])]
-        if len(lines) > room:
-            lines = [*lines[: room - 1], assemble(("…", ".dim"))]
-        lines += _future(values, width, height - len(foot) - len(lines), self.figured)
-        return [*lines, *[assemble()] * (height - len(foot) - len(lines)), *foot] if foot else lines
+        if len(lines) <= room:
+            lines += _future(values, width, height - len(foot) - len(lines), self.figured)
+        apart = max(0, height - len(foot) - max(room, len(lines))) if foot else 0
+        lines += [assemble()] * (height - len(foot) - apart - len(lines)) if foot else []
+        return self.in_view(lines, width, height, below=[*[assemble()] * apart, *foot])
+
+    def action_newest(self) -> None:
+        """What was generated last."""
+        self._put(len(self._all))
+        self.refresh_lines()
 
 
 def _saved(foreseen: Foreseen) -> str:

@@ -13,7 +13,7 @@ from predtui.state.turn import Turn
 from predtui.tui.actions import key_of
 from predtui.tui.gate import assemble
 from predtui.tui.markdown import NARROWEST, marked, rendered
-from predtui.tui.widgets.pane import TailPane
+from predtui.tui.widgets.scrolled import TailPane
 from predtui.tui.wrapping import wrapped
 
 INDENT = 5

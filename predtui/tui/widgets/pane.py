@@ -13,8 +13,7 @@ from typing import ClassVar, Generic, TypeVar
 from rich.cells import cell_len
 from textual.binding import Binding
 from textual.content import Content
-from textual.events import Click
-from textual.geometry import Offset, Region
+from textual.geometry import Offset, Region, Size
 from textual.reactive import var
 from textual.selection import Selection
 from textual.strip import Strip
@@ -23,7 +22,7 @@ from textual.visual import Visual
 from textual.widget import Widget
 
 from predtui.state.turn import Turn
-from predtui.tui.actions import bind, bindings, scrolling
+from predtui.tui.actions import bind, bindings
 from predtui.tui.finding import Found, hits
 from predtui.tui.gate import assemble
 from predtui.tui.wrapping import extracted
@@ -71,6 +70,11 @@ class Drawn(Widget, Generic[Values]):
             if old is None or new is None or not old.is_same(new):
                 self.refresh(Region(0, y, self._lines_size[0], 1))
 
+    @property
+    def room(self) -> Size:
+        """Columns and rows for the lines."""
+        return self.content_size
+
     def changed(self, values: Values) -> None:
         """For what lies outside the content, such as the title."""
 
@@ -79,7 +83,7 @@ class Drawn(Widget, Generic[Values]):
 
     def render_line(self, y: int) -> Strip:
         self._dirty_regions.clear()
-        if self._lines_size != self.content_size:
+        if self._lines_size != self.room:
             self._drawn()
         line, selection = self._line(y), self.text_selection
         if selection and (span := selection.get_span(self.place_of(y))):
@@ -125,7 +129,7 @@ class Drawn(Widget, Generic[Values]):
         return Style.from_styles(self.screen.get_component_styles("screen--selection"))
 
     def _drawn(self) -> list[Content]:
-        width, height = self._lines_size = self.content_size
+        width, height = self._lines_size = self.room
         self._lines = self.draw(self.values, width, height)[:height] if width and height else []
         if self.found.words:
             self.found = self.found._replace(hits=hits(self.document(), self.found.words))
@@ -199,76 +203,3 @@ class Pane(Drawn[Values]):
     def place(self) -> tuple[str | tuple[str, str], ...]:
         """Which part of it is in view, at the end of the title, where not all is."""
         return ()
-
-
-class TailPane(Pane[Values]):
-    """A pane of lines that shows the newest, and scrolls back with the arrow and page keys or the wheel. Scrolled back,
-    what is in view stays there while lines are added, and the title counts the newer ones."""
-
-    back: int = 0
-    """Lines scrolled back from the newest."""
-    _first = 0
-    """The line on the first row."""
-    _drawn_before = (0, 0)
-    """Width, and number of lines at it."""
-
-    def keys(self) -> list[Binding]:
-        return [*super().keys(), *scrolling()]
-
-    @abstractmethod
-    def lines(self, values: Values, width: int) -> list[Content]:
-        """All lines, oldest first, each within the width."""
-
-    def draw(self, values: Values, width: int, height: int) -> list[Content]:
-        lines = self.lines(values, width)
-        self.hold(len(lines), width, height)
-        end = len(lines) - self.back
-        self._first = max(0, end - height)
-        return lines[self._first : end]
-
-    def document(self) -> list[Content]:
-        return self.lines(self.values, self._lines_size[0])
-
-    def place_of(self, y: int) -> int:
-        return self._first + y
-
-    def hold(self, count: int, width: int, height: int) -> None:
-        """Keeps in view what is, now that there are ``count`` lines, and within them."""
-        before, self._drawn_before = self._drawn_before, (width, count)
-        if self.back and before[0] == width:
-            self.back += count - before[1]
-        self.back = max(0, min(self.back, count - height))
-
-    def reveal(self, y: int) -> None:
-        height = self._lines_size[1]
-        if not self.place_of(0) <= y < self.place_of(0) + height:
-            self.back = len(self.document()) - y - height // 2
-
-    def place(self) -> tuple[str | tuple[str, str], ...]:
-        return (" · ", (f"{self.back} newer line{'s' * (self.back != 1)}", "$accent")) if self.back else ()
-
-    def refresh_lines(self) -> None:
-        super().refresh_lines()
-        self.changed(self.values)
-
-    def action_back(self, count: int) -> None:
-        self.back = max(0, self.back + count)
-        self.refresh_lines()
-
-    def action_newest(self) -> None:
-        self.back = 0
-        self.refresh_lines()
-
-    def on_resize(self) -> None:
-        self.refresh_lines()
-
-    def on_click(self, event: Click) -> None:
-        """On the title, which says how many lines are newer: to the newest."""
-        if self.back and event.y == 0 and event.get_content_offset(self) is None:
-            self.action_newest()
-
-    def on_mouse_scroll_up(self) -> None:
-        self.action_back(2)
-
-    def on_mouse_scroll_down(self) -> None:
-        self.action_back(-2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from textual.content import Content
@@ -9,13 +10,15 @@ from textual.content import Content
 from predtui import words
 from predtui.state.turn import Turn
 from predtui.tui.gate import assemble
-from predtui.tui.widgets.pane import Pane
+from predtui.tui.widgets.scrolled import TailPane
 from predtui.tui.wrapping import wrapped
 from predtui.words import glued, joined
 
 _LEVELS = "▁▂▃▄▅▆▇█"
 _STEP = 1024
 """Characters by which what is drawn of a long text moves on: between two such steps its lines break where they did."""
+_HELD = 2048
+"""Characters that one can scroll back to at least: some minutes of speech."""
 
 
 class Words(NamedTuple):
@@ -30,7 +33,7 @@ class Words(NamedTuple):
     """Percent: how likely that was all; None where that is not known, or no more comes."""
 
 
-class TranscriptPane(Pane[Words]):
+class TranscriptPane(TailPane[Words]):
     """Stable words are plain, tentative ones italic between middle dots; ``⏎`` marks the end of the input."""
 
     TOPIC = "transcript"
@@ -55,6 +58,9 @@ class TranscriptPane(Pane[Words]):
         .-narrow.-towering TranscriptPane { height: 6; }
     """
 
+    _held, _start = _HELD, 0
+    """Characters of the end that are drawn, and where they begin; scrolled back, they begin where they did."""
+
     def read(self, turn: Turn) -> Words:
         said = turn.transcript
         listening, likely = turn.phase == "listening", turn.end_of_turn
@@ -68,28 +74,35 @@ class TranscriptPane(Pane[Words]):
         gauge = "" if values.over is None else f" · {_LEVELS[values.over * 7 // 100]} {values.over}% over"
         return (f" · {count} word{'s' * (count != 1)}{gauge}",)
 
-    def draw(self, values: Words, width: int, height: int) -> list[Content]:
+    def lines(self, values: Words, width: int) -> list[Content]:
         if not (values.stable or values.tentative):
             hint = "listening…" if values.listening else "nothing said or typed yet"
             return assemble((hint, ".dim")).wrap(width)
-        room = width * height
-        parts: list[str | tuple[str, str]] = [(_end_of(values.stable, room), ".stable")]
+        parts = [(values.stable, ".stable")]
         if values.tentative:
-            parts += [_between(values.stable, values.tentative), (f"·{values.tentative}·", ".tentative")]
+            parts += [(_between(values.stable, values.tentative), ""), (f"·{values.tentative}·", ".tentative")]
         if values.following:
-            parts += [_between(values.tentative, values.following), (_end_of(values.following, room), ".stable")]
+            parts += [(_between(values.tentative, values.following), ""), (values.following, ".stable")]
         if values.final:
-            parts += [" ", ("⏎", ".good")]
-        lines = wrapped(assemble(*parts), width)
-        legend = assemble(("stable", ".stable"), "   ", ("·tentative·", ".tentative"))
-        if height >= 4 and len(lines) < height - 1:
-            lines += [assemble()] * (height - 1 - len(lines)) + [legend]
-        return lines[-height:]
+            parts += [(" ", ""), ("⏎", ".good")]
+        start = max(0, sum(len(text) for text, _ in parts) - self._held) // _STEP * _STEP
+        self._start = min(start, self._start) if self.back else start
+        return wrapped(assemble(*_from(parts, self._start)), width)
+
+    def draw(self, values: Words, width: int, height: int) -> list[Content]:
+        self._held = max(_HELD, 2 * width * height)  # lines are half full on average
+        lines = super().draw(values, width, height)
+        if (values.stable or values.tentative) and height >= 4 and len(lines) < height - 1:
+            legend = assemble(("stable", ".stable"), "   ", ("·tentative·", ".tentative"))
+            lines += [*[assemble()] * (height - 1 - len(lines)), legend]
+        return lines
 
 
-def _end_of(text: str, room: int) -> str:
-    """What of ``text`` can be seen at the end of ``room`` cells, and some more: lines are half full on average."""
-    return text[max(0, len(text) - 2 * room) // _STEP * _STEP :]
+def _from(parts: list[tuple[str, str]], start: int) -> Iterator[tuple[str, str]]:
+    """What of ``parts`` follows their first ``start`` characters."""
+    for text, style in parts:
+        yield text[start:], style
+        start = max(0, start - len(text))
 
 
 def _between(left: str, right: str) -> str:

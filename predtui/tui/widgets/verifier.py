@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from textual.binding import Binding
@@ -14,7 +13,7 @@ from predtui.state.turn import Turn
 from predtui.tui import figures
 from predtui.tui.gate import assemble
 from predtui.tui.messages import VerdictChosen
-from predtui.tui.widgets.pane import TailPane
+from predtui.tui.widgets.scrolled import TailPane
 
 MARKS = {"accept": ("✓", ".good"), "partial": ("◐", ".fair"), "reject": ("✗", ".bad")}
 PROOFS = {"exact": "exact", "regenerates": "regenerated", "text": "text"}
@@ -35,6 +34,7 @@ class VerifierPane(TailPane[Verified]):
     forwards (NFE), too."""
 
     TOPIC = "verifier"
+    FROM_END = False
     MEANINGS = (
         ("rev", "the partial prompt that was checked; ⏎ marks the final one"),
         ("✓ accept", "the whole first sentence of the guess holds"),
@@ -67,9 +67,6 @@ class VerifierPane(TailPane[Verified]):
         .-narrow.-towering VerifierPane { display: block; height: 6; }
     """
 
-    _above: Sequence[Content] = ()
-    """The rows that do not scroll."""
-
     def read(self, turn: Turn) -> Verified:
         return Verified(turn.verdicts, turn.requests)
 
@@ -86,17 +83,8 @@ class VerifierPane(TailPane[Verified]):
         nfe, by = (" NFE" if self.figured else ""), ("verifier" if width >= 38 else "by")
         head = assemble((f"rev outcome    kept{nfe}    ms {by}", ".dim"))
         above = [*asked(values.requests, width), head]
-        rows, room = self.lines(values, width), height - len(above)
-        self.hold(len(rows), width, room)
-        shown = rows[self.back : self.back + room] or [assemble((" none yet", ".dim"))]
-        self._above = above
-        return [*above, *shown]
-
-    def document(self) -> list[Content]:
-        return [*self._above, *super().document()]
-
-    def place_of(self, y: int) -> int:
-        return y if y < len(self._above) else y + self.back
+        rows = self.lines(values, width) or [assemble((" none yet", ".dim"))]
+        return self.in_view(rows, width, height, above)
 
     def keys(self) -> list[Binding]:
         return [*super().keys(), Binding("enter", "choose", show=False)]
@@ -114,14 +102,6 @@ class VerifierPane(TailPane[Verified]):
         rows = self.values.verdicts[::-1][self.back :]
         if 0 <= row < len(rows):
             self.post_message(VerdictChosen(rows[row]))
-
-    def reveal(self, y: int) -> None:
-        row, room = y - len(self._above), self._lines_size[1] - len(self._above)
-        if row >= 0 and not self.back <= row < self.back + room:
-            self.back = max(0, row - room // 2)
-
-    def action_back(self, count: int) -> None:
-        super().action_back(-count)
 
 
 def asked(requests: Requests | None, width: int) -> list[Content]:
