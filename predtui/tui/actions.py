@@ -6,60 +6,16 @@ action does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cache
 
 from textual.binding import Binding, BindingsMap
 from textual.dom import DOMNode
 
+from predtui.tui.action import Action
 from predtui.tui.keymap import Bound, Scope
 from predtui.tui.keys import EDITING, SCROLLING, TALK
-
-SPELLED = {
-    "escape": "Esc", "question_mark": "?", "slash": "/", "space": "Space", "pageup": "PgUp", "pagedown": "PgDn",
-    "left": "←", "right": "→", "up": "↑", "down": "↓",
-    "full_stop": ".", "comma": ",", "left_square_bracket": "[", "right_square_bracket": "]",
-    "less_than_sign": "<", "equals_sign": "=", "greater_than_sign": ">",
-}  # fmt: skip
-"""What Textual calls a key → what is written on it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Action:
-    """``name``: what a binding calls it. ``keys``: as Textual names them, with commas; empty: none. ``title``: in the
-    palette; empty: not there. ``word``: in the footer; empty: not there. ``run``: "module:function" in
-    ``predtui.tui``, which takes the app; empty: the app's own ``action_NAME``."""
-
-    name: str
-    keys: str
-    title: str
-    meaning: str
-    word: str = ""
-    run: str = ""
-    live: bool = False
-    """Whether it asks something of an engine, which a recording does not have."""
-    priority: bool = False
-    """Whether its keys act wherever the focus is, on open pages too."""
-    on_pane: bool = False
-    """Whether its keys act only while a pane has the focus: elsewhere, they are letters."""
-    in_time: bool = False
-    """Whether it goes to and fro in time, and its keys act only where one can, whatever has the focus."""
-
-    @property
-    def action(self) -> str:
-        """As Textual calls it."""
-        return f"app.perform('{self.name}')" if self.run else f"app.{self.name}"
-
-    @property
-    def bindings(self) -> Iterator[Binding]:
-        for key in filter(None, self.keys.split(",")):
-            yield Binding(key, self.action, self.word or self.title, show=False, priority=self.priority or self.in_time)
-
-    def spelled(self, short: bool = False) -> str:
-        """Its first key, as written on it: Ctrl+T, or ^T in ``short``."""
-        return spelled(self.keys.split(",")[0], short)
-
 
 ACTIONS = (
     Action(
@@ -67,7 +23,7 @@ ACTIONS = (
     ),
     Action(
         "talk", TALK, "Talk", "tap to start and stop talking, or hold it down while you talk", "talk", live=True,
-        priority=True,
+        priority=True, now={"quiet": "talk", "listening": "send", "replying": "talk over it"},
     ),
     Action("quit", "ctrl+q", "Quit", "leave predtui", "quit", priority=True),
     Action("pause", "space", "Pause", "pause, or go on", "pause", run="scrubbing:pause", in_time=True),
@@ -121,7 +77,7 @@ ACTIONS = (
     ),
     Action(
         "copy", "y", "", "in a pane: copy its reply, question, guess or verdict, or what is selected", "copy",
-        run="yank:from_pane", on_pane=True,
+        run="yank:from_pane", on_pane=True, needs="said",
     ),
     Action(
         "copy_turn", "Y", "Copy turn", "the last question with its reply", run="yank:whole_turn", on_pane=True
@@ -162,14 +118,17 @@ ACTIONS = (
         "all panes, with figures (lab), for an audience (demo), the conversation (chat)",
         run="rooms:next_preset",
     ),
-    Action("silence", "escape", "Silence", "silence the reply; close a page; dismiss a notice", "silence", live=True),
+    Action(
+        "silence", "escape", "Silence", "silence the reply; close a page; dismiss a notice", live=True,
+        now={"back": "now", "listening": "drop", "replying": "silence"},
+    ),
     Action(
         "sessions", "f7", "Sessions", "earlier conversations: letters search; Enter goes on with one; Del deletes",
         "sessions", run="sessions:show", live=True,
     ),
     Action(
         "look_back", "f8", "Look back", "look back at this session's last turns; again, Esc or typing: back to now",
-        "back", run="scrubbing:look_back", live=True,
+        "back", run="scrubbing:look_back", live=True, needs="said",
     ),
     Action("tour", "", "Tour", "twenty seconds: one guided turn, and what it saved", run="tour:begin", live=True),
     Action(
@@ -196,7 +155,12 @@ ACTIONS = (
         priority=True,
     ),
 )  # fmt: skip
-"""In the order of the footer, which shows as many as fit, and of the help."""
+"""In the order of the help, and of the footer, which has those of the moment first, and shows as many as fit."""
+LINE = (
+    Action("submit", "enter", "", "end the turn", on_line=True, now={"written": "send"}),
+    Action("accept_word", "tab", "", "take over a word", on_line=True, now={"foreseen": "take a word"}),
+)
+"""Of the keys of the input line, those that the footer has."""
 
 
 _chosen: dict[str, str] = {}
@@ -220,6 +184,11 @@ def keys_of(name: str, usual: str) -> str:
 def actions() -> tuple[Action, ...]:
     """All of them, with the keys that they have."""
     return tuple(replace(action, keys=keys_of(action.name, action.keys)) for action in ACTIONS)
+
+
+def footer() -> tuple[Action, ...]:
+    """All that the footer may have."""
+    return (*(replace(action, keys=keys_of(action.name, action.keys)) for action in LINE), *actions())
 
 
 def action_named(name: str) -> Action:
@@ -284,12 +253,3 @@ def _scope(action: Action) -> Scope:
 def keys_in_time() -> frozenset[str]:
     """Those that go to and fro in time, where one can."""
     return frozenset(key.key for action in actions() if action.in_time for key in action.bindings)
-
-
-def spelled(key: str, short: bool = False) -> str:
-    """A key as written on it: Ctrl+T, or ^T in ``short``; F2; Esc; y."""
-    *held, last = key.split("+")
-    last = SPELLED.get(last, last if len(last) == 1 and not held else last[:1].upper() + last[1:])
-    if short and held == ["ctrl"]:
-        return f"^{last}"
-    return "+".join([*(part.capitalize() for part in held), last])

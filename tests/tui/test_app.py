@@ -36,9 +36,10 @@ from predtui.tui.screens.main import MainScreen
 from predtui.tui.screens.models import ModelScreen
 from predtui.tui.screens.reading import ReadingScreen
 from predtui.tui.themes import ThemeRegistry
-from predtui.tui.widgets.bars import KeyBar, NoticeBar, TopBar
+from predtui.tui.widgets.bars import NoticeBar, TopBar
 from predtui.tui.widgets.candidate import CandidatePane
 from predtui.tui.widgets.conversation import ConversationPane
+from predtui.tui.widgets.keybar import KeyBar
 from predtui.tui.widgets.pane import Pane
 from predtui.tui.widgets.prompt import PromptLine
 from predtui.tui.widgets.talk import TalkButton

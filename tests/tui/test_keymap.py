@@ -17,8 +17,8 @@ from predtui.tui.actions import ACTIONS, bound, key_of
 from predtui.tui.keymap import Bound, named, read_keymap
 from predtui.tui.keys import PRESETS
 from predtui.tui.screens.reading import help_screen
-from predtui.tui.widgets.bars import KeyBar
 from predtui.tui.widgets.conversation import ConversationPane
+from predtui.tui.widgets.keybar import KeyBar
 from predtui.tui.widgets.prompt import PromptLine
 from tests.tui.conftest import MakeApp
 from tests.tui.scenes import ScriptedDriver, answered, first_exchange, machine

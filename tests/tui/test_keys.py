@@ -9,7 +9,8 @@ import pytest
 from textual.events import Key, Paste
 from textual.pilot import Pilot
 
-from predtui.tui.actions import ACTIONS, Action, bindings, spelled
+from predtui.tui.action import Action, spelled
+from predtui.tui.actions import ACTIONS, bindings
 from predtui.tui.app import PredtuiApp
 from predtui.tui.screens.models import ModelScreen
 from predtui.tui.widgets.prompt import PromptLine

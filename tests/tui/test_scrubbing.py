@@ -16,8 +16,9 @@ from predtui.state.replay import Replay
 from predtui.tui.app import PredtuiApp
 from predtui.tui.messages import KeysTyped
 from predtui.tui.scrubbing import Scrubbing
-from predtui.tui.widgets.bars import KeyBar, NoticeBar, TopBar
+from predtui.tui.widgets.bars import NoticeBar, TopBar
 from predtui.tui.widgets.conversation import ConversationPane
+from predtui.tui.widgets.keybar import KeyBar
 from predtui.tui.widgets.scrubber import ScrubBar, clock
 from predtui.tui.widgets.verifier import VerifierPane
 from tests.state.test_player import EVENTS

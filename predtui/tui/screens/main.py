@@ -23,8 +23,9 @@ from predtui.tui.panes import panes_in
 from predtui.tui.recall import Recall
 from predtui.tui.selecting import SelectingScreen
 from predtui.tui.watching import Watching
-from predtui.tui.widgets.bars import KeyBar, NoticeBar, TopBar
+from predtui.tui.widgets.bars import NoticeBar, TopBar
 from predtui.tui.widgets.find import FindBar
+from predtui.tui.widgets.keybar import KeyBar
 from predtui.tui.widgets.pane import Drawn, Pane
 from predtui.tui.widgets.prompt import PromptLine
 from predtui.tui.widgets.pull import PullBar
@@ -74,8 +75,11 @@ class MainScreen(SelectingScreen):
 
     def on_mount(self) -> None:
         self._drawn = tuple(widget for widget in self.query("*") if isinstance(widget, Drawn))
-        self.watch(self, "focused", self.query_one(KeyBar).follow)
-        self.watch(self.query_one(TalkButton), "way", self.query_one(KeyBar).follow_talk_key)
+        keys, prompt = self.query_one(KeyBar), self.query_one(PromptLine)
+        self.watch(self, "focused", keys.follow)
+        self.watch(self.query_one(TalkButton), "way", keys.follow_talk_key)
+        self.watch(prompt, "written", keys.follow_line)
+        self.watch(prompt, "suggestion", keys.follow_suggestion)
         Watching(self, self._watch)
         self.show(self._turn)
         self.call_after_refresh(self._lay_out)

@@ -1,4 +1,4 @@
-"""The lines above and below the panes: what is running, what went wrong, which keys do what."""
+"""The lines above and below the panes: what is running, and what went wrong."""
 
 from __future__ import annotations
 
@@ -8,33 +8,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
-from textual import events
 from textual.content import Content
-from textual.style import Style
-from textual.widget import Widget
 
 from predtui.state.events import Notice, StageStatus
 from predtui.state.turn import Turn
 from predtui.tui import chart, figures
-from predtui.tui.actions import Action, actions, key_of
+from predtui.tui.actions import key_of
 from predtui.tui.gate import assemble
-from predtui.tui.push_to_talk import Way
-from predtui.tui.widgets.pane import Drawn, Pane
+from predtui.tui.widgets.pane import Drawn
 from predtui.tui.widgets.stages import in_order, loaded_model, stage_marks
 
-TALK: dict[Way, tuple[str, str]] = {
-    "release": ("hold to talk", "hold to talk"),
-    "repeat": ("hold to talk", "hold or tap to talk"),
-    "tap": ("press to talk", "press to talk, again to send"),
-}
-"""What F2 does, in a line of ``SLIM`` columns, and in one of ``WIDE``."""
 PLAYING = {"full": "playing", "soft": "softly", "held": "held"}
 """How loud a reply is."""
 QUIET_DB, LOUD_DB = -60.0, -15.0
 """The lowest and the highest of the meter: a room in which nobody speaks, and somebody near."""
-SLIM, WIDE = 60, 110
-BACK = ("help", "silence")
-"""Beside those that go to and fro, what one looks for while one looks back."""
 
 
 class Heads(NamedTuple):
@@ -221,63 +208,3 @@ def _once(texts: Iterable[str]) -> Iterator[str]:
 def _fault(status: StageStatus) -> str:
     state = f"{status.stage} {status.state}" + (f" ({key_of('again')} tries again)" if status.state == "failed" else "")
     return f"{state}: {status.message}" if status.message else state
-
-
-class Keys(NamedTuple):
-    """What decides which keys do anything, and what: whether a pane has the focus, whether this is a recording, how the
-    end of talking is told, and whether one can go to and fro in time."""
-
-    on_pane: bool
-    read_only: bool
-    talk: Way
-    in_time: bool = False
-
-
-class KeyBar(Drawn[Keys]):
-    """The keys that do something here; each can be clicked."""
-
-    def __init__(self, turn: Turn, *, read_only: bool = False) -> None:
-        self._keys = Keys(False, read_only, "tap")
-        super().__init__(turn, name="keys")
-
-    def read(self, turn: Turn) -> Keys:
-        return self._keys
-
-    def follow(self, focused: Widget | None) -> None:
-        """Who has the focus from now on."""
-        self._now(self._keys._replace(on_pane=isinstance(focused, Pane)))
-
-    def follow_talk_key(self, way: Way) -> None:
-        """How the talk key works from now on."""
-        self._now(self._keys._replace(talk=way))
-
-    def follow_time(self, in_time: bool) -> None:
-        """Whether one can go to and fro in time from now on."""
-        self._now(self._keys._replace(in_time=in_time))
-
-    def _now(self, keys: Keys) -> None:
-        self._keys = self.values = keys
-        self.refresh_lines()
-
-    def draw(self, values: Keys, width: int, height: int) -> list[Content]:
-        says = {"talk": TALK[values.talk][width >= WIDE]} if width >= SLIM - 2 else {}
-        says |= {"silence": "now"} if values.in_time else {}
-        parts = [
-            assemble((action.spelled(short=True), ".key"), f" {says.get(action.name, action.word)}").stylize(
-                Style.from_meta({"action": action.action})
-            )
-            for action in sorted(actions(), key=lambda action: values.in_time and action.name != "silence")
-            if action.word and _acts(action, values)
-        ]
-        return [figures.row(parts, width, gap=2 if width < WIDE else 3)]
-
-    async def on_click(self, event: events.Click) -> None:
-        if action := event.style.meta.get("action"):
-            await self.app.run_action(action)
-
-
-def _acts(action: Action, keys: Keys) -> bool:
-    """Whether it does something here, other than bring one back to now."""
-    if keys.in_time and not keys.read_only:
-        return action.in_time or action.name in BACK
-    return not (keys.read_only and action.live) and keys.on_pane >= action.on_pane and keys.in_time >= action.in_time

@@ -11,7 +11,7 @@ from textual.actions import SkipAction
 from textual.document._document import EditResult, Location
 from textual.document._edit import Edit
 from textual.geometry import Size
-from textual.reactive import Reactive
+from textual.reactive import Reactive, var
 from textual.widgets import TextArea
 
 from predtui.clock import Clock
@@ -39,6 +39,8 @@ class PromptLine(TextArea, inherit_bindings=False):
     virtual_size = Reactive(Size(0, 0))
     """Of all that is typed. Textual's asks for a new layout of the screen at each letter; here, only one line more or
     less does."""
+    written: var[bool] = var(False)
+    """Whether there is something to send."""
     _quiet = False
     _posted = ("", 0)
     _most = 1
@@ -190,6 +192,7 @@ class PromptLine(TextArea, inherit_bindings=False):
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
         event.stop()
+        self.written = bool(self.text.strip())
 
     def on_text_area_selection_changed(self, event: TextArea.SelectionChanged) -> None:
         event.stop()
