@@ -246,7 +246,7 @@ def whatif(
     ],
     turn: Annotated[int, typer.Option(help="Which turn; default: the last one.", min=0)] = 0,
 ) -> None:
-    """Ask a recorded turn again with another --verifier, --decoder or --model, and compare."""
+    """Ask a recorded turn again with other settings, and compare."""
     from predtui.commands.whatif import what_if
 
     given = {key for key in ("llm.model", "llm.verifier", "llm.decoder") if context.params.get(key.replace(".", "_"))}

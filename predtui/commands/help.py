@@ -14,8 +14,7 @@ from predtui.errors import PredtuiError
 from predtui.settings import Option, options, sections
 
 FREQUENT = (
-    "llm.model", "llm.engine", "llm.url", "llm.verifier", "llm.decoder", "llm.notes", "asr.engine", "tts.engine",
-    "ui.theme", "ui.plain",
+    "llm.model", "llm.verifier", "llm.decoder", "llm.notes", "asr.engine", "tts.engine", "ui.theme", "ui.plain",
 )  # fmt: skip
 """The settings that ``--help`` has a line for."""
 ABOUT = {
@@ -28,7 +27,7 @@ ABOUT = {
     "sessions": "what is kept of conversations",
 }
 """Section → what its settings are about."""
-OTHERS = "All others: predtui help settings. Each can be kept in a file: predtui doctor."
+OTHERS = "All others: predtui help settings; the file to keep them in: predtui doctor."
 WHOLE = "predtui.whole"
 """What a context has in its ``meta`` where every setting is to be shown."""
 SHELLS = ("bash", "zsh", "fish")

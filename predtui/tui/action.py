@@ -26,9 +26,10 @@ def spelled(key: str, short: bool = False) -> str:
     return "+".join([*(part.capitalize() for part in held), last])
 
 
-Moment = Literal["quiet", "written", "foreseen", "listening", "replying", "back", "said"]
+Moment = Literal["quiet", "written", "foreseen", "listening", "replying", "back", "said", "failed"]
 """What goes on: nothing; something stands in the input line, which has the focus; behind it stands how it may go on;
-one talks; a reply is awaited or heard; one looks back; and, beside these, something has been said."""
+one talks; a reply is awaited or heard; one looks back; and, beside these, something has been said; a stage has failed.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,8 @@ ACTIONS = (
         live=True,
     ),
     Action(
-        "again", "f6", "Try again", "try stages again that have failed; the palette restarts any of them", live=True
+        "again", "f6", "Try again", "try stages again that have failed; the palette restarts any of them", live=True,
+        now={"failed": "try again"},
     ),
     Action("command_palette", "ctrl+p", "", "command palette: every action by name", "palette", priority=True),
     Action(
@@ -143,6 +144,10 @@ ACTIONS = (
     ),
     Action(
         "save", "ctrl+s", "Save as Markdown", "the conversation, in the folder you are in", run="saving:markdown"
+    ),
+    Action(
+        "screenshot", "", "Screenshot", "save the screen as a picture, SVG, in the folder you are in",
+        run="saving:screenshot",
     ),
     Action("save_json", "", "Save as JSON", "the conversation, in the folder you are in", run="saving:as_json"),
     Action(

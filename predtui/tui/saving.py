@@ -1,18 +1,22 @@
-"""Saves the conversation on the screen as a file in the folder that predtui was started in. Must not know what the text
-of such a file is."""
+"""Saves the conversation, or the screen as it is, as a file in the folder that predtui was started in. Must not know
+what the text of such a file is."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from predtui.errors import PredtuiError
+from predtui.errors import PredtuiError, reason
+from predtui.files import replace_text
 from predtui.state.exchange import Exchange
 
 if TYPE_CHECKING:
     from predtui.tui.app import PredtuiApp
+
+PALETTE_S = 0.2
+"""Seconds in which the palette is gone."""
 
 
 def markdown(app: PredtuiApp) -> None:
@@ -21,6 +25,23 @@ def markdown(app: PredtuiApp) -> None:
 
 def as_json(app: PredtuiApp) -> None:
     _save(app, ".json")
+
+
+def screenshot(app: PredtuiApp) -> None:
+    """As SVG, once the palette is gone from it."""
+    app.set_timer(PALETTE_S, lambda: _write(app, lambda: save_picture(Path.cwd(), app.export_screenshot())))
+
+
+def save_picture(folder: Path, svg: str) -> Path:
+    """Under a new name that says when; returns where. Raises PredtuiError."""
+    from predtui.state.kept.export import new_file
+
+    path = new_file(folder, ".svg", datetime.now())
+    try:
+        replace_text(path, svg)
+    except OSError as error:
+        raise PredtuiError(f"{path} cannot be written: {reason(error)}.", "Choose another folder.") from error
+    return path
 
 
 def save_in(folder: Path, exchanges: Sequence[Exchange], suffix: str) -> Path:
@@ -36,9 +57,13 @@ def day(seconds: float) -> str:
 
 
 def _save(app: PredtuiApp, suffix: str) -> None:
+    _write(app, lambda: save_in(Path.cwd(), app.turn.lasting, suffix))
+
+
+def _write(app: PredtuiApp, write: Callable[[], Path]) -> None:
     def job() -> None:
         try:
-            app.raise_notice(f"saved as {save_in(Path.cwd(), app.turn.lasting, suffix)}", "information")
+            app.raise_notice(f"saved as {write()}", "information")
         except (PredtuiError, OSError) as error:
             app.raise_notice(str(error), "warning")
 

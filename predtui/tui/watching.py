@@ -36,7 +36,7 @@ def _in_view(widget: Widget) -> bool:
     return isinstance(widget, Pane) and widget.SAMPLED and bool(widget.region.area)
 
 
-def tell(requests: Requests, seen: bool) -> None:
+def tell(driver: Requests, seen: bool) -> None:
     """A recording has its samples already."""
-    if not requests.read_only:
-        requests.ask(lambda driver: driver.watch(seen))
+    if not driver.read_only:
+        driver.ask(lambda asked: asked.watch(seen))

@@ -328,12 +328,12 @@ def test_a_setting(snap_compare: Compare, make_app: MakeApp, size: tuple[int, in
 
 
 @pytest.mark.parametrize("theme", ["midnight", "daylight", "contrast"])
-@pytest.mark.parametrize("preset", ["chat", "lab", "demo"])
+@pytest.mark.parametrize("preset", ["all", "chat", "lab", "demo"])
 def test_presets(snap_compare: Compare, make_app: MakeApp, preset: str, theme: str) -> None:
     assert frozen(snap_compare, make_app, (120, 36), "answered", theme=theme, preset=preset)
 
 
-@pytest.mark.parametrize("preset", ["chat", "lab", "demo"])
+@pytest.mark.parametrize("preset", ["all", "chat", "lab", "demo"])
 def test_presets_in_a_small_window(snap_compare: Compare, make_app: MakeApp, preset: str) -> None:
     assert frozen(snap_compare, make_app, (80, 24), "answered", preset=preset)
 

@@ -46,6 +46,8 @@ class Keys(NamedTuple):
     """Whether behind it stands how that may go on."""
     phase: Phase = "idle"
     said: bool = False
+    failed: bool = False
+    """Whether a stage has."""
 
     @property
     def moments(self) -> frozenset[Moment]:
@@ -57,6 +59,8 @@ class Keys(NamedTuple):
         if self.in_time:
             yield "back"
             return
+        if self.failed:
+            yield "failed"
         writing = self.written and not self.on_pane
         if writing:
             yield "written"
@@ -77,7 +81,8 @@ class KeyBar(Drawn[Keys]):
 
     def read(self, turn: Turn) -> Keys:
         said = bool(turn.conversation or turn.transcript.text)
-        self._keys = self._keys._replace(phase=turn.phase, said=said)
+        failed = any(status.state == "failed" for status in turn.stages.values())
+        self._keys = self._keys._replace(phase=turn.phase, said=said, failed=failed)
         return self._keys
 
     def follow(self, focused: Widget | None) -> None:

@@ -29,7 +29,7 @@ from tests.tui.test_app import plain, settle
 WIDTHS = [40, 80, 120, 200]
 KEYS = st.builds(
     Keys, *[st.booleans()] * 2, st.sampled_from(["tap", "repeat", "release"]), *[st.booleans()] * 3,
-    st.sampled_from(["idle", "typing", "listening", "recognising", "replying", "done"]), st.booleans(),
+    st.sampled_from(["idle", "typing", "listening", "recognising", "replying", "done"]), *[st.booleans()] * 2,
 )  # fmt: skip
 
 
@@ -181,3 +181,9 @@ async def test_a_click_on_a_key_of_the_input_line_does_what_the_key_does(make_ap
         await settle(pilot)
         assert driver.lines[-1].final
         assert "send" not in plain(app, KeyBar)
+
+
+@given(KEYS)
+def test_stages_are_tried_again_where_one_has_failed_and_nowhere_else(keys: Keys) -> None:
+    offered = keys.failed and not keys.in_time and not keys.read_only
+    assert ("again" in shown(keys)) == offered
