@@ -18,6 +18,7 @@ from predtui.clock import VirtualClock
 from predtui.decoding.accept import ExactMatch
 from predtui.decoding.assembly import make_decoder
 from predtui.decoding.costs.instrument import Instrument
+from predtui.decoding.costs.looking import Looking
 from predtui.decoding.costs.paced import PacedDrafter
 from predtui.decoding.draft import Draft, Verification
 from predtui.decoding.drafters.auto import Arm, Auto
@@ -86,7 +87,12 @@ Sight = tuple[float, float, float]
 
 
 def speeds(
-    arms: Sequence[Sight], further: float, replies: int, single: int | None = None, places: Sequence[int | None] = ()
+    arms: Sequence[Sight],
+    further: float,
+    replies: int,
+    single: int | None = None,
+    places: Sequence[int | None] = (),
+    looks: bool = True,
 ) -> tuple[float, Auto | None]:
     """Tokens a second, plain decoding's being 1, of all arms, by their ``places``, or of a ``single`` one."""
     clock, rng = VirtualClock(), random.Random(3)
@@ -95,7 +101,7 @@ def speeds(
     known = places or [None] * len(arms)
     seers = [Seer(words, clock, *sight, places=place) for sight, place in zip(arms, known, strict=True)]
     model = priced(Reciter(words), lambda new, _known: 1 + further * (new - 1), clock)
-    auto = Auto([Arm(str(n), seer, instrument, False) for n, seer in enumerate(seers)], instrument, False)
+    auto = Auto([Arm(str(n), seer, instrument, False) for n, seer in enumerate(seers)], instrument, False, looks)
     chosen = auto if single is None else PacedDrafter(seers[single], instrument, False)
     decoder = Speculative(model, chosen, ExactMatch(Greedy()), instrument)
     for _ in range(replies):
@@ -138,6 +144,12 @@ def test_of_arms_that_say_what_they_know_the_right_one_is_chosen_in_each_place()
     arms = [(0.0, 0.0, 1.0), (0.0, 0.0, 1.0)]
     alone = [speeds(arms, 0.1, 40, single, (0, 1))[0] for single in range(2)]
     assert speeds(arms, 0.1, 40, places=(0, 1))[0] >= 1.2 * max(alone)
+
+
+def test_where_what_comes_cannot_be_compared_no_draft_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Looking, "on", lambda *_: pytest.fail("looked at a draft"))
+    monkeypatch.setattr(Looking, "at_others", lambda *_: pytest.fail("looked at an arm"))
+    speeds([(0.0, 0.0, 1.0)] * 2, 0.1, 4, places=(0, 1), looks=False)
 
 
 def test_where_no_arm_pays_it_does_without_and_says_so() -> None:

@@ -212,7 +212,8 @@ class Auto(PacedDrafter):
             better = self._promise(arm, other, value, plain)
             if better > promise:
                 arm, other, self._chosen, draft, promise = self._chosen, draft, arm, other, better
-            self._looking.on(arm, self._reply.kind, other)
+            if self._may_look:
+                self._looking.on(arm, self._reply.kind, other)
         if self._chosen is not None:
             self._looking.off(self._chosen)
         return draft
