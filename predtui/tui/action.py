@@ -31,6 +31,9 @@ Moment = Literal["quiet", "written", "foreseen", "listening", "replying", "back"
 one talks; a reply is awaited or heard; one looks back; and, beside these, something has been said; a stage has failed.
 """
 
+Group = Literal["talk", "conversation", "time", "engines", "panes", "screen"]
+"""Under which an action stands in the palette, in this order."""
+
 
 @dataclass(frozen=True, slots=True)
 class Action:
@@ -55,10 +58,17 @@ class Action:
 
     on_line: bool = False
     """Whether it is the input line's own, which has its key."""
+    group: Group | None = None
+    """In the palette; none is needed where ``on_pane`` or ``in_time`` say it."""
     now: Mapping[Moment, str] = field(default_factory=dict)
     """Moments at which it is among what one wants most, and its word in the footer then."""
     needs: Moment | None = None
     """Without it, it is not in the footer."""
+
+    @property
+    def heading(self) -> Group:
+        """Under which it stands in the palette."""
+        return self.group or ("time" if self.in_time else "panes" if self.on_pane else "screen")
 
     def word_at(self, moments: Collection[Moment]) -> str:
         """In the footer; empty: not there."""
@@ -80,7 +90,8 @@ class Action:
     @property
     def bindings(self) -> Iterator[Binding]:
         for key in filter(None, self.keys.split(",")):
-            yield Binding(key, self.action, self.word or self.title, show=False, priority=self.priority or self.in_time)
+            told = self.word or self.title or self.meaning
+            yield Binding(key, self.action, told, show=False, priority=self.priority or self.in_time)
 
     def spelled(self, short: bool = False) -> str:
         """Its first key, as written on it: Ctrl+T, or ^T in ``short``."""

@@ -23,7 +23,7 @@ ACTIONS = (
     ),
     Action(
         "talk", TALK, "Talk", "tap to start and stop talking, or hold it down while you talk", "talk", live=True,
-        priority=True, now={"quiet": "talk", "listening": "send", "replying": "talk over it"},
+        priority=True, now={"quiet": "talk", "listening": "send", "replying": "talk over it"}, group="talk",
     ),
     Action("quit", "ctrl+q", "Quit", "leave predtui", "quit", priority=True),
     Action("pause", "space", "Pause", "pause, or go on", "pause", run="scrubbing:pause", in_time=True),
@@ -61,15 +61,15 @@ ACTIONS = (
     Action(
         "model", "f4", "Model",
         "models: choose one, which is kept; letters filter; Enter on one to get asks first; Del removes", "model",
-        live=True,
+        live=True, group="engines",
     ),
     Action(
         "real", "f5", "Real models", "get the real models, which hear people and talk about anything; again to cancel",
-        live=True,
+        live=True, group="engines",
     ),
     Action(
         "again", "f6", "Try again", "try stages again that have failed; the palette restarts any of them", live=True,
-        now={"failed": "try again"},
+        now={"failed": "try again"}, group="engines",
     ),
     Action("command_palette", "ctrl+p", "", "command palette: every action by name", "palette", priority=True),
     Action(
@@ -81,18 +81,19 @@ ACTIONS = (
         run="yank:from_pane", on_pane=True, needs="said",
     ),
     Action(
-        "copy_turn", "Y", "Copy turn", "the last question with its reply", run="yank:whole_turn", on_pane=True
+        "copy_turn", "Y", "Copy turn", "the last question with its reply", run="yank:whole_turn", on_pane=True,
+        group="conversation",
     ),
-    Action("copy_reply", "", "Copy reply", "the last one", run="yank:reply"),
-    Action("copy_question", "", "Copy question", "the last one", run="yank:question"),
-    Action("copy_verdict", "", "Copy verdict", "the last one", run="yank:verdict"),
+    Action("copy_reply", "", "Copy reply", "the last one", run="yank:reply", group="conversation"),
+    Action("copy_question", "", "Copy question", "the last one", run="yank:question", group="conversation"),
+    Action("copy_verdict", "", "Copy verdict", "the last one", run="yank:verdict", group="conversation"),
     Action(
-        "zoom", "z", "Zoom a pane", "in a pane: it alone; again, or Esc: all panes", "zoom", run="rooms:zoom",
+        "zoom", "z", "Zoom or maximise", "in a pane: it alone; again, or Esc: all panes", "zoom", run="rooms:zoom",
         on_pane=True,
     ),
     Action(
         "drafters", "D", "Drafters", "in a pane: how each drafter fares, and what auto thinks of it",
-        run="drafters:show", on_pane=True,
+        run="drafters:show", on_pane=True, group="engines",
     ),
     Action(
         "find", "slash", "", "in a pane: find words; then n and N go to the next and the one before", "find",
@@ -117,42 +118,56 @@ ACTIONS = (
     Action(
         "panes", "ctrl+l", "Next choice of panes",
         "all panes, with figures (lab), for an audience (demo), the conversation (chat)",
-        run="rooms:next_preset",
+        run="rooms:next_preset", group="panes",
     ),
     Action(
         "silence", "escape", "Silence", "silence the reply; close a page; dismiss a notice", live=True,
-        now={"back": "now", "listening": "drop", "replying": "silence"},
+        now={"back": "now", "listening": "drop", "replying": "silence"}, group="talk",
     ),
     Action(
         "sessions", "f7", "Sessions", "earlier conversations: letters search; Enter goes on with one; Del deletes",
-        "sessions", run="sessions:show", live=True,
+        "sessions", run="sessions:show", live=True, group="conversation",
     ),
     Action(
         "look_back", "f8", "Look back", "look back at this session's last turns; again, Esc or typing: back to now",
-        "back", run="scrubbing:look_back", live=True, needs="said",
+        "back", run="scrubbing:look_back", live=True, needs="said", group="conversation",
     ),
-    Action("tour", "", "Tour", "twenty seconds: one guided turn, and what it saved", run="tour:begin", live=True),
+    Action(
+        "tour", "", "Tour", "twenty seconds: one guided turn, and what it saved", run="tour:begin", live=True,
+        group="talk",
+    ),
     Action(
         "sound", "S", "Sound check", "in a pane: can you hear predtui, and does it hear you?", run="sound:show",
-        live=True, on_pane=True,
+        live=True, on_pane=True, group="talk",
     ),
-    Action("begin", "", "New conversation", "begin anew; this one stays kept", run="sessions:begin", live=True),
-    Action("search", "ctrl+r", "Earlier prompts", "search what you asked before", run="sessions:search", live=True),
+    Action(
+        "begin", "", "New conversation", "begin anew; this one stays kept", run="sessions:begin", live=True,
+        group="conversation",
+    ),
+    Action(
+        "search", "ctrl+r", "Earlier prompts", "search what you asked before", run="sessions:search", live=True,
+        group="conversation",
+    ),
     Action(
         "settings", "f9", "Settings", "every setting: letters search; Enter changes one, which is kept once it works",
         "settings", run="tuning:show",
     ),
     Action(
-        "save", "ctrl+s", "Save as Markdown", "the conversation, in the folder you are in", run="saving:markdown"
+        "save", "ctrl+s", "Save as Markdown", "the conversation, in the folder you are in", run="saving:markdown",
+        group="conversation",
     ),
     Action(
-        "screenshot", "", "Screenshot", "save the screen as a picture, SVG, in the folder you are in",
+        "save_json", "", "Save as JSON", "the conversation, in the folder you are in", run="saving:as_json",
+        group="conversation",
+    ),
+    Action(
+        "screenshot", "", "Screenshot", "the screen as a picture (SVG), in the folder you are in",
         run="saving:screenshot",
     ),
-    Action("save_json", "", "Save as JSON", "the conversation, in the folder you are in", run="saving:as_json"),
+    Action("keys", "", "Keys", "beside the panes: the keys that act where one is; again: away", run="pages:keys"),
     Action(
         "editor", "ctrl+g", "Edit in your editor", "edit what is typed in $VISUAL or $EDITOR, and come back with it",
-        run="editor:act", live=True,
+        run="editor:act", live=True, group="conversation",
     ),
     Action("next_theme", "ctrl+t", "", "next theme; the choice is kept", "theme", priority=True),
     Action(
@@ -213,13 +228,13 @@ def bindings(on_pane: bool) -> list[Binding]:
 
 def scrolling() -> list[Binding]:
     """Those of a pane that scrolls."""
-    return [_hidden(keys_of(name, keys), action) for name, keys, action in SCROLLING if keys_of(name, keys)]
+    return [_hidden(keys_of(name, keys), action, name) for name, keys, action in SCROLLING if keys_of(name, keys)]
 
 
 def editing() -> list[Binding]:
     """Those of the input line."""
     chosen = [(keys_of(_edit(action), keys), action) for keys, action in EDITING]
-    return [_hidden(keys, action) for keys, action in chosen if keys]
+    return [_hidden(keys, action, action.replace("(True)", ", select")) for keys, action in chosen if keys]
 
 
 def bind(node: DOMNode, made: Iterable[Binding], without: str = "") -> None:
@@ -228,8 +243,8 @@ def bind(node: DOMNode, made: Iterable[Binding], without: str = "") -> None:
     node._bindings = BindingsMap.merge([node._bindings, BindingsMap(made)])
 
 
-def _hidden(keys: str, action: str) -> Binding:
-    return Binding(keys, action, show=False)
+def _hidden(keys: str, action: str, name: str) -> Binding:
+    return Binding(keys, action, name.replace("_", " "), show=False)
 
 
 def bound() -> list[Bound]:

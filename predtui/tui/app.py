@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from typing import Any, cast
 
-from textual.app import App, SystemCommand
+from textual.app import App
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding
 from textual.color import Color
@@ -360,10 +360,3 @@ class PredtuiApp(GuardedApp):
 
     def action_help(self) -> None:
         self.pages.help()
-
-    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        yield from palette.actions(self, self.read_only, self.offer, self.scrub.player is not None)
-        yield from palette.choices(self.themes, self.pages)
-        yield from palette.of_panes(partial(rooms.choose, self), partial(rooms.toggle, self))
-        if not self.read_only:
-            yield from palette.live_choices(self.verifiers, self.requests.restart)

@@ -69,6 +69,17 @@ class Host(Protocol):
     def screen_stack(self) -> Sequence[Screen[Any]]: ...
 
 
+def keys(app: Host) -> None:
+    """The keys that act where one is, beside the panes; or no longer."""
+    from textual.widgets import HelpPanel
+
+    screen = app.screen_stack[0]
+    if shown := screen.query(HelpPanel):
+        shown.remove()
+    else:
+        screen.mount(HelpPanel())
+
+
 def of_focused(app: Host) -> None:
     """What the numbers mean of the pane that has the focus."""
     focused = app.screen_stack[0].focused

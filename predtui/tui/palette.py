@@ -1,82 +1,115 @@
-"""The command palette: every action by name. Must not know what an action does."""
+"""The command palette: every action by name, in groups, with its key. Must not know what an action does."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from operator import itemgetter
+from typing import Any, NamedTuple, Protocol, cast, get_args
 
-from textual.app import App, SystemCommand
 from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.content import Content
 
 from predtui.models.offer import Offer
-from predtui.tui import actions as table
+from predtui.tui import rooms
+from predtui.tui.action import Group
+from predtui.tui.actions import actions
 from predtui.tui.choices import ThemeChoice, VerifierChoice
 from predtui.tui.gate import assemble
 from predtui.tui.layout import PRESETS
 from predtui.tui.pages import Pages
 from predtui.tui.panes import topics
+from predtui.tui.scrubbing import Scrubbing
 from predtui.tui.widgets.stages import ORDER
+
+GROUPS: tuple[Group, ...] = get_args(Group)
+
+
+class Entry(NamedTuple):
+    """A line of the palette. ``key``: as written on it; empty: none. One that is not ``listed`` comes up only when it
+    is searched for."""
+
+    group: Group
+    title: str
+    meaning: str
+    act: Callable[[], Any]
+    key: str = ""
+    listed: bool = True
+
+    def shown(self, title: Content) -> Content:
+        """``title``: its own, which may be marked."""
+        key = assemble(("  ", ""), (self.key, "$accent")) if self.key else assemble()
+        return assemble((f"{self.group} · ", "not bold dim"), title, key)
+
+
+class Host(rooms.Host, Protocol):
+    """What is needed of the app."""
+
+    read_only: bool
+    offer: Offer | None
+    scrub: Scrubbing
+    themes: ThemeChoice
+    verifiers: VerifierChoice
+    pages: Pages
+
+    def run_action(self, action: str) -> Any: ...
 
 
 class Commands(Provider):
-    """The commands under their names to the letter: Textual's own provider takes a theme's name for markup."""
+    """The entries under their names to the letter: Textual's own provider takes a theme's name for markup."""
 
     async def discover(self) -> Hits:
-        for name, meaning, action, listed in sorted(self._all, key=itemgetter(0)):
-            if listed:
-                yield DiscoveryHit(assemble(name), action, text=name, help=meaning)
+        for entry in self._entries:
+            if entry.listed:
+                yield DiscoveryHit(entry.shown(assemble(entry.title)), entry.act, text=entry.title, help=entry.meaning)
 
     async def search(self, query: str) -> Hits:
         matcher = self.matcher(query)
-        for name, meaning, action, _ in self._all:
-            score, letters = matcher.fuzzy_search.match(query, name)
+        for entry in self._entries:
+            score, letters = matcher.fuzzy_search.match(query, entry.title)
             if score > 0:
-                shown = assemble(name)
+                title = assemble(entry.title)
                 for at in letters:
-                    shown = shown.stylize(matcher.match_style, at, at + 1)
-                yield Hit(score, shown, action, text=name, help=meaning)
+                    title = title.stylize(matcher.match_style, at, at + 1)
+                yield Hit(score, entry.shown(title), entry.act, text=entry.title, help=entry.meaning)
 
     @property
-    def _all(self) -> Iterable[SystemCommand]:
-        return self.app.get_system_commands(self.screen)
+    def _entries(self) -> Sequence[Entry]:
+        return entries(cast(Host, self.app))
 
 
-def actions(app: App[None], read_only: bool, offer: Offer | None, in_time: bool) -> Iterator[SystemCommand]:
-    """Those of the table that do something here; the real models say how large they are. ``in_time``: one can go to
-    and fro in time."""
-    for action in table.actions():
-        size = offer.megabytes if offer and action.name == "real" else 0
-        here = not (read_only and action.live) and in_time >= action.in_time
+def entries(app: Host) -> list[Entry]:
+    """All that do something here, by their groups."""
+    found = [*_actions(app), *_choices(app)]
+    return sorted(found, key=lambda entry: GROUPS.index(entry.group))
+
+
+def _actions(app: Host) -> Iterator[Entry]:
+    """Those of the table; the real models say how large they are."""
+    in_time = app.scrub.player is not None
+    for action in actions():
+        size = app.offer.megabytes if app.offer and action.name == "real" else 0
+        here = not (app.read_only and action.live) and in_time >= action.in_time
         if action.title and here and (size or action.name != "real"):
-            keys = f" ({action.spelled()})" if action.keys else ""
-            sizes = f" ({size} MB)" if size else ""
-            yield SystemCommand(action.title, f"{action.meaning}{sizes}{keys}", partial(app.run_action, action.action))
+            meaning = f"{action.meaning} ({size} MB)" if size else action.meaning
+            act = partial(app.run_action, action.action)
+            yield Entry(action.heading, action.title, meaning, act, action.spelled() if action.keys else "")
 
 
-def choices(themes: ThemeChoice, pages: Pages) -> Iterator[SystemCommand]:
-    """One of several, which a recording has, too."""
-    yield from _one_each("Theme", "use and keep this theme", themes.names, themes.choose)
-    yield from _one_each("Explain", "what the numbers of this pane mean", topics(), pages.explain, discover=False)
-
-
-def of_panes(choose: Callable[[str], None], toggle: Callable[[str], None]) -> Iterator[SystemCommand]:
-    """Which panes there are to be."""
-    yield from _one_each(
-        "Panes", "all of them, with figures (lab), the conversation alone, or for an audience", PRESETS, choose
-    )
-    yield from _one_each("Hide or show", "this pane", topics(), toggle, discover=False)
-
-
-def live_choices(verifiers: VerifierChoice, restart: Callable[[str], None]) -> Iterator[SystemCommand]:
-    """One of several, asked of an engine."""
-    yield from _one_each("Restart stage", "end it and start it anew", ORDER, restart, discover=False)
-    yield from _one_each("Verifier", "verify candidates with this", verifiers.names, verifiers.choose)
+def _choices(app: Host) -> Iterator[Entry]:
+    """One of several; what is asked of an engine is none of a recording's."""
+    yield from _one_each("screen", "Theme", "use and keep this theme", app.themes.names, app.themes.choose)
+    yield from _one_each("panes", "Explain", "what its numbers mean", topics(), app.pages.explain, listed=False)
+    about = "all of them, with figures (lab), the conversation alone, or for an audience"
+    yield from _one_each("panes", "Panes", about, PRESETS, partial(rooms.choose, app))
+    yield from _one_each("panes", "Hide or show", "this pane", topics(), partial(rooms.toggle, app), listed=False)
+    if not app.read_only:
+        restart, verify = app.requests.restart, app.verifiers.choose
+        yield from _one_each("engines", "Restart stage", "end it and start it anew", ORDER, restart, listed=False)
+        yield from _one_each("engines", "Verifier", "verify candidates with this", app.verifiers.names, verify)
 
 
 def _one_each(
-    kind: str, meaning: str, names: Iterable[str], choose: Callable[[str], None], discover: bool = True
-) -> Iterator[SystemCommand]:
-    """A command for each name; those not to ``discover`` come up only when searched for."""
+    group: Group, kind: str, meaning: str, names: Iterable[str], choose: Callable[[str], None], listed: bool = True
+) -> Iterator[Entry]:
     for name in names:
-        yield SystemCommand(f"{kind}: {name}", meaning, partial(choose, name), discover)
+        yield Entry(group, f"{kind}: {name}", meaning, partial(choose, name), listed=listed)

@@ -15,10 +15,6 @@ from predtui.state.exchange import Exchange
 if TYPE_CHECKING:
     from predtui.tui.app import PredtuiApp
 
-PALETTE_S = 0.2
-"""Seconds in which the palette is gone."""
-
-
 def markdown(app: PredtuiApp) -> None:
     _save(app, ".md")
 
@@ -28,8 +24,8 @@ def as_json(app: PredtuiApp) -> None:
 
 
 def screenshot(app: PredtuiApp) -> None:
-    """As SVG, once the palette is gone from it."""
-    app.set_timer(PALETTE_S, lambda: _write(app, lambda: save_picture(Path.cwd(), app.export_screenshot())))
+    """As SVG, once what lies over it is gone."""
+    app.call_after_refresh(app.call_later, _save_screen, app)
 
 
 def save_picture(folder: Path, svg: str) -> Path:
@@ -58,6 +54,11 @@ def day(seconds: float) -> str:
 
 def _save(app: PredtuiApp, suffix: str) -> None:
     _write(app, lambda: save_in(Path.cwd(), app.turn.lasting, suffix))
+
+
+def _save_screen(app: PredtuiApp) -> None:
+    svg = app.export_screenshot()
+    _write(app, lambda: save_picture(Path.cwd(), svg))
 
 
 def _write(app: PredtuiApp, write: Callable[[], Path]) -> None:

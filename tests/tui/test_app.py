@@ -32,6 +32,7 @@ from predtui.state import events as ev
 from predtui.tui.app import PredtuiApp
 from predtui.tui.keys import RELEASE
 from predtui.tui.messages import NoticeRaised, ReleasesTold
+from predtui.tui.palette import entries
 from predtui.tui.screens.main import MainScreen
 from predtui.tui.screens.models import ModelScreen
 from predtui.tui.screens.reading import ReadingScreen
@@ -405,14 +406,14 @@ class TestChoosing:
     async def test_the_palette_holds_every_action(self, make_app: MakeApp) -> None:
         app = make_app()
         async with app.run_test():
-            titles = {command.title for command in app.get_system_commands(app.screen)}
+            titles = {command.title for command in entries(app)}
         assert {"Talk", "Silence", "Model", "Help", "Quit", "Verifier: reflection", "Theme: daylight"} <= titles
 
     async def test_a_command_of_the_palette_does_what_its_key_does(self, make_app: MakeApp) -> None:
         app = make_app()
         async with app.run_test() as pilot:
-            (command,) = (one for one in app.get_system_commands(app.screen) if one.title == "Help")
-            app.call_later(command.callback)
+            (command,) = (one for one in entries(app) if one.title == "Help")
+            app.call_later(command.act)
             await pilot.pause()
             assert isinstance(app.screen, ReadingScreen)
 
@@ -932,7 +933,7 @@ class TestKeysOffered:
         async with app.run_test(size=(120, 36)) as pilot:
             await pilot.pause()
             shown = plain(app, KeyBar)
-            titles = {command.title for command in app.get_system_commands(app.screen)}
+            titles = {command.title for command in entries(app)}
         assert not [key for key in ("F2", "F3", "F4", "Esc") if key in shown]
         assert "^T theme" in shown
         assert not titles & {"Talk", "Silence", "Model", "Verifier: greedy"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from predtui.state import events as ev
+from predtui.tui.palette import entries
 from predtui.tui.panes import topics
 from predtui.tui.screens.models import ModelScreen
 from predtui.tui.screens.reading import ReadingScreen
@@ -44,6 +45,6 @@ async def test_the_model_that_answers_already_is_not_asked_for_again(make_app: M
 async def test_the_palette_explains_every_pane_and_hides_that_until_searched_for(make_app: MakeApp) -> None:
     app = make_app()
     async with app.run_test():
-        listed = app.get_system_commands(app.screen)
-        explained = {command.title: command.discover for command in listed if "Explain" in command.title}
+        listed = entries(app)
+        explained = {command.title: command.listed for command in listed if "Explain" in command.title}
     assert explained == {f"Explain: {topic}": False for topic in topics()}

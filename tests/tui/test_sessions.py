@@ -210,30 +210,6 @@ async def test_the_conversation_is_saved_in_the_folder_one_is_in(
         assert of_json(data.read_text()) == list(app.turn.conversation)
 
 
-async def test_the_screen_is_saved_as_a_picture(
-    make_app: MakeApp, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    app = make_app(ScriptedDriver([*machine(), *first_exchange()]))
-    async with app.run_test(size=(200, 50)) as pilot:
-        await settled(pilot)
-        (command,) = (one for one in app.get_system_commands(app.screen) if one.title == "Screenshot")
-        app.call_later(command.callback)
-        await pilot.pause(0.3)
-        await settled(pilot)
-        (saved,) = tmp_path.glob("predtui-*.svg")
-        assert ">spider" in saved.read_text().replace("&#160;", ">")
-        assert str(saved) in app.query_one(NoticeBar).values[1]
-        gone = tmp_path / "gone"
-        gone.mkdir()
-        monkeypatch.chdir(gone)
-        gone.rmdir()
-        app.action_perform("screenshot")
-        await pilot.pause(0.3)
-        await settled(pilot)
-        assert app.query_one(NoticeBar).values[0] == "warning"
-
-
 async def test_what_cannot_be_saved_is_one_line(
     make_app: MakeApp, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
