@@ -20,7 +20,7 @@ from predtui.state.exchange import Exchange
 if TYPE_CHECKING:
     from predtui.state.kept.store import Session, Store
 
-sessions = Commands(help="Conversations that are kept: list, show, export, rename, delete.", no_args_is_help=True)
+sessions = Commands(help="Kept conversations: list, show, export, rename, delete.", no_args_is_help=True)
 Named = Annotated[str, typer.Argument(help="The number of a session; default: the one used last.")]
 LAST, RESUME = "last", "--resume"
 _TITLE = 60
@@ -41,7 +41,7 @@ def show(session: Named = LAST) -> None:
     """What was said, as Markdown."""
     from predtui.state.kept.export import markdown
 
-    print(markdown(_exchanges(session)), end="")
+    print(markdown(*_found(session)), end="")
 
 
 @sessions.command()
@@ -54,13 +54,13 @@ def export(
     json: Annotated[bool, typer.Option("--json", help="JSON on standard output, instead of Markdown.")] = False,
 ) -> None:
     """Take a session along, as Markdown or JSON."""
-    from predtui.state.kept.export import as_json, markdown, save
+    from predtui.state.kept.export import FORMATS, save
 
-    exchanges = _exchanges(session)
+    exchanges, name = _found(session)
     if file is None:
-        print((as_json if json else markdown)(exchanges), end="")
+        print(FORMATS[".json" if json else ".md"](exchanges, name), end="")
     else:
-        print(f"Saved as {save(exchanges, file)}")
+        print(f"Saved as {save(exchanges, file, name)}")
 
 
 @sessions.command()
@@ -109,9 +109,11 @@ def _confirmed(session: Session) -> bool:
     return typer.confirm(f"Delete {line(session).strip()}?")
 
 
-def _exchanges(named: str) -> Sequence[Exchange]:
+def _found(named: str) -> tuple[Sequence[Exchange], str]:
+    """The exchanges of a session, and its name."""
     store = _kept()
-    return store.exchanges(store.find(named).number)
+    session = store.find(named)
+    return store.exchanges(session.number), session.name
 
 
 def _kept() -> Store:

@@ -4,6 +4,7 @@ what the text of such a file is."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from predtui.state.exchange import Exchange
 
 if TYPE_CHECKING:
     from predtui.tui.app import PredtuiApp
+
 
 def markdown(app: PredtuiApp) -> None:
     _save(app, ".md")
@@ -40,11 +42,11 @@ def save_picture(folder: Path, svg: str) -> Path:
     return path
 
 
-def save_in(folder: Path, exchanges: Sequence[Exchange], suffix: str) -> Path:
-    """Under a new name that says when; returns where. Raises PredtuiError."""
+def save_in(folder: Path, exchanges: Sequence[Exchange], suffix: str, name: str = "") -> Path:
+    """In a new file that says when, and the session's ``name``; returns where. Raises PredtuiError."""
     from predtui.state.kept.export import new_file, save
 
-    return save(exchanges, new_file(folder, suffix, datetime.now()))
+    return save(exchanges, new_file(folder, suffix, datetime.now(), name), name)
 
 
 def day(seconds: float) -> str:
@@ -53,7 +55,17 @@ def day(seconds: float) -> str:
 
 
 def _save(app: PredtuiApp, suffix: str) -> None:
-    _write(app, lambda: save_in(Path.cwd(), app.turn.lasting, suffix))
+    present = app.keeper.session if app.keeper else 0
+    _write(app, lambda: save_in(Path.cwd(), app.turn.lasting, suffix, _name(present)))
+
+
+def _name(session: int) -> str:
+    """Of a session that is kept; a conversation is saved without it where that cannot be read."""
+    from predtui.state.kept.store import kept
+
+    with suppress(PredtuiError), kept() as store:
+        return store.find(str(session)).name if session else ""
+    return ""
 
 
 def _save_screen(app: PredtuiApp) -> None:

@@ -62,6 +62,8 @@ def test_a_session_is_listed_by_the_name_it_is_given(run: Run) -> None:
 @pytest.mark.usefixtures("kept")
 def test_a_session_is_shown_and_exported_by_its_number_or_as_the_last(run: Run, tmp_path: Path) -> None:
     assert run("show", "1") == run("export", "1") == markdown(FIRST)
+    run("rename", "1", "the spain talk")
+    assert run("show", "1") == run("export", "1") == markdown(FIRST, "the spain talk")
     assert run("show") == markdown(SECOND)
     assert of_json(run("export", "1", "--json")) == FIRST
     assert str(tmp_path / "talk.json") in run("export", "1", "--out", str(tmp_path / "talk.json"))

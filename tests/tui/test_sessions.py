@@ -10,6 +10,7 @@ from textual.widgets import Input, OptionList, Static
 
 from predtui.state.exchange import Exchange
 from predtui.state.kept import kept_file
+from predtui.state.kept.export import markdown
 from predtui.state.kept.keeper import Keeper
 from predtui.state.kept.store import Store
 from predtui.tui.app import PredtuiApp
@@ -155,6 +156,54 @@ async def test_a_session_is_named_and_found_by_its_name(make_app: MakeApp) -> No
         await pilot.press(*"sect")
         await settled(pilot)
         assert len(listed(app)) == 2
+
+
+@pytest.mark.usefixtures("kept")
+async def test_what_is_saved_has_the_name_of_its_session(make_app: MakeApp, tmp_path: Path) -> None:
+    with Store(kept_file()) as store:
+        store.rename(1, "the spain talk")
+    app = with_prompts(make_app, ScriptedDriver([*machine(), *first_exchange()]))
+    assert app.keeper is not None
+    app.keeper.session = 1
+    async with app.run_test() as pilot:
+        await settled(pilot)
+        await pilot.press("ctrl+s")
+        await settled(pilot)
+        (present,) = tmp_path.glob("predtui-the-spain-talk-*.md")
+        assert present.read_text().startswith("# the spain talk\n\n> how many legs")
+        present.unlink()
+        await pilot.press("f7", *"talk")
+        await settled(pilot)
+        await pilot.press("ctrl+s")
+        await settled(pilot)
+        (chosen,) = tmp_path.glob("predtui-the-spain-talk-*.md")
+        assert chosen.read_text() == markdown(SPAIN, "the spain talk")
+        await pilot.press(*["backspace"] * 4, *"spider")
+        await settled(pilot)
+        await pilot.press("ctrl+s")
+        await settled(pilot)
+        (unnamed,) = set(tmp_path.glob("predtui-*.md")) - {chosen}
+        assert unnamed.read_text() == markdown(SPIDER)
+
+
+@pytest.mark.usefixtures("kept")
+async def test_rows_are_laid_out_anew_where_the_window_is_another(make_app: MakeApp) -> None:
+    app = with_prompts(make_app, ScriptedDriver(machine()))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        await pilot.press("f7")
+        await settled(pilot)
+        await pilot.press("down")
+        wide, at = listed(app), app.screen.query_one(OptionList).highlighted
+        await pilot.resize_terminal(40, 12)
+        await settled(pilot)
+        slim = listed(app)
+        assert not any("turn" in row for row in slim[1:])
+        assert app.screen.query_one(OptionList).highlighted == at == 2
+        await pilot.resize_terminal(80, 24)
+        await settled(pilot)
+        assert listed(app) == wide
+        assert all("turn" in row for row in wide[1:])
 
 
 @pytest.mark.usefixtures("kept")

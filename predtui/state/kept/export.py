@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from datetime import datetime
@@ -15,9 +16,10 @@ from predtui.state.exchange import Exchange
 NOTHING = "Nothing has been said yet."
 
 
-def markdown(exchanges: Iterable[Exchange]) -> str:
-    """Prompts as quotations, replies as they are, with what was not heard of them struck out."""
-    return "\n\n".join(part for exchange in exchanges for part in _parts(exchange)) + "\n"
+def markdown(exchanges: Iterable[Exchange], name: str = "") -> str:
+    """Prompts as quotations, replies as they are, with what was not heard of them struck out; above them ``name``."""
+    heading = [f"# {name}"] if name else []
+    return "\n\n".join([*heading, *(part for exchange in exchanges for part in _parts(exchange))]) + "\n"
 
 
 def as_json(exchanges: Iterable[Exchange]) -> str:
@@ -25,27 +27,34 @@ def as_json(exchanges: Iterable[Exchange]) -> str:
     return json.dumps([asdict(exchange) for exchange in exchanges], ensure_ascii=False, indent=2) + "\n"
 
 
-FORMATS: dict[str, Callable[[Iterable[Exchange]], str]] = {".md": markdown, ".json": as_json}
-"""A file's suffix, and what makes its text."""
+FORMATS: dict[str, Callable[[Iterable[Exchange], str], str]] = {
+    ".md": markdown,
+    ".json": lambda exchanges, _: as_json(exchanges),
+}
+"""A file's suffix, and what makes its text of exchanges and the name of their session."""
+LONGEST = 40
+"""Characters of a session's name in a file's."""
 
 
-def save(exchanges: Sequence[Exchange], path: Path) -> Path:
-    """Writes them whole or not at all, as ``path`` ends; returns where. Raises PredtuiError."""
+def save(exchanges: Sequence[Exchange], path: Path, name: str = "") -> Path:
+    """Writes them whole or not at all, as ``path`` ends; returns where. ``name``: of their session. Raises
+    PredtuiError."""
     if path.suffix not in FORMATS:
         raise PredtuiError(f"{path}: its name should end with {' or '.join(FORMATS)}.")
     if not exchanges:
         raise PredtuiError(NOTHING)
     try:
-        replace_text(path, FORMATS[path.suffix](exchanges))
+        replace_text(path, FORMATS[path.suffix](exchanges, name))
     except OSError as error:
         raise PredtuiError(f"{path} cannot be written: {reason(error)}.", "Choose another folder.") from error
     return path
 
 
-def new_file(folder: Path, suffix: str, now: datetime) -> Path:
-    """Of a name that says when, and that is no file yet."""
-    name = f"predtui-{now:%Y-%m-%d-%H%M%S}"
-    paths = (folder / f"{name}{extra}{suffix}" for extra in ("", *(f"-{count}" for count in range(2, 100))))
+def new_file(folder: Path, suffix: str, now: datetime, name: str = "") -> Path:
+    """That says when, and which session by its ``name``, and that is no file yet."""
+    words = "-".join(re.findall(r"\w+", name))[:LONGEST].strip("-")
+    stem = "-".join(filter(None, ("predtui", words, f"{now:%Y-%m-%d-%H%M%S}")))
+    paths = (folder / f"{stem}{extra}{suffix}" for extra in ("", *(f"-{count}" for count in range(2, 100))))
     return next(path for path in paths if not path.exists())
 
 

@@ -57,7 +57,7 @@ _BRANCH = """
 INSERT INTO exchanges SELECT :new, place, writer, time, user, assistant, interrupted, heard, notes FROM exchanges
 """
 _SESSIONS = """
-SELECT number, coalesce(nullif(name, ''), first.user), began, max(all_of.time), count(*)
+SELECT number, coalesce(nullif(name, ''), first.user), began, max(all_of.time), count(*), name
 FROM sessions JOIN exchanges AS all_of ON all_of.session = number
 JOIN exchanges AS first ON first.session = number AND first.place = (
     SELECT min(place) FROM exchanges WHERE session = number)
@@ -77,6 +77,8 @@ class Session:
     began: float
     last: float
     turns: int
+    name: str = ""
+    """Empty until it is given one."""
 
 
 def kept() -> Store:

@@ -96,6 +96,12 @@ class SessionsScreen(ModalScreen[Chosen | None]):
         listed.highlighted = at[0] if at else min(1, len(self._found))
         self._tell("" if self._found else "nobody has said that" if self._wanted else "no conversation is kept yet")
 
+    def on_resize(self) -> None:
+        """The rows have more room, or less."""
+        listed = self.query_one(OptionList)
+        for at, session in enumerate(self._found, 1):
+            listed.replace_option_prompt_at_index(at, self._row(session))
+
     def _row(self, session: Session) -> Content:
         """Its name or first prompt; before it, when it was used last, and how many turns it has."""
         mark, when = "●" if session.number == self._present else " ", day(session.last)
@@ -143,10 +149,11 @@ class SessionsScreen(ModalScreen[Chosen | None]):
 
     def action_save(self) -> None:
         if session := self._highlighted():
-            self._do(partial(self._save, session.number))
+            self._do(partial(self._save, session))
 
-    def _save(self, number: int) -> None:
-        self.post_message(SessionsTold(f"saved as {save_in(self._folder, self._exchanges(number), '.md')}"))
+    def _save(self, session: Session) -> None:
+        saved = save_in(self._folder, self._exchanges(session.number), ".md", session.name)
+        self.post_message(SessionsTold(f"saved as {saved}"))
 
     def action_name(self) -> None:
         if (session := self._highlighted()) is None:

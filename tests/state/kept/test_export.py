@@ -38,6 +38,21 @@ def test_markdown_names_the_notes_that_a_reply_rests_on() -> None:
     )
 
 
+def test_the_name_of_a_session_stands_above_it_and_nothing_where_it_has_none(tmp_path: Path) -> None:
+    assert markdown(SAID, "bread, second try") == f"# bread, second try\n\n{markdown(SAID)}"
+    assert save(SAID, tmp_path / "a.md", "bread").read_text() == markdown(SAID, "bread")
+    assert of_json(save(SAID, tmp_path / "a.json", "bread").read_text()) == SAID
+
+
+@given(st.text(min_size=1))
+def test_any_name_makes_one_file_of_its_folder(name: str) -> None:
+    path = new_file(Path("/none"), ".md", datetime(2026, 11, 23, 7, 45), name)
+    assert path.parent == Path("/none")
+    assert len(path.name.encode()) < 255
+    assert set(path.name) - {"-", "."} <= set(name) | set("predtui20261123074500.md")
+    assert path.name.endswith("-2026-11-23-074500.md")
+
+
 def test_markdown_shows_where_a_reply_was_cut() -> None:
     assert markdown(SAID) == "> first\n> second\n\nYes.\n\n> why\n\nSince it ■ *silenced* ~~is so.~~\n"
 
@@ -71,4 +86,5 @@ def test_a_new_file_takes_no_others_place(tmp_path: Path) -> None:
         path = new_file(tmp_path, ".md", now)
         path.touch()
         made.append(path.name)
+    assert new_file(tmp_path, ".md", now, "bread, 2nd try").name == "predtui-bread-2nd-try-2026-11-23-074500.md"
     assert made == [f"predtui-2026-11-23-074500{more}.md" for more in ("", "-2", "-3")]
