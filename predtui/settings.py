@@ -128,6 +128,9 @@ class LlmSettings:
     datastore: str = option(
         "", "folder that the drafters rest and cascade read; empty: where predtui train rest writes it"
     )
+    draft_memory: int = option(
+        0, "MB that drafting may hold: draft model, caches, tables; 0: any number", flag="draft-memory", least=0
+    )
     temperature: float = option(0.0, "0 decodes greedily; above 0, samples with the seed", flag="temperature", least=0)
     top_k: int = option(0, "sample from so many of the likeliest tokens; 0: from all", least=0)
     top_p: float = option(

@@ -7,9 +7,9 @@ from pathlib import Path
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "papers-to-code.md"
 IN = """TriForce, RSD, LongSpec, RASD, RAPID, PEARL, SJD, STAND, Token Recycling, CopySpec, SmartSpec, SpecMQuant,
-RaLMSpec, DySpec, Direct Alignment, FastDraft"""
+RaLMSpec, DySpec, SpecMemo, Direct Alignment, FastDraft"""
 OUT = """SWIFT, Medusa, PPD, Hidden Transfer, Clover, Chimera, Falcon, Kangaroo, DEL, Judge Decoding, OSD, Scylla,
-HAMburger, BlockFFN, SpecVLM, SpecMemo, Mirror-SD, Arbitrage, SpecEE, SpecKV and SpecPC, SpeContext, STree,
+HAMburger, BlockFFN, SpecVLM, Mirror-SD, Arbitrage, SpecEE, SpecKV and SpecPC, SpeContext, STree,
 Pangu Pro MoE, MuLo-SD, GSD, Seedream 4.0, LANTERN, ViSpec, Continuous SD, FLASH, EasySpec, ATTS"""
 
 

@@ -12,6 +12,7 @@ from predtui.clock import RealClock
 from predtui.decoding.base import Decoder, Drafter, Sampler
 from predtui.decoding.costs.instrument import Instrument
 from predtui.decoding.drafters.bridge import same_tokens
+from predtui.decoding.memory import MB, REMEDY, Allowance
 from predtui.decoding.parts import Parts
 from predtui.errors import PredtuiError
 from predtui.files import resolve
@@ -34,12 +35,13 @@ SMALLER_DRAFT = "a smaller draft with --draft, or another --decoder"
 class DecodingOptions:
     """``decoder``: one of ``DECODERS``, or ``auto``, of which ``for_model`` makes one. ``drafter`` and ``draft`` (a
     model's name or path) count where the decoder drafts; ``datastore`` is the folder that retrieval reads, empty for
-    the one that ``predtui train rest`` writes by default."""
+    the one that ``predtui train rest`` writes by default; ``memory``: MB that drafting may hold, 0 for any number."""
 
     decoder: str = "ar"
     drafter: str = "model"
     draft: str = POCKET_DRAFT
     datastore: str = ""
+    memory: int = 0
 
     def for_model(self, parameters: int, can: Abilities) -> DecodingOptions:
         """``auto``: drafts that cost nothing, copied from what was said before, where a forward costs enough for them,
@@ -96,9 +98,10 @@ def assemble(
     ``load``. Raises PredtuiError for a name that is not known, a need that is not met, a sampler that needs more than
     the target tells, or a draft that cannot be loaded."""
     target.require("Sampling at a temperature", whole=sampler.whole)
-    draft = _draft(options, target, sampler, stale, loader)
+    memory = Allowance(options.memory * MB if options.memory else None)
+    draft = _draft(options, target, sampler, stale, loader, memory)
     store = resolve(options.datastore) if options.datastore else None
-    parts = Parts(target, sampler, draft, store, instrument=instrument or Instrument(RealClock()))
+    parts = Parts(target, sampler, draft, store, memory=memory, instrument=instrument or Instrument(RealClock()))
     try:
         return Assembly(make_decoder(options.decoder, parts, options.drafter), draft)
     except PredtuiError:
@@ -152,34 +155,40 @@ def _meet(target: LoadedModel, draft: LoadedModel) -> None:
 
 
 def _draft(
-    options: DecodingOptions, target: LoadedModel, sampler: Sampler, stale: Stale, loader: DraftLoader
+    options: DecodingOptions,
+    target: LoadedModel,
+    sampler: Sampler,
+    stale: Stale,
+    loader: DraftLoader,
+    memory: Allowance,
 ) -> LoadedModel | None:
     """The one that the decoder needs, or takes and can have; it can draft for the target."""
     if "draft" not in options.needs | options.takes:
         return None
     try:
-        return _fitting(_loaded(options, stale, loader), target, sampler)
+        return _fitting(_loaded(options, stale, loader, memory), target, sampler, memory)
     except PredtuiError:
         if "draft" in options.needs:
             raise
         return None
 
 
-def _fitting(draft: LoadedModel, target: LoadedModel, sampler: Sampler) -> LoadedModel:
+def _fitting(draft: LoadedModel, target: LoadedModel, sampler: Sampler, memory: Allowance) -> LoadedModel:
     """``draft``, closed where it raises PredtuiError."""
     try:
         draft.require("A draft at a temperature", whole=sampler.whole)
         _meet(target, draft)
+        memory.fixed(f"The draft model {draft.name}", draft.footprint)
     except PredtuiError:
         draft.model.close()
         raise
     return draft
 
 
-def _loaded(options: DecodingOptions, stale: Stale, loader: DraftLoader) -> LoadedModel:
+def _loaded(options: DecodingOptions, stale: Stale, loader: DraftLoader, memory: Allowance) -> LoadedModel:
     try:
-        return loader(options.draft, "llamacpp", None, 0, stale, options.draft_caches)
+        return loader(options.draft, "llamacpp", None, 0, stale, options.draft_caches, memory.left)
     except PredtuiError as error:
         theirs = "--llm-" in error.remedy  # of the target: the draft is held as is usual
-        remedy = f"Choose {SMALLER_DRAFT}." if theirs else error.remedy.replace("--model", "--draft")
+        remedy = f"Choose {SMALLER_DRAFT}." if theirs else error.remedy.replace("--model", "--draft") or REMEDY
         raise PredtuiError(f"The draft model: {error.message}", remedy) from error

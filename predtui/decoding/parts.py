@@ -10,6 +10,7 @@ from predtui.decoding import datastore
 from predtui.decoding.base import Drafter, Sampler
 from predtui.decoding.costs.instrument import Instrument
 from predtui.decoding.costs.paced import PacedDrafter
+from predtui.decoding.memory import Allowance
 from predtui.errors import PredtuiError
 from predtui.llm.base import LoadedModel
 
@@ -18,13 +19,14 @@ from predtui.llm.base import LoadedModel
 class Parts:
     """``draft``: the smaller model, where there is one. ``store``: a folder that ``predtui train rest`` wrote; None:
     the one it writes by default. ``drafter``: what the decoder drafts with, where it takes one.
-    ``instrument``: what measures the target's forwards."""
+    ``memory``: what may be kept to draft with. ``instrument``: what measures the target's forwards."""
 
     target: LoadedModel
     sampler: Sampler
     draft: LoadedModel | None = None
     store: Path | None = None
     drafter: Drafter | PacedDrafter | None = None
+    memory: Allowance = field(default_factory=Allowance)
     instrument: Instrument = field(default_factory=lambda: Instrument(RealClock()))
 
     def needed_draft(self) -> LoadedModel:

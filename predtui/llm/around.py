@@ -57,6 +57,9 @@ class ModelAround:
     def aside(self, tokens: Sequence[int], room: int) -> AbstractContextManager[None]:
         return cast(SparingModel, self._model).aside(tokens, room)
 
+    def window_bytes(self, cells: int = CELLS) -> int:
+        return cast(WindowModel, self._model).window_bytes(cells)
+
     def window(self, cells: int = CELLS) -> LanguageModel:
         return cast(WindowModel, self._model).window(cells)
 

@@ -241,7 +241,8 @@ class ModelRequest:
     ``context`` in tokens, 0: the model's own within reason. ``stale`` lets a long evaluation be abandoned (Preempted).
     ``weights``: how llama.cpp holds them, as in ``repacking``, empty for its own choice; of ``placement``, torch heeds
     ``device`` where it is cpu, and ``graphs``; other engines heed neither. ``told`` hears how far the loading is, where
-    an engine can tell. ``caches``: how many it is going to hold at once (``sequences``), which must have room."""
+    an engine can tell. ``caches``: how many it is going to hold at once (``sequences``), which must have room;
+    ``room``: the most bytes that it may take with them, None for what is free."""
 
     model: str
     threads: int | None = None
@@ -251,6 +252,7 @@ class ModelRequest:
     placement: Placement = USUAL
     told: Told = unheard
     caches: int = 1
+    room: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,6 +272,8 @@ class LoadedModel:
     """How it thinks before it answers; None where it has no marks for that."""
     stops: tuple[str, ...] = ()
     """Strings before which a reply ends, beside the tokens that end it."""
+    footprint: int = 0
+    """Bytes of memory that it takes, about: weights, caches and buffers; 0 where that is not known."""
 
     @property
     def room_to_think(self) -> int:

@@ -16,8 +16,8 @@ from predtui.system.threads import limit
 
 Loader = Callable[[str, str, int | None, int, Stale], LoadedModel]
 """Name, engine, threads, context, stale: ``load``, or what lends a model that is already loaded."""
-DraftLoader = Callable[[str, str, int | None, int, Stale, int], LoadedModel]
-"""The same with the number of caches that the draft is going to hold."""
+DraftLoader = Callable[[str, str, int | None, int, Stale, int, int | None], LoadedModel]
+"""The same with the number of caches that the draft is going to hold, and the bytes that it may take."""
 
 
 def load(
@@ -27,6 +27,7 @@ def load(
     context: int = 0,
     stale: Stale = never,
     caches: int = 1,
+    room: int | None = None,
     weights: str = "",
     placement: Placement = USUAL,
     told: Told = unheard,
@@ -37,7 +38,7 @@ def load(
     numeric libraries too. Raises PredtuiError with what to do."""
     if threads:
         limit(threads)
-    request = ModelRequest(model, threads, context, stale, weights, placement, told, caches)
+    request = ModelRequest(model, threads, context, stale, weights, placement, told, caches, room)
     loaded = LLM_ENGINES.factory(engine)(request)
     assert isinstance(loaded, LoadedModel)
     from predtui.llm.stops import stops_of

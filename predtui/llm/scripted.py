@@ -91,6 +91,10 @@ class ScriptedModel:
         finally:
             self._memory = memory
 
+    def window_bytes(self, cells: int = CELLS) -> int:
+        """As ``WindowModel`` says."""
+        return 4 * cells
+
     def window(self, cells: int = CELLS) -> Window:
         """As ``WindowModel`` says."""
         return Window(self, _Cells(self), cells)

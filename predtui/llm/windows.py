@@ -56,6 +56,10 @@ class Cells(Protocol):
 class WindowModel(LanguageModel, Protocol):
     """A model whose engine opens other caches over its weights."""
 
+    def window_bytes(self, cells: int = CELLS) -> int:
+        """What one of so many tokens takes, about."""
+        ...
+
     def window(self, cells: int = CELLS) -> LanguageModel:
         """A ``Window`` of so many tokens, for use in turn with the model, which closes it. Raises PredtuiError where
         there can be none."""

@@ -106,5 +106,7 @@ class SpeculationOptions:
             memory=settings.memory,
             continuations=settings.continuations,
             remote_budget=settings.remote_budget,
-            decoding=DecodingOptions(settings.decoder, settings.drafter, settings.draft, settings.datastore),
+            decoding=DecodingOptions(
+                settings.decoder, settings.drafter, settings.draft, settings.datastore, settings.draft_memory
+            ),
         )

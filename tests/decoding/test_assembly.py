@@ -164,7 +164,7 @@ def test_room_is_asked_for_as_many_caches_as_are_opened(
         return batch.open_context(*arguments)
 
     def loader(*request: Any) -> LoadedModel:
-        asked.append(request[-1])
+        asked.append(request[5])
         return load(*request)
 
     target = load(path)

@@ -20,6 +20,7 @@ from predtui.decoding.assembly import make_decoder, make_drafter
 from predtui.decoding.autoregressive import generate
 from predtui.decoding.base import Sampler
 from predtui.decoding.costs.instrument import Instrument
+from predtui.decoding.drafters.recycling import TokenRecycling
 from predtui.decoding.drafters.specmquant import Settled
 from predtui.decoding.parts import Parts
 from predtui.decoding.sampler import Greedy, Seeded
@@ -115,7 +116,7 @@ def test_llama_cpp_moves_its_window_and_holds_no_more(tiny: LoadedModel) -> None
 def test_equals_plain_decoding_far_beyond_the_window(opened: str, tiny: LoadedModel) -> None:
     target = tiny if opened == "llama.cpp" else replace(tiny, model=TorchTreeModel(network(1024).eval(), 1024))
     window: Window = target.model.window(SMALL)  # type: ignore[attr-defined]
-    drafter = Settled(window, Greedy(), no_end, source="triforce")
+    drafter = Settled(window, Greedy(), no_end, TokenRecycling(window.vocab_size, branching=False), "triforce")
     decoder = Speculative(target.model, drafter, ExactMatch(Greedy()), Instrument(VirtualClock()))
     near_ties = 0
     for seed in range(3):

@@ -295,11 +295,12 @@ def _drafters(parts: Parts) -> Iterator[tuple[str, Drafter, float]]:
 
     draft = parts.draft.parameters / max(1, parts.target.parameters) if parts.draft else 0.0
     times = {"draft": draft, "windows": 1.0}
-    for name in DRAFTERS.offered():
-        if name != NAME:
-            try:
-                drafter = make_drafter(name, parts)
-            except PredtuiError:
-                continue
-            if not isinstance(drafter, PacedDrafter):
-                yield name, drafter, max((times.get(need, 0.0) for need in DRAFTERS[name].needs), default=0.0)
+    names = [name for name in DRAFTERS.offered() if name != NAME]
+    for number, name in enumerate(names):
+        parts.memory.sharing = len(names) - number
+        try:
+            drafter = make_drafter(name, parts)
+        except PredtuiError:
+            continue
+        if not isinstance(drafter, PacedDrafter):
+            yield name, drafter, max((times.get(need, 0.0) for need in DRAFTERS[name].needs), default=0.0)

@@ -12,24 +12,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from predtui.decoding.base import Drafter
 from predtui.decoding.draft import Draft, Verification
 from predtui.decoding.parts import Parts
 from predtui.llm.base import common_prefix
 
 GAMMA = 3
 """Tokens that are looked up: with fewer more is found, with more what is found is surer."""
+BYTES, FEWEST = 200, 256
+"""What a token of the conversation takes at most, and how many must have room."""
 _BASE, _MODULUS = 1_000_003, (1 << 61) - 1
 
 
 class CopySpec:
-    """Three integers a token of the present conversation, and no others."""
+    """Three integers a token of the present conversation, of the latest ones where there is no room for all."""
 
-    def __init__(self, gamma: int = GAMMA) -> None:
-        """Raises ValueError unless ``gamma`` is 1 or more."""
+    def __init__(self, gamma: int = GAMMA, most: int = 1 << 30) -> None:
+        """``most``: tokens that are remembered. Raises ValueError unless ``gamma`` is 1 or more."""
         if gamma < 1:
             raise ValueError(f"gamma must be at least 1, not {gamma}")
         self._gamma, self._oldest = gamma, pow(_BASE, gamma, _MODULUS)
+        self._most, self._start = most, 0
+        self._begin()
+
+    def _begin(self) -> None:
+        """Nothing is remembered; what is from here on begins where ``_start`` says."""
         self._tokens: list[int] = []
         self._hashes: list[int] = []
         """Of the last ``gamma`` tokens, after each token."""
@@ -55,12 +61,21 @@ class CopySpec:
         self._grows = False
 
     def _read(self, context: Sequence[int]) -> None:
+        if (start := self._first(len(context))) != self._start:
+            self._start = start
+            self._begin()
+        context = context[start:] if start else context
         known = len(self._tokens) if self._grows else common_prefix(self._tokens, context)
         while len(self._tokens) > known:
             self._unlearn()
         for index in range(known, len(context)):
             self._learn(context[index])
         self._grows = True
+
+    def _first(self, length: int) -> int:
+        """Of a context, the first token that is remembered: half of them go at once, so that few are read again."""
+        step = max(1, self._most // 2)
+        return max(0, -(-(length - self._most) // step) * step)
 
     def _learn(self, token: int) -> None:
         """Token ids count from 1 here, so that a 0 in front is not the same as nothing."""
@@ -86,5 +101,7 @@ class CopySpec:
         self._tokens.pop()
 
 
-def make(parts: Parts) -> Drafter:
-    return CopySpec()
+def make(parts: Parts) -> CopySpec:
+    """Raises PredtuiError where there is no room for enough of a conversation."""
+    most = parts.target.model.context_size * BYTES
+    return CopySpec(most=parts.memory.table("copyspec", most, min(most, FEWEST * BYTES)) // BYTES)

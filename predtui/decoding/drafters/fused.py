@@ -9,8 +9,7 @@ from collections.abc import Sequence
 
 from predtui.decoding.base import Drafter
 from predtui.decoding.draft import Draft, Verification
-from predtui.decoding.drafters import model
-from predtui.decoding.drafters.suffix import SuffixCopy
+from predtui.decoding.drafters import model, suffix
 from predtui.decoding.parts import Parts
 
 
@@ -61,4 +60,4 @@ def _parents(draft: Draft) -> Sequence[int]:
 
 
 def make(parts: Parts) -> Drafter:
-    return Fused(SuffixCopy(), model.make(parts), parts.target.abilities.trees)
+    return Fused(suffix.make(parts), model.make(parts), parts.target.abilities.trees)

@@ -17,8 +17,7 @@ from dataclasses import replace
 from predtui.decoding import datastore
 from predtui.decoding.base import WIDEST, Drafter
 from predtui.decoding.draft import Draft, Verification
-from predtui.decoding.drafters import dyspec
-from predtui.decoding.drafters.copyspec import CopySpec
+from predtui.decoding.drafters import copyspec, dyspec
 from predtui.decoding.drafters.dyspec import UNLIKELY, DySpec
 from predtui.decoding.drafters.fused import merged
 from predtui.decoding.drafters.grow import Options, Path, grow
@@ -82,4 +81,4 @@ def fused(drafted: Draft, retrieved: Draft, budget: int) -> Draft:
 def make(parts: Parts) -> Drafter:
     """Raises PredtuiError where the draft model or the datastore does not fit the target."""
     named = parts.store is not None or datastore.default_folder().exists()
-    return Rasd(Retrieval(parts.needed_datastore()) if named else CopySpec(), dyspec.make(parts))
+    return Rasd(Retrieval(parts.needed_datastore()) if named else copyspec.make(parts), dyspec.make(parts))

@@ -17,25 +17,28 @@ import numpy as np
 from predtui.decoding.base import WIDEST, Drafter
 from predtui.decoding.draft import Draft, Verification
 from predtui.decoding.parts import Parts
+from predtui.llm.base import LanguageModel
 
 CANDIDATES = 8
 """Successors kept for each token."""
 LEVELS = (8, 21, 25, 15, 8, 3)
 """Nodes at each depth of the paper's tree."""
-MEMORY = 1_900_000
-"""Bytes that the matrix has at most: whatever else is kept, 2 MB are not reached."""
+MEMORY, LEAST = 1_900_000, 36_000
+"""Bytes that the matrix has at most: whatever else is kept, 2 MB are not reached; and at least."""
 _CHANCE = tuple(0.55 * 0.4**rank for rank in range(CANDIDATES))
 """How likely the candidate of each rank is taken to be when the shape of a tree is chosen."""
+ROW = np.dtype(np.int32).itemsize * (1 + CANDIDATES)
+"""Bytes of a token's candidates, with the token itself."""
 _UNKNOWN = -1
 
 
 class TokenRecycling:
     """A row of candidates a token, with the token before them; kept from reply to reply."""
 
-    def __init__(self, vocab_size: int, branching: bool) -> None:
-        """``branching``: whether the target evaluates trees; else drafts are sequences of first candidates."""
-        row = np.dtype(np.int32).itemsize * (1 + CANDIDATES)
-        self._matrix = np.full((min(vocab_size, MEMORY // row), 1 + CANDIDATES), _UNKNOWN, np.int32)
+    def __init__(self, vocab_size: int, branching: bool, memory: int = MEMORY) -> None:
+        """``branching``: whether the target evaluates trees; else drafts are sequences of first candidates;
+        ``memory``: bytes that the matrix may have."""
+        self._matrix = np.full((min(vocab_size, memory // ROW), 1 + CANDIDATES), _UNKNOWN, np.int32)
         self._branching = branching
 
     def propose(self, context: Sequence[int], budget: int, position: int = 0) -> Draft:
@@ -90,6 +93,12 @@ def _unlikely(node: tuple[tuple[int, ...], float]) -> float:
 
 
 def make(parts: Parts) -> Drafter:
-    """Raises PredtuiError where the target does not tell as many likely tokens as are kept."""
+    """Raises PredtuiError where the target does not tell as many likely tokens as are kept, or there is no room."""
     parts.target.require("Token recycling", top=CANDIDATES)
-    return TokenRecycling(parts.target.model.vocab_size, parts.target.abilities.trees)
+    return of(parts, "recycling", parts.target.model, parts.target.abilities.trees)
+
+
+def of(parts: Parts, what: str, model: LanguageModel, branching: bool) -> TokenRecycling:
+    """What ``model`` thought likely before, for the drafter ``what``. Raises PredtuiError where there is no room."""
+    granted = parts.memory.table(what, min(MEMORY, model.vocab_size * ROW), min(LEAST, model.vocab_size * ROW))
+    return TokenRecycling(model.vocab_size, branching, granted)

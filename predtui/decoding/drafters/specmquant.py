@@ -15,9 +15,10 @@ from collections.abc import Callable, Sequence
 from predtui.decoding.accept import ExactMatch, verify
 from predtui.decoding.base import WIDEST, Drafter, Sampler
 from predtui.decoding.draft import Draft, Verification
+from predtui.decoding.drafters import recycling
 from predtui.decoding.drafters.bridge import same_tokens
 from predtui.decoding.drafters.model import UNSURE
-from predtui.decoding.drafters.recycling import CANDIDATES, TokenRecycling
+from predtui.decoding.drafters.recycling import CANDIDATES
 from predtui.decoding.parts import Parts
 from predtui.decoding.sampler import Greedy
 from predtui.errors import PredtuiError
@@ -33,13 +34,13 @@ class Settled:
         model: LanguageModel,
         sampler: Sampler,
         is_end: Callable[[int], bool],
-        trees: Drafter | None = None,
+        trees: Drafter,
         source: str = "specmquant",
     ) -> None:
         """``model`` speaks the target's tokens; ``is_end``: after which of them a draft has ended; ``trees``: what
-        drafts for the model, by default Token Recycling; ``source``: what its drafts are called."""
+        drafts for the model; ``source``: what its drafts are called."""
         self._model, self._is_end, self._source = model, is_end, source
-        self._trees = trees or TokenRecycling(model.vocab_size, model.abilities.trees)
+        self._trees = trees
         self._rule, self._greedy = ExactMatch(sampler), isinstance(sampler, Greedy)
 
     def propose(self, context: Sequence[int], budget: int, position: int = 0) -> Draft:
@@ -81,7 +82,8 @@ class Settled:
 
 
 def make(parts: Parts) -> Drafter:
-    """Raises PredtuiError for a draft model with another vocabulary, or one that tells too little of its rows."""
+    """Raises PredtuiError for a draft model with another vocabulary, one that tells too little of its rows, or no
+    room."""
     draft = parts.needed_draft()
     if not same_tokens(parts.target, draft):
         raise PredtuiError(
@@ -89,4 +91,5 @@ def make(parts: Parts) -> Drafter:
             "Choose a draft of the same family, or --drafter model, which bridges them.",
         )
     draft.require("SpecMQuant", top=CANDIDATES, logprob=True)
-    return Settled(draft.model, parts.sampler, draft.tokenizer.is_end)
+    trees = recycling.of(parts, "specmquant", draft.model, draft.abilities.trees)
+    return Settled(draft.model, parts.sampler, draft.tokenizer.is_end, trees)

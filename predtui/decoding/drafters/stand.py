@@ -20,6 +20,7 @@ import numpy.typing as npt
 from predtui.decoding.base import WIDEST, Drafter, Sampler
 from predtui.decoding.draft import Draft, Verification
 from predtui.decoding.drafters.grow import Options, Path, grow
+from predtui.decoding.memory import newest
 from predtui.decoding.parts import Parts
 from predtui.decoding.sampler import Seeded, gumbel
 from predtui.llm.rows import Row
@@ -28,8 +29,10 @@ LONGEST = 4
 """Tokens of the longest n-gram."""
 CANDIDATES = 8
 """Logits kept after an n-gram, the highest."""
-CAPACITY = 50_000
-"""n-grams kept, at about 300 bytes each; the one that was seen first goes first."""
+CAPACITY, FEWEST = 50_000, 500
+"""n-grams kept at most, and at least; those that were seen first go first."""
+BYTES = 500
+"""What an n-gram takes at most, where none of the others that lead to the same logits is left."""
 UNLIKELY = 0.02
 """A node with less of a chance is left out."""
 DEPTHS = 4
@@ -42,8 +45,10 @@ _WEIGHT, _DECAY = 4.0, 0.99
 class Stand:
     """Remembers n-grams from reply to reply, and how its trees fared."""
 
-    def __init__(self, sampler: Sampler, vocab_size: int, branching: bool) -> None:
-        """``sampler``: the target's; ``branching``: whether that evaluates trees, else drafts are sequences."""
+    def __init__(self, sampler: Sampler, vocab_size: int, branching: bool, capacity: int = CAPACITY) -> None:
+        """``sampler``: the target's; ``branching``: whether that evaluates trees, else drafts are sequences;
+        ``capacity``: n-grams that are kept."""
+        self._capacity = capacity
         self._sampler, self._vocab_size = sampler, vocab_size
         self._ranks = CANDIDATES if branching else 1
         self._known: dict[tuple[int, ...], tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]] = {}
@@ -107,8 +112,8 @@ class Stand:
         known = np.array(tokens, np.int32), np.array([-row.gap(token) for token in tokens], np.float32)
         for size in range(1, len(path) + 1):
             self._known[path[-size:]] = known
-        while len(self._known) > CAPACITY:
-            del self._known[next(iter(self._known))]
+        if len(self._known) > self._capacity - LONGEST:
+            self._known = newest(self._known, self._capacity // 2)
 
     def _judge(self, verification: Verification) -> None:
         """Which rank was right, at every depth that was looked at, whether the candidate was drafted or not."""
@@ -126,6 +131,7 @@ class Stand:
 
 
 def make(parts: Parts) -> Drafter:
-    """Raises PredtuiError where the target does not tell as many likely tokens as are kept."""
+    """Raises PredtuiError where the target does not tell as many likely tokens as are kept, or there is no room."""
     parts.target.require("STAND", top=CANDIDATES)
-    return Stand(parts.sampler, parts.target.model.vocab_size, parts.target.abilities.trees)
+    capacity = parts.memory.table("stand", CAPACITY * BYTES, FEWEST * BYTES) // BYTES
+    return Stand(parts.sampler, parts.target.model.vocab_size, parts.target.abilities.trees, capacity)

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from predtui.decoding.base import Drafter
 from predtui.decoding.draft import Draft, Verification
+from predtui.decoding.memory import newest
 from predtui.decoding.parts import Parts
 from predtui.llm.base import common_prefix
 
 LONGEST, SHORTEST = 6, 1
 """Tokens of the n-grams that are kept."""
-CAPACITY = 400_000
-"""n-grams kept, at about 200 bytes each; the memory begins anew when it is full."""
+CAPACITY, FEWEST = 400_000, 1_000
+"""n-grams kept at most, and at least; those that were seen first go first."""
+BYTES = 220
+"""What an n-gram takes at most."""
 _STEADY = 3
 """As often as this an n-gram was followed by the same token, and more often is no surer."""
 _PRIOR = 4.0
@@ -30,11 +32,11 @@ Kind = tuple[int, int]
 class SuffixCopy:
     """Remembers contexts from reply to reply, and pays for each token of them once."""
 
-    def __init__(self, longest: int = LONGEST, shortest: int = SHORTEST) -> None:
-        """Raises ValueError unless 1 <= ``shortest`` <= ``longest``."""
+    def __init__(self, longest: int = LONGEST, shortest: int = SHORTEST, capacity: int = CAPACITY) -> None:
+        """``capacity``: n-grams that are kept. Raises ValueError unless 1 <= ``shortest`` <= ``longest``."""
         if not 1 <= shortest <= longest:
             raise ValueError(f"n-grams of {shortest} to {longest} tokens")
-        self._sizes = range(longest, shortest - 1, -1)
+        self._sizes, self._capacity = range(longest, shortest - 1, -1), capacity
         self._next: dict[tuple[int, ...], tuple[int, int]] = {}
         """What last followed, and how often in a row."""
         self._context: list[int] = []
@@ -78,8 +80,6 @@ class SuffixCopy:
         """Whatever is new since the context before; from the index ``reply`` on, first whether it was foreseen."""
         known = common_prefix(self._context, context)
         self._context = list(context)
-        if len(self._next) > CAPACITY:
-            self._next.clear()
         for end in range(max(known, 1), len(context)):
             token, before = self._context[end], self._context[max(0, end - self._sizes.start) : end]
             if end >= reply and (found := self._after(before)) is not None:
@@ -90,7 +90,11 @@ class SuffixCopy:
                     gram = tuple(before[-size:])
                     last, times = self._next.get(gram, (token, 0))
                     self._next[gram] = (token, min(times + 1, _STEADY) if last == token else 1)
+            if len(self._next) > self._capacity - len(self._sizes):
+                self._next = newest(self._next, self._capacity // 2)
 
 
-def make(parts: Parts) -> Drafter:
-    return SuffixCopy()
+def make(parts: Parts) -> SuffixCopy:
+    """Raises PredtuiError where there is no room for its n-grams."""
+    granted = parts.memory.table("suffix", CAPACITY * BYTES, FEWEST * BYTES)
+    return SuffixCopy(capacity=granted // BYTES)

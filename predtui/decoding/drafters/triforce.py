@@ -13,15 +13,22 @@ from __future__ import annotations
 from typing import cast
 
 from predtui.decoding.base import Drafter
+from predtui.decoding.drafters import recycling
 from predtui.decoding.drafters.recycling import CANDIDATES
 from predtui.decoding.drafters.specmquant import Settled
 from predtui.decoding.parts import Parts
-from predtui.llm.windows import WindowModel
+from predtui.llm.windows import CELLS, WindowModel
+
+FEWEST = 128
+"""Tokens that the cache holds at least."""
 
 
 def make(parts: Parts) -> Drafter:
-    """Raises PredtuiError where the engine can open no window over this model."""
+    """Raises PredtuiError where the engine can open no window over this model, or there is no room for one."""
     target = parts.target
     target.require("TriForce", top=CANDIDATES, logprob=True)
-    window = cast(WindowModel, target.model).window()
-    return Settled(window, parts.sampler, target.tokenizer.is_end, source="triforce")
+    trees = recycling.of(parts, "triforce", target.model, branching=False)
+    model = cast(WindowModel, target.model)
+    cell = -(-model.window_bytes(CELLS) // CELLS)
+    window = model.window(parts.memory.table("triforce", CELLS * cell, FEWEST * cell) // cell)
+    return Settled(window, parts.sampler, target.tokenizer.is_end, trees, "triforce")

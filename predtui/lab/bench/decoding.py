@@ -17,6 +17,7 @@ from predtui.clock import Clock, RealClock, VirtualClock
 from predtui.decoding import datastore
 from predtui.decoding.base import DecodingStatistics
 from predtui.decoding.costs.iterations import Iteration
+from predtui.decoding.memory import MB
 from predtui.decoding.sampler import sampler
 from predtui.errors import PredtuiError
 from predtui.lab import profiles
@@ -64,6 +65,7 @@ class DecodingBench:
     temperature: float = 0.0
     seed: int = 0
     profile: HardwareProfile | None = None
+    draft_memory: int = 0
 
 
 def tasks(files: Sequence[str], limit: int, seed: int) -> dict[str, list[Dialogue]]:
@@ -104,6 +106,7 @@ class Run:
             self.c,
             lambda name, iteration: self.iterations.setdefault((self._task, name), []).append(iteration),
             self.clock,
+            bench.draft_memory * MB or None,
         )
         self._runners = {name: make(parts, name) for name, make in bench.methods.items()}
 
@@ -274,6 +277,7 @@ def cli(
         Literal["real", "virtual"], typer.Option(help="Real: this machine's time. Virtual: the costs of --profile.")
     ] = "real",
     profile: Annotated[str, typer.Option(help="Machine of the virtual clock: a name or a .toml file.")] = "a5000-7b",
+    draft_memory: Annotated[int, typer.Option(help="MB that each method may hold to draft; 0: any.", min=0)] = 0,
     ablations: Annotated[bool, typer.Option(help="Duo's static sequences and budgets as well (tables 2, 3).")] = True,
     json: Json = None,
     plot: Plot = None,
@@ -291,5 +295,6 @@ def cli(
         temperature=temperature,
         seed=seed,
         profile=profiles.load(profile) if clock == "virtual" else None,
+        draft_memory=draft_memory,
     )
     raise typer.Exit(main(bench, json, plot, markdown))

@@ -16,6 +16,7 @@ from predtui.decoding.base import DecodingStatistics, Sampler
 from predtui.decoding.costs.instrument import Instrument
 from predtui.decoding.costs.iterations import Iteration
 from predtui.decoding.duo import Duo, DuoOptions
+from predtui.decoding.memory import Allowance
 from predtui.decoding.parts import Parts
 from predtui.decoding.sampler import Greedy
 from predtui.errors import PredtuiError
@@ -38,7 +39,7 @@ Generate = Callable[[Sequence[int], int], Iterator[int]]
 class MethodParts:
     """What methods are made of. ``budget``: the c that ablations of Duo are centred on; ``notify`` gets the iterations
     of Duo with the name of the method; ``folders`` hold target and draft for methods that load them themselves;
-    ``clock``: the one on which the models' forwards take time."""
+    ``clock``: the one on which the models' forwards take time; ``memory``: bytes that each may hold to draft with."""
 
     target: LoadedModel
     draft: LoadedModel
@@ -48,6 +49,7 @@ class MethodParts:
     budget: int
     notify: Callable[[str, Iteration], None]
     clock: Clock = field(default_factory=RealClock)
+    memory: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +67,27 @@ def _ours(decoder: str, drafter: str = "") -> Callable[[MethodParts, str], Ready
     def make(bench: MethodParts, name: str) -> ReadyMethod:
         if DECODERS[decoder].caches > 1:
             _only_real(bench, name)
-        parts = Parts(bench.target, bench.sampler, bench.draft, bench.store, instrument=Instrument(bench.clock))
+        memory = Allowance(bench.memory)
+        draft = _afforded(bench.draft, DecodingOptions(decoder, drafter), memory)
+        instrument = Instrument(bench.clock)
+        parts = Parts(bench.target, bench.sampler, draft, bench.store, memory=memory, instrument=instrument)
         built = make_decoder(decoder, parts, drafter)
         is_end = bench.target.tokenizer.is_end
         return ReadyMethod(lambda prompt, limit: built.generate(prompt, limit, is_end), built.statistics, built.close)
 
     return make
+
+
+def _afforded(draft: LoadedModel, options: DecodingOptions, memory: Allowance) -> LoadedModel | None:
+    """``draft`` where it is used and fits. Raises PredtuiError where there has to be one, and it does not fit."""
+    if "draft" in options.needs | options.takes:
+        try:
+            memory.fixed(f"The draft model {draft.name}", draft.footprint)
+        except PredtuiError:
+            if "draft" in options.needs:
+                raise
+            return None
+    return draft
 
 
 def _duo(sequences: int = 0, offset: int | None = None) -> Callable[[MethodParts, str], ReadyMethod]:

@@ -105,10 +105,10 @@ class SharedModel:
             return lent(self.loaded, self._price, clock, stale)
 
         def lend_draft(
-            name: str, engine: str, threads: int | None, context: int, _stale: Stale, caches: int
+            name: str, engine: str, threads: int | None, context: int, _stale: Stale, caches: int, room: int | None
         ) -> LoadedModel:
             if name not in self._drafts:
-                self._drafts[name] = load(name, engine, threads, context, lambda: self._stale(), caches)
+                self._drafts[name] = load(name, engine, threads, context, lambda: self._stale(), caches, room)
             return lent(self._drafts[name], self._draft_price, clock)
 
         return SpeculationStage(options, lend, self.costs, lend_draft, times=self._times)

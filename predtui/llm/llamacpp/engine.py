@@ -39,7 +39,7 @@ def load(request: ModelRequest) -> LoadedModel:
     path = file_of(request.model)
     network = open_model(
         *(path, request.threads, request.context, request.stale, request.weights or AUTO),
-        *(request.placement, request.told, _ahead.pop(_state(path), None), request.caches),
+        *(request.placement, request.told, _ahead.pop(_state(path), None), request.caches, request.room),
     )
     device = "gpu" if llama_cpp.llama_supports_gpu_offload() else "cpu"
     try:
@@ -50,7 +50,9 @@ def load(request: ModelRequest) -> LoadedModel:
     name = name_of(request.model, path)
     tokenizer, pad = GgufTokenizer(network.vocab), llama_cpp.llama_vocab_pad(network.vocab)
     return LoadedModel(
-        name, "llama.cpp", device, network.parameters, network, tokenizer, template, None if pad < 0 else pad
+        *(name, "llama.cpp", device, network.parameters, network, tokenizer, template),
+        pad=None if pad < 0 else pad,
+        footprint=network.footprint,
     )
 
 

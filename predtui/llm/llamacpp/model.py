@@ -87,6 +87,11 @@ class LlamaCppModel:
         return self._weights.header.parameters
 
     @property
+    def footprint(self) -> int:
+        """Bytes that weights, cache and buffers take, about."""
+        return self._weights.plan.needed
+
+    @property
     def padding(self) -> Padding:
         return self._batch.padding
 

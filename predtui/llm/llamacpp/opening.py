@@ -24,10 +24,11 @@ def open_model(
     told: Told = unheard,
     header: GgufHeader | None = None,
     caches: int = 1,
+    room: int | None = None,
 ) -> LlamaCppModel:
     """The file's network. Arguments as of ``ModelRequest``; ``header``: the file's own, where that was read. Raises
     PredtuiError for a file that cannot be loaded or run."""
-    request = ModelRequest(str(path), threads, context, stale, weights, placement, told, caches)
+    request = ModelRequest(str(path), threads, context, stale, weights, placement, told, caches, room)
     held = LlamaWeights(path, request, header)
     kind = LlamaStateModel if held.recurrent else LlamaTreeModel
     return kind(held, context, stale)

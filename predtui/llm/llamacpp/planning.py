@@ -44,15 +44,18 @@ def planned(
     return plan(network, _ask(network, request, repacked, bool(gpus)), memory, gpus)
 
 
-def refuse(path: Path, tried: Plan) -> None:
-    """Raises PredtuiError, with what to choose instead, where the model does not fit."""
-    if tried.fits:
+def refuse(path: Path, tried: Plan, room: int | None = None) -> None:
+    """Raises PredtuiError, with what to choose instead, where the model does not fit, or takes more than ``room``."""
+    narrow = room is not None and tried.needed > room
+    if tried.fits and not narrow:
         return
     network, ask = tried.network, tried.ask
     parts = (
         f"{told(network.weights)} of weights, {told(tried.cache)} of {caches_of(ask)} for {ask.context} tokens, "
         f"{told(tried.buffers)} of buffers"
     )
+    if room is not None and tried.fits:
+        raise PredtuiError(f"{path} needs {told(tried.needed)} ({parts}); {told(room)} are left for it.")
     needed = tried.held if tried.held > tried.ram.free else tried.held + tried.in_ram
     crowded = [gpu for gpu, need in zip(tried.gpus, tried.on_gpus, strict=True) if need > gpu.free]
     where = f"{told(crowded[0].free)} of {crowded[0].name}" if crowded else f"{told(tried.ram.free)} of memory"

@@ -78,6 +78,11 @@ class LlamaTreeModel(LlamaCppModel):
         beside_a_target = self._threads - 1 if self._cores else self._threads
         return LlamaCppSequences(self, max(1, beside_a_target))
 
+    def window_bytes(self, cells: int = CELLS) -> int:
+        """As ``WindowModel`` says."""
+        network, ask = self._weights.plan.network, self._weights.plan.ask
+        return network.cache(cells, ask.kv, flash=ask.flash) + network.buffers(cells, ask.batch, ask.flash)
+
     def window(self, cells: int = CELLS) -> Window:
         """As ``WindowModel`` says."""
         self._windows.append(LlamaCells(self, self._threads, cells))

@@ -55,8 +55,8 @@ class LlamaWeights:
         return held if self.placement == USUAL else f"{held} {self.placement}"
 
     def _load(self, request: ModelRequest) -> int:
-        plan = planned(self.header, request, self.repacked)
-        refuse(self.path, plan)
+        self.plan = plan = planned(self.header, request, self.repacked)
+        refuse(self.path, plan, request.room)
         params = llama_cpp.llama_model_default_params()
         params.use_extra_bufts = self.repacked
         hold(params, self.placement.mapped and request.weights != SAFEST, self.placement.locked)

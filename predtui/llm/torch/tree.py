@@ -34,6 +34,14 @@ class TorchTreeModel(TorchModel):
     def abilities(self) -> Abilities:
         return replace(super().abilities, trees=True, spares=True, windows=True)
 
+    def window_bytes(self, cells: int = CELLS) -> int:
+        """As ``WindowModel`` says."""
+        config = self.network.config.get_text_config()
+        heads = config.num_attention_heads
+        width = getattr(config, "head_dim", None) or config.hidden_size // heads
+        kept = (getattr(config, "num_key_value_heads", None) or heads) * width
+        return int(2 * config.num_hidden_layers * kept * self.network.dtype.itemsize * cells)
+
     def window(self, cells: int = CELLS) -> Window:
         """As ``WindowModel`` says."""
         return Window(self, TorchCells(self.network, cells), cells, self._stale)

@@ -13,6 +13,7 @@ from predtui.decoding.assembly import make_decoder
 from predtui.decoding.autoregressive import generate
 from predtui.decoding.base import Sampler
 from predtui.decoding.draft import Draft, Verification
+from predtui.decoding.drafters.recycling import TokenRecycling
 from predtui.decoding.drafters.specmquant import Settled
 from predtui.decoding.parts import Parts
 from predtui.decoding.sampler import Greedy, Seeded
@@ -56,7 +57,8 @@ class Foreseeing:
 @given(contexts, samplers, st.integers(1, 20), st.integers(0, 3))
 def test_the_sequence_is_what_the_small_model_says(context: list[int], sampler: Sampler, budget: int, end: int) -> None:
     plain = list(generate(Sure(), context, sampler, budget, end.__eq__))
-    settled = Settled(Sure(), sampler, end.__eq__)
+    model = Sure()
+    settled = Settled(model, sampler, end.__eq__, TokenRecycling(model.vocab_size, branching=True))
     for _ in range(2):
         draft = settled.propose(context, budget)
         assert list(draft.tokens) == plain

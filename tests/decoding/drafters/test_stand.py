@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from predtui.decoding.autoregressive import generate
 from predtui.decoding.base import Sampler
 from predtui.decoding.draft import Draft, Verification
-from predtui.decoding.drafters import stand
 from predtui.decoding.drafters.stand import LONGEST, Stand
 from predtui.decoding.sampler import Greedy, Seeded
 from predtui.llm.rows import ArrayRows, Logits
@@ -68,9 +66,8 @@ def test_the_tree_grows_where_candidates_turned_out_right() -> None:
     assert drafter.propose([5], 3).tokens[0] == 2
 
 
-def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stand, "CAPACITY", 100)
-    drafter, rng = Stand(Greedy(), 1000, branching=True), np.random.default_rng(0)
+def test_memory_is_bounded() -> None:
+    drafter, rng = Stand(Greedy(), 1000, branching=True, capacity=100), np.random.default_rng(0)
     for _ in range(30):
         tokens = rng.integers(0, 1000, 9).tolist()
         drafter.observe(seen(*tokens, rows=rng.normal(size=(9, 1000)).astype(np.float32)))
