@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -58,6 +58,16 @@ class Drafter(Protocol):
         ...
 
 
+class Verified(NamedTuple):
+    """The last draft that a forward judged: ``before`` is the token that it follows; the others as in
+    ``Verification``."""
+
+    before: int
+    draft: Draft
+    path: tuple[int, ...]
+    next_token: int | None
+
+
 @dataclass(slots=True)
 class DecodingStatistics:
     """What a decoder has done, cumulative over all replies."""
@@ -75,10 +85,17 @@ class DecodingStatistics:
     note: str = ""
     """A line for the person while the decoder does not do what its name says: why it does not draft, for instance."""
 
+    verified: Verified | None = field(default=None, compare=False, repr=False)
     drafters: Callable[[], tuple[DrafterFigures, ...]] = field(default=tuple, compare=False, repr=False)
     """How each source of drafts fared, where the decoder has any."""
     work: WorkSpans = field(default_factory=WorkSpans, compare=False, repr=False)
     """When target and draft were at work, where the decoder drafts."""
+
+    def judged(self, verification: Verification) -> None:
+        """Keep what may be shown of a draft."""
+        if verification.draft.tokens:
+            path, following = verification.path, verification.next_token
+            self.verified = Verified(verification.context[-1], verification.draft, path, following)
 
     def count(self, proposed: int, accepted: int, tokens: int) -> None:
         """One more forward of the target, which brought ``tokens`` tokens of the reply."""

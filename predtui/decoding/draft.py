@@ -22,6 +22,8 @@ class Draft:
     q: npt.NDArray[np.float64] | None = None
     """None: each token was certain to be proposed."""
     source: str = ""
+    origins: tuple[str, ...] = ()
+    """Sources of the tokens, where they are not all ``source``."""
     chances: tuple[float, ...] = ()
     """How likely each token is thought to be accepted, never growing; empty where the source does not know."""
     tail: int = 0
@@ -44,7 +46,12 @@ class Draft:
             return self
         q = None if self.q is None else self.q[:count]
         tail = max(0, count - self.evaluated)
-        return Draft(self.tokens[:count], self.parents[:count], q, self.source, self.chances[:count], tail)
+        kept = self.tokens[:count], self.parents[:count], q, self.source, self.origins[:count]
+        return Draft(*kept, self.chances[:count], tail)
+
+    def origin(self, node: int) -> str:
+        """What proposed token ``node``."""
+        return self.origins[node] if self.origins else self.source
 
     def parent(self, node: int) -> int:
         """Index of the token that ``node`` follows; -1: the context."""
@@ -82,6 +89,7 @@ class Draft:
             tokens=tuple(self.tokens[i] for i in path),
             parents=(),
             q=None if self.q is None else self.q[path],
+            origins=tuple(self.origins[i] for i in path) if self.origins else (),
             chances=tuple(self.chances[i] for i in path) if self.chances else (),
             tail=sum(i >= self.evaluated for i in path),
         )

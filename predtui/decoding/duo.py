@@ -127,6 +127,7 @@ class Duo:
             leave(self._model, -int(asked))
         self._iterations.verified(verification, asked)
         accepted, ended = len(verification.path), verification.next_token is None
+        self.statistics.judged(verification)
         self.statistics.count(accepted if ended else len(draft.tokens), accepted, len(verification.tokens))
         return verification
 

@@ -55,6 +55,7 @@ class SpeculativeJacobi:
             block = min(self._block, last - position, room + 1)
             draft = self._draft(ahead[: block - 1], block - 1, context[-1])
             verification = verify(self._model, context, draft, self._rule, position, is_end)
+            self.statistics.judged(verification)
             self.statistics.count(len(draft.tokens), len(verification.path), len(verification.tokens))
             yield from verification.tokens
             if is_end(verification.tokens[-1]):

@@ -83,6 +83,7 @@ class Speculative:
         self._drafter.observe(verification)
         self._drafter.tally(verification)
         self.statistics.count(len(verification.draft.tokens), len(verification.path), len(verification.tokens))
+        self.statistics.judged(verification)
         self.statistics.note = self._drafter.note
 
 

@@ -127,7 +127,7 @@ def assembled(
         *(options.candidate_tokens, options.guesses if loaded.abilities.tokenises else "user", options.clause),
         now=context.clock.now,
     )
-    report = DecoderReport(decodes.title, decoding.decoder)
+    report = DecoderReport(decodes.title, decoding.decoder, loaded.tokenizer.decode)
     yield from _ready(engine)
     spending = Spending(loaded, options.remote_budget)
     return SpeculationParts(

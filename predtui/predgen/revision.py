@@ -12,6 +12,7 @@ from predtui.decoding.base import Decoder, DecodingStatistics
 from predtui.llm.base import Tokenizer
 from predtui.llm.thoughts import Thinking
 from predtui.predgen.algorithm import Progress
+from predtui.predgen.drafted import Decode, branches
 from predtui.predgen.reply_text import ReplyText
 from predtui.state.events import (
     Candidate,
@@ -205,9 +206,9 @@ class Revision:
 class DecoderReport:
     """How the drafts of one decoder fare, and when its target and its draft were at work."""
 
-    def __init__(self, title: str, decoder: Decoder) -> None:
-        """``title``: the ``decoder``'s name, as a person reads it."""
-        self._title, self._decoder = title, decoder
+    def __init__(self, title: str, decoder: Decoder, decode: Decode) -> None:
+        """``title``: the ``decoder``'s name, as a person reads it; ``decode``: tokens to text."""
+        self._title, self._decoder, self._decode = title, decoder, decode
         self._reported = DecodingStatistics()
 
     def events(self, over: bool = False) -> Iterator[Event]:
@@ -217,6 +218,7 @@ class DecoderReport:
         for span in now.work.take(over):
             yield Work(stage=span.worker, start=span.start, end=span.end)
         if now.proposed != reported.proposed or now.note != reported.note:
+            tree, chosen = branches(now.verified, self._decode) if now.verified else ((), "")
             yield Decoding(
                 decoder=self._title,
                 proposed=now.last[0],
@@ -225,5 +227,7 @@ class DecoderReport:
                 tokens_per_forward=now.tokens_per_forward,
                 note=now.note,
                 drafters=now.drafters(),
+                tree=tree,
+                chosen=chosen,
             )
             self._reported = replace(now)

@@ -402,6 +402,19 @@ class DrafterFigures:
     """... and in contexts that repeat themselves."""
 
 
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A run of tokens of a draft that were all accepted, or all not."""
+
+    text: str = ""
+    parent: int = -1
+    """Index of the branch that it goes on from; -1: the reply so far."""
+    source: str = ""
+    """What drafted it."""
+    accepted: bool = False
+    tokens: int = 1
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decoding(Event):
     """A decoder that drafts, at work: the last draft, and rates since it was loaded."""
@@ -417,6 +430,10 @@ class Decoding(Event):
     note: str = ""
     """Why it does not draft at present; empty while it does."""
     drafters: tuple[DrafterFigures, ...] = ()
+    tree: tuple[Branch, ...] = ()
+    """The last draft, each branch behind the one that it goes on from ..."""
+    chosen: str = ""
+    """... and what the target itself chose behind what it accepted."""
 
     @property
     def replaceable(self) -> bool:

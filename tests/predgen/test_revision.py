@@ -11,7 +11,7 @@ from predtui.decoding.autoregressive import Autoregressive
 from predtui.decoding.base import DecodingStatistics
 from predtui.decoding.costs.spans import DRAFT, TARGET
 from predtui.decoding.sampler import Greedy
-from predtui.llm.scripted import ScriptedModel
+from predtui.llm.scripted import CharacterTokenizer, ScriptedModel
 from predtui.predgen.algorithm import Progress
 from predtui.predgen.revision import DecoderReport, Revision
 from predtui.state.events import Decoding, ReplyCommitted, SentenceAhead, Work
@@ -71,7 +71,7 @@ def test_what_is_synthesised_ahead_is_what_is_committed_first(text: str) -> None
 def test_drafts_are_reported_when_there_are_new_ones_and_work_to_its_end() -> None:
     decoder = Autoregressive(ScriptedModel(1), Greedy())
     decoder.statistics = statistics = DecodingStatistics()
-    report = DecoderReport("speculative + lookup", decoder)
+    report = DecoderReport("speculative + lookup", decoder, CharacterTokenizer().decode)
     assert [*report.events(over=True)] == []
     statistics.count(proposed=4, accepted=3, tokens=4)
     statistics.work.worked(DRAFT, 0.0, 0.5)

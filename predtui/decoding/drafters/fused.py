@@ -52,7 +52,11 @@ def merged(first: Draft, second: Draft) -> Draft:
             parents.append(edge[0])
             tokens.append(token)
         place[node] = index[edge]
-    return Draft(tuple(tokens), tuple(parents), source=f"{first.source} + {second.source}")
+    origins = [first.origin(node) for node in range(len(first.tokens))] + ["" for _ in tokens[len(first.tokens) :]]
+    for node in range(len(second.tokens)):
+        origins[place[node]] = origins[place[node]] or second.origin(node)
+    source = f"{first.source} + {second.source}"
+    return Draft(tuple(tokens), tuple(parents), source=source, origins=tuple(origins))
 
 
 def _parents(draft: Draft) -> Sequence[int]:

@@ -11,6 +11,7 @@ from predtui.state.turn import Foreseen, Turn
 from predtui.tui import figures
 from predtui.tui.ahead import Ahead, best
 from predtui.tui.gate import assemble
+from predtui.tui.tree import tree
 from predtui.tui.widgets.scrolled import ScrolledPane
 from predtui.tui.wrapping import wrapped
 from predtui.words import begins_word, last_word
@@ -53,6 +54,8 @@ class CandidatePane(ScrolledPane[Guess]):
         ("tokens", "length of the guess in the model's tokens"),
         ("thinking, thought", "what the model thinks before it answers, and how long: it is never spoken"),
         ("n/m drafted", "tokens accepted / tokens proposed in the last draft, if the decoder drafts"),
+        ("duo: ✓ … → …", "the last draft: its source, what the model accepted of it, and → its own choice behind that"),
+        ("└ ✗", "a branch of the draft that fell, below where it left the reply; (source) where another made it"),
         ("%, /forward", "share of all drafted tokens accepted; tokens gained per forward pass of the model"),
     )
     ROOM = """
@@ -89,7 +92,10 @@ class CandidatePane(ScrolledPane[Guess]):
         parts = _parts(values)
         lines = [*head, *(wrapped(assemble(*parts), width) if parts else [])]
         if len(lines) <= room:
-            lines += _future(values, width, height - len(foot) - len(lines), self.figured)
+            left = height - len(foot) - len(lines)
+            future = _future(values, width, left, self.figured)
+            drafted = tree(values.drafts, width) if values.drafts else []
+            lines += [*drafted[: max(left // 2, left - len(future))], *future][:left]
         apart = max(0, height - len(foot) - max(room, len(lines))) if foot else 0
         lines += [assemble()] * (height - len(foot) - apart - len(lines)) if foot else []
         return self.in_view(lines, width, height, below=[*[assemble()] * apart, *foot])
