@@ -433,7 +433,7 @@ class Decoding(Event):
     tree: tuple[Branch, ...] = ()
     """The last draft, each branch behind the one that it goes on from ..."""
     chosen: str = ""
-    """... and what the target itself chose behind what it accepted."""
+    """... and what the target itself chose behind what it accepted; empty for an end, which has no text."""
 
     @property
     def replaceable(self) -> bool:

@@ -32,8 +32,7 @@ def tree(decoding: Decoding, width: int) -> list[Content]:
     if not trunk:
         parts[1:] = []
         columns[-1] = _cells(parts)
-    if decoding.chosen.strip():
-        parts += [("→ ", ".dim"), (_words(decoding.chosen), ".new")]
+    parts += [("→ ", ".dim"), (_words(decoding.chosen), ".new") if decoding.chosen else ("(end)", ".dim")]
     lines = [assemble(*parts)]
     for at in [*reversed(trunk), -1]:
         lines += _rejected(branches, at, min(columns[at], int(LEFT * width)), source)
