@@ -62,6 +62,10 @@ class Chain:
         self.counters.tokens += 1 + len(tree)
         return ArrayRows(self.table[[tokens[-1], *tree]])
 
+    def window_bytes(self, cells: int = 0) -> int:
+        """Those of its table."""
+        return self.table.nbytes
+
     def window(self, cells: int = 0) -> Chain:
         """What has forgotten something says something else."""
         return Chain(np.flip(self.table, 0) / 2 + self.table / 2)
