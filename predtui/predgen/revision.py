@@ -14,6 +14,7 @@ from predtui.llm.thoughts import Thinking
 from predtui.predgen.algorithm import Progress
 from predtui.predgen.drafted import Decode, branches
 from predtui.predgen.reply_text import ReplyText
+from predtui.predgen.sentences import Sentences
 from predtui.state.events import (
     Candidate,
     Decoding,
@@ -22,7 +23,6 @@ from predtui.state.events import (
     Outcome,
     ReplyCommitted,
     ReplyFinished,
-    SentenceAhead,
     Thought,
     Verdict,
     Work,
@@ -40,7 +40,7 @@ class Revision:
     """One prompt, from its arrival to its first sentence and, where it is final, to the end of its reply.
 
     ``elapsed_ms`` and ``forwards``: time and forwards since the arrival; ``in_turn``: forwards since the turn began.
-    ``ahead`` is the sentence last sent to be synthesised. By ``clause``, the first clause of the reply is emitted, and
+    ``sentences`` are those that are synthesised ahead. By ``clause``, the first clause of the reply is emitted, and
     spoken, as a sentence of its own. ``stops`` and ``thinking`` as ``ReplyText`` has them.
     """
 
@@ -52,19 +52,18 @@ class Revision:
         elapsed_ms: Callable[[], float],
         forwards: Callable[[], int],
         in_turn: Callable[[], int],
-        ahead: str = "",
+        sentences: Sentences | None = None,
         final: bool = False,
         clause: bool = False,
         stops: Sequence[str] = (),
         thinking: Thinking | None = None,
     ) -> None:
         self.prompt = prompt
-        self.ahead = ahead
         self.final = final
         self.committed: list[str] = []
         self.sentence_tokens = 0
         """Tokens of the candidate when its first sentence stood; 0 before."""
-        self._verifier = verifier
+        self._verifier, self._sentences = verifier, sentences or Sentences()
         self._reply, kept, former = (ReplyText(tokenizer, stops, thinking) for _ in range(3))
         self._text, self._kept, self._former = self._reply.text, kept.text, former.text
         """Of the candidate, of what was kept of the former one, and of the former one."""
@@ -155,9 +154,8 @@ class Revision:
         verdict = self._judged(progress)
         if self.final:
             yield from self._commit(text.lstrip(), progress.ended)
-        elif sentence and sentence != self.ahead:
-            self.ahead = sentence
-            yield SentenceAhead(text=sentence)
+        else:
+            yield from self._sentences.likeliest(sentence)
         yield verdict
         yield self._candidate(progress, text)
 

@@ -129,11 +129,9 @@ class SpeculationStage:
 
     def idle(self) -> Iterator[Event]:
         """A forward for what may come."""
-        step = self._idle.step(self._turn.ahead)
-        if isinstance(step, SentenceAhead):
-            self._turn.ahead = step.text
+        step = self._idle.step()
         if step is not None and not self._context.stale():
-            yield step
+            yield from self._turn.sentences.proposed(step) if isinstance(step, SentenceAhead) else (step,)
         if self._parts.spending.used_up(GUESSES):
             self._idle.drop()
         self._schedule()

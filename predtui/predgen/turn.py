@@ -18,6 +18,7 @@ from predtui.predgen.lookahead.idle import IdleWork
 from predtui.predgen.notes.passages import Passage
 from predtui.predgen.preemption import Preemption
 from predtui.predgen.revision import Revision
+from predtui.predgen.sentences import Sentences
 from predtui.predgen.spending import WORDS
 from predtui.state.events import EndOfTurn, Event, Message, ReplyFinished, Retrieved, Transcript
 from predtui.state.stage import StageContext
@@ -36,8 +37,7 @@ class SpeculatedTurn:
         history: Sequence[Message] = (),
     ) -> None:
         self.history = history
-        self.ahead = ""
-        """The sentence last sent to be synthesised."""
+        self.sentences = Sentences()
         self._parts, self._options, self._context = parts, parts.options, context
         self._preemption, self._idle, self._baseline = preemption, idle, baseline
         self._heard = Transcript()
@@ -57,6 +57,7 @@ class SpeculatedTurn:
     def hear(self, heard: Transcript) -> Iterator[Event]:
         """What is said so far, or all of it. An unfinished word changes nothing."""
         last, self._heard = self._heard, heard
+        self.sentences.heard()
         if heard.prompt and heard.changes(last):
             yield from self._speculate(heard)
         elif heard.final:
@@ -105,7 +106,6 @@ class SpeculatedTurn:
                 self._baseline.replied(heard.prompt, progress.tokens)
             yield from revision.emit(progress)
             yield from self._parts.report.events()
-            self.ahead = revision.ahead
         if progress is not None and not stale():
             self._unfinished = None
             yield from revision.finish(progress)
@@ -169,7 +169,7 @@ class SpeculatedTurn:
             elapsed_ms=lambda: (now() - start) * 1000,
             forwards=lambda: counters.forwards - forwards,
             in_turn=lambda: counters.forwards - self._forwards,
-            ahead=self.ahead,
+            sentences=self.sentences,
             final=heard.final,
             clause=self._options.clause,
             stops=self._parts.loaded.stops,

@@ -476,9 +476,10 @@ class Requests(Event):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentenceAhead(Event):
     """Synthesise this first sentence of a candidate, or its first clause where that is spoken alone, and keep it: it is
-    released by ``ReplyCommitted`` only."""
+    released by ``ReplyCommitted`` only. ``others``: those of replies to what may come, the likeliest first."""
 
     text: str = ""
+    others: tuple[str, ...] = ()
 
     @property
     def replaceable(self) -> bool:

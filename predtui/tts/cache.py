@@ -21,6 +21,8 @@ class Utterance:
     chunks: list[bytes] = field(default_factory=list)
     complete: bool = False
     state: SpeechState | None = None
+    first_s: float = 0.0
+    """Seconds that its first sound took."""
     _speech: Speech | None = None
 
     def pull(self) -> bytes | None:
@@ -51,12 +53,13 @@ class Utterance:
 
 
 class SpeechCache:
-    """Parked utterances by sentence. The oldest are dropped where they are too many or hold more than ``budget`` bytes;
-    the newest stays."""
+    """Parked utterances by sentence. Where they are too many or hold more than ``budget`` bytes, the unlikely ones are
+    dropped, then the others, the oldest first; the newest stays, unless it is unlikely."""
 
     def __init__(self, budget: int) -> None:
         self._budget = budget
         self._utterances: OrderedDict[str, Utterance] = OrderedDict()
+        self._unlikely: set[str] = set()
 
     def __len__(self) -> int:
         return len(self._utterances)
@@ -65,15 +68,29 @@ class SpeechCache:
     def nbytes(self) -> int:
         return sum(utterance.nbytes for utterance in self._utterances.values())
 
+    def get(self, sentence: str) -> Utterance | None:
+        """What is kept of ``sentence``."""
+        return self._utterances.get(sentence)
+
     def take(self, sentence: str) -> Utterance | None:
-        """What is kept of ``sentence``, no longer kept."""
+        """The same, no longer kept."""
+        self._unlikely.discard(sentence)
         return self._utterances.pop(sentence, None)
 
-    def put(self, sentence: str, utterance: Utterance) -> None:
+    def put(self, sentence: str, utterance: Utterance, likely: bool = True) -> None:
+        """``likely``: whether it is thought to be what is spoken next."""
+        self.take(sentence)
         utterance.park()
         self._utterances[sentence] = utterance
+        if not likely:
+            self._unlikely.add(sentence)
         while len(self) > 1 and (len(self) > KEPT_SENTENCES or self.nbytes > self._budget):
-            self._utterances.popitem(last=False)
+            self.take(min(self._utterances, key=lambda one: one not in self._unlikely))
+
+    def doubt(self) -> None:
+        """None of what is kept is likely any more: the reply that it was thought to be is known."""
+        self._unlikely = {*self._utterances}
 
     def clear(self) -> None:
         self._utterances.clear()
+        self._unlikely.clear()

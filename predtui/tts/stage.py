@@ -30,6 +30,7 @@ from predtui.state.events import (
     TurnStarted,
 )
 from predtui.state.stage import StageContext
+from predtui.tts.ahead import SoundAhead
 from predtui.tts.base import NeuralSynthesizer, Synthesizer
 from predtui.tts.cache import SpeechCache, Utterance
 from predtui.tts.marks import Alignment, MarkedSound
@@ -43,7 +44,7 @@ SPARE = "espeak"
 
 
 class TtsStage:
-    """Synthesises SentenceAhead, releases ReplyCommitted."""
+    """Synthesises SentenceAhead while nothing else is to be done, releases ReplyCommitted."""
 
     accepts: tuple[type[Event], ...] = (TurnStarted, SentenceAhead, ReplyCommitted, ReplyFinished, Interrupt, Baseline)
     """Of TurnStarted the arrival counts alone: it makes the measurement of the turn before stale, and the user's
@@ -62,8 +63,12 @@ class TtsStage:
         sentence at most, enough to play while the rest is made (PredGen, appendix A.5). ``script``: what an engine is
         given to say."""
         self._script = script or Script()
-        self._make, self._make_spare, self._limit = make, make_spare, ahead
+        self._make, self._make_spare = make, make_spare
         self._kept = SpeechCache(memory_mb * 2**20)
+        self._ahead = SoundAhead(ahead, self._found)
+        self._limit = ahead
+        self._making: tuple[str, Utterance] | None = None
+        """The sentence that is worked on, which is kept once another is."""
         self._silenced = 0
         self._before: Utterance | None = None
         """The sentence of this reply that was released last."""
@@ -91,25 +96,60 @@ class TtsStage:
 
     def handle(self, event: Event) -> Iterator[Event]:
         if isinstance(event, TurnStarted):
+            self._want()
             yield from self._refreshed()
         elif isinstance(event, Interrupt):
+            self._want()
             self._silenced = max(self._silenced, event.turn)
         elif isinstance(event, Baseline):
             yield from self._measure(event)
         elif event.turn > self._silenced:
             if isinstance(event, SentenceAhead):
-                yield from self._ahead(event)
+                self._want(event.text, *event.others)
             elif isinstance(event, ReplyCommitted):
                 yield from self._release(event)
             elif isinstance(event, ReplyFinished):
                 yield SpeechEnd()
 
     def idle(self) -> Iterator[Event]:
-        return iter(())
+        """A step of the sound that is made ahead: about a forward of a network."""
+        sentence = self._ahead.next()
+        if sentence is None:
+            self._park()
+            self.tick = None
+        else:
+            yield from self._step(sentence)
 
     def close(self) -> None:
+        self._making = None
         self._kept.clear()
         self._engine.close()
+
+    def _want(self, *sentences: str) -> None:
+        """Make sound of these ahead from now on."""
+        self._park()
+        self._ahead.want(sentences)
+        self.tick = 0.0 if sentences else None
+
+    def _found(self, sentence: str) -> Utterance | None:
+        """What there is of it."""
+        if self._making and self._making[0] == sentence:
+            return self._making[1]
+        return self._kept.get(sentence)
+
+    def _taken(self, sentence: str) -> Utterance | None:
+        """What there is of it, which is no longer kept; what was worked on instead is."""
+        if self._making and self._making[0] == sentence:
+            (_, utterance), self._making = self._making, None
+            return utterance
+        self._park()
+        return self._kept.take(sentence)
+
+    def _park(self) -> None:
+        """Keep what is worked on."""
+        if self._making:
+            (sentence, utterance), self._making = self._making, None
+            self._kept.put(sentence, utterance, likely=not self._ahead.second(sentence))
 
     def _refreshed(self) -> Iterator[Event]:
         if problem := self._script.refresh():
@@ -120,27 +160,41 @@ class TtsStage:
         engine = make()
         return Utterance(engine, self._script.text(sentence, engine))
 
-    def _ahead(self, event: SentenceAhead) -> Iterator[Event]:
-        utterance = self._kept.take(event.text) or Utterance(self._engine, self._script.text(event.text, self._engine))
+    def _step(self, sentence: str) -> Iterator[Event]:
+        """Pull once, and tell of a first sound and of all that is made ahead."""
+        utterance = self._taken(sentence) or Utterance(self._engine, self._script.text(sentence, self._engine))
+        self._making, before = (sentence, utterance), self._work_s
         try:
-            while not utterance.complete and len(utterance.chunks) < self._limit and not self._context.stale():
-                self._pull(utterance)
-            utterance.park()
+            chunk = self._pull(utterance)
         except PredtuiError as error:
-            yield Notice(text=f"tts: {error}", severity="warning")
-            if self._make_spare is None:
-                return
-            utterance = self._by_spare(self._make_spare, event.text)
-        self._kept.put(event.text, utterance)
-        chunks = len(utterance.chunks)
-        yield SpeechReady(text=event.text, seconds=utterance.seconds, complete=utterance.complete, chunks=chunks)
-        yield self._synthesis(chunks)
+            yield from self._left_to_spare(sentence, error)
+            return
+        second, chunks = self._ahead.second(sentence), len(utterance.chunks)
+        if second:
+            self._ahead.instead.spent(self._work_s - before)
+        if (chunk and chunks in (1, self._limit)) or utterance.complete:
+            yield SpeechReady(text=sentence, seconds=utterance.seconds, complete=utterance.complete, chunks=chunks)
+            if not second:
+                yield self._synthesis(chunks)
+
+    def _left_to_spare(self, sentence: str, error: PredtuiError) -> Iterator[Event]:
+        """What the engine cannot say is made when it is to be spoken."""
+        self._making = None
+        self._ahead.give_up(sentence)
+        yield Notice(text=f"tts: {error}", severity="warning")
+        if self._make_spare is not None:
+            self._kept.put(sentence, self._by_spare(self._make_spare, sentence))
+            yield SpeechReady(text=sentence)
 
     def _release(self, event: ReplyCommitted) -> Iterator[Event]:
         """Buffered chunks at once, then the rest out of the saved state; an empty chunk closes the sentence."""
+        second, utterance = self._ahead.second(event.text), self._taken(event.text)
         if event.index == 0:
             self._before, self._released = None, 0
-        utterance = self._kept.take(event.text) or self._begun(event.text)
+            self._ahead.instead.spoken(utterance.first_s if second and utterance else 0.0)
+            self._want()
+            self._kept.doubt()
+        utterance = utterance or self._begun(event.text)
         try:
             yield from self._spoken(utterance, event)
         except PredtuiError as error:
@@ -190,7 +244,10 @@ class TtsStage:
         """``utterance.pull``, timed."""
         start = self._context.clock.now()
         chunk = utterance.pull()
-        self._work_s += self._context.clock.now() - start
+        seconds = self._context.clock.now() - start
+        self._work_s += seconds
+        if len(utterance.chunks) <= 1:
+            utterance.first_s += seconds
         if chunk:
             self._speech_s += len(chunk) / 2 / utterance.engine.rate
         return chunk

@@ -15,6 +15,7 @@ from predtui.state.stage import StageContext
 from predtui.tts import clauses as parts
 from predtui.tts.clauses import LONGEST, ClauseSynthesizer, Left, Samples, clauses, pause, shaped
 from predtui.tts.stage import TtsStage
+from tests.tts.idle import given as given_to
 
 SENTENCE = "If you leave the oven open, the bread will cool; its crust stays crisp, as it should."
 CLAUSES = ["If you leave the oven open,", "the bread will cool;", "its crust stays crisp,", "as it should."]
@@ -131,7 +132,7 @@ class Bench:
         return len(self.voice.said) >= self.stale_at
 
     def send(self, event: Event) -> bytes:
-        return b"".join(one.pcm for one in self.stage.handle(event) if isinstance(one, SpeechChunk))
+        return b"".join(one.pcm for one in given_to(self.stage, event, self._stale) if isinstance(one, SpeechChunk))
 
 
 @pytest.mark.parametrize("fallen", [1, 2, 3])

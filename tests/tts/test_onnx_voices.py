@@ -70,7 +70,7 @@ def test_it_speaks_in_a_process_that_is_confined(engine: str, tmp_path: Path) ->
     host = ProcessHost(spec, out.append, RealClock())
     host.start()
     host.send(ev.SentenceAhead(turn=1, revision=1, text=SENTENCE))
-    ready = out.wait(lambda event: isinstance(event, ev.SpeechReady))
+    ready = out.wait(lambda event: isinstance(event, ev.SpeechReady) and event.chunks > 1)
     host.stop()
     assert isinstance(ready, ev.SpeechReady)
     assert ready.seconds > 0.2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,7 @@ from predtui.tts.base import SpeechState
 from predtui.tts.cache import KEPT_SENTENCES
 from predtui.tts.script import Script
 from predtui.tts.stage import TtsStage
+from tests.tts.idle import given as given_to
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,7 @@ class Spelling(Iterator[bytes]):
             raise StopIteration
         self.thought = not self.thought
         if self.thought:
+            self.speller.thinks()
             return b""
         if self.text[self.at] in self.speller.refuses:
             raise PredtuiError("no questions.")
@@ -74,6 +76,7 @@ class Speller:
     def __init__(self, rate: int = 1000, refuses: str = "?") -> None:
         self.rate, self.refuses = rate, refuses
         self.counters = Counters()
+        self.thinks: Callable[[], None] = lambda: None
         self.followed: list[tuple[str, str]] = []
         self.title = "Speller · letters"
         self.advice = "speak up."
@@ -100,7 +103,8 @@ class Bench:
         self.stale = False
         self.stale_after: int | None = None
         self.stage = TtsStage(lambda: self.speller, **options)
-        context = StageContext(VirtualClock(), self._is_stale, logging.getLogger("test"))
+        self.clock = VirtualClock()
+        context = StageContext(self.clock, self._is_stale, logging.getLogger("test"))
         self.opening = list(self.stage.open(context))
 
     @classmethod
@@ -112,7 +116,8 @@ class Bench:
         return self.stale or (self.stale_after is not None and self.speller.made >= self.stale_after)
 
     def send(self, event: Event) -> list[Event]:
-        return list(self.stage.handle(event))
+        """What comes of it, and of the idle time after it, until something stale would be worked on."""
+        return given_to(self.stage, event, self._is_stale)
 
 
 @pytest.fixture
@@ -135,7 +140,53 @@ def spoken(events: list[Event]) -> str:
 
 def test_a_guess_makes_no_sound(bench: Bench) -> None:
     events = bench.send(SentenceAhead(turn=1, revision=1, text="abc"))
-    assert events == [SpeechReady(text="abc", seconds=0.003, complete=True, chunks=3), Synthesis(ready=3, forwards=3)]
+    assert events == [
+        *(SpeechReady(text="abc", seconds=0.001, chunks=1), Synthesis(ready=1, forwards=1)),
+        *(SpeechReady(text="abc", seconds=0.003, complete=True, chunks=3), Synthesis(ready=3, forwards=3)),
+    ]
+
+
+def test_the_first_sound_of_every_sentence_comes_before_more_of_any(bench: Bench) -> None:
+    events = bench.send(SentenceAhead(turn=1, revision=1, text="abc", others=("de", "f")))
+    ready = [(event.text, event.chunks) for event in events if isinstance(event, SpeechReady)]
+    assert ready == [("abc", 1), ("de", 1), ("f", 1), ("abc", 3), ("de", 2), ("f", 1)]
+    made = bench.speller.made
+    assert spoken(bench.send(ReplyCommitted(turn=1, revision=2, text="de"))) == "de"
+    assert bench.speller.made == made
+
+
+def test_a_sentence_that_comes_to_be_likelier_is_worked_on_at_once(bench: Bench) -> None:
+    list(bench.stage.handle(SentenceAhead(turn=1, revision=1, text="abc", others=("de",))))
+    list(bench.stage.idle())  # a thought of a
+    bench.send(SentenceAhead(turn=1, revision=2, text="de", others=("abc",)))
+    assert bench.speller.made == 5
+    assert spoken(bench.send(ReplyCommitted(turn=1, revision=3, text="abc"))) == "abc"
+    assert bench.speller.made == 5
+
+
+def test_what_is_made_in_case_it_is_spoken_instead_stops_where_it_never_is(bench: Bench) -> None:
+    bench.speller.thinks = lambda: bench.clock.advance(1.0)
+
+    def made(turns: range, spoken: str) -> int:
+        """For one of three sentences of two letters each, turn by turn."""
+        before = bench.speller.made
+        for turn in turns:
+            others = tuple(f"{first}{chr(97 + turn % 26)}" for first in "bc")
+            bench.send(SentenceAhead(turn=turn, revision=1, text=f"a{chr(97 + turn % 26)}", others=others))
+            bench.send(ReplyCommitted(turn=turn, revision=2, text=f"{spoken}{chr(97 + turn % 26)}"))
+        return bench.speller.made - before
+
+    assert made(range(1, 27), "a") < 1.4 * 26 * 2
+    assert made(range(27, 27 + 52), "b") > 0.8 * 52 * 6
+
+
+def test_no_room_for_another_sentence_costs_the_likeliest_nothing() -> None:
+    bench = Bench(memory_mb=0)
+    bench.send(SentenceAhead(turn=1, revision=1, text="abc", others=("de",)))
+    made = bench.speller.made
+    assert made == 4  # and no more, however long there is nothing else to do
+    assert spoken(bench.send(ReplyCommitted(turn=1, revision=2, text="abc"))) == "abc"
+    assert bench.speller.made == made
 
 
 def test_a_commit_plays_what_was_made_and_makes_nothing_again(bench: Bench) -> None:
@@ -188,7 +239,7 @@ def test_few_guesses_are_kept(bench: Bench) -> None:
 
 
 def test_an_engine_that_fails_costs_a_notice_not_the_turn(bench: Bench) -> None:
-    assert isinstance(bench.send(SentenceAhead(turn=1, revision=1, text="why?"))[0], Notice)
+    assert "no questions" in notices(bench.send(SentenceAhead(turn=1, revision=1, text="why?")))
     events = bench.send(ReplyCommitted(turn=1, revision=2, text="why?"))
     assert closed(events)
     assert any(isinstance(e, Notice) and "unspoken" in e.text for e in events)

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from predtui.decoding import datastore
 from predtui.decoding.base import WIDEST, Drafter
 from predtui.decoding.draft import Draft, Verification
 from predtui.decoding.drafters import copyspec, dyspec
@@ -23,6 +22,7 @@ from predtui.decoding.drafters.fused import merged
 from predtui.decoding.drafters.grow import Options, Path, grow
 from predtui.decoding.drafters.rest import Retrieval
 from predtui.decoding.parts import Parts
+from predtui.errors import PredtuiError
 
 
 class Rasd:
@@ -79,6 +79,15 @@ def fused(drafted: Draft, retrieved: Draft, budget: int) -> Draft:
 
 
 def make(parts: Parts) -> Drafter:
-    """Raises PredtuiError where the draft model or the datastore does not fit the target."""
-    named = parts.store is not None or datastore.default_folder().exists()
-    return Rasd(Retrieval(parts.needed_datastore()) if named else copyspec.make(parts), dyspec.make(parts))
+    """Raises PredtuiError where the draft model, or a datastore that is named, does not fit the target."""
+    return Rasd(_retrieval(parts), dyspec.make(parts))
+
+
+def _retrieval(parts: Parts) -> Drafter:
+    """Out of the datastore; where none is named, and the usual one is another model's, out of the conversation."""
+    try:
+        return Retrieval(parts.needed_datastore())
+    except PredtuiError:
+        if parts.store is not None:
+            raise
+        return copyspec.make(parts)

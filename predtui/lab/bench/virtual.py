@@ -16,6 +16,8 @@ from predtui.lab.profiles import HardwareProfile
 from predtui.tts.base import SpeechState
 
 CHUNK_SECONDS = 0.1
+STEP_S = 0.02
+"""What a synthesiser works on before it can be asked for something else, about: a frame or two of a network's."""
 CHARACTERS_A_SECOND = 15.0
 """How fast text is spoken: some 180 words a minute."""
 
@@ -50,27 +52,36 @@ class Timetable(VirtualClock):
 
 @dataclass(frozen=True, slots=True)
 class PricedState:
-    """Chunks that were given already."""
+    """Steps that were taken already."""
 
-    given: int
+    taken: int
     nbytes = 0
 
 
 class PricedSpeech(Iterator[bytes]):
-    """Silent chunks, each after its price in seconds of ``clock``."""
+    """Silent chunks, each after its price in seconds of ``clock``; in steps, as a network that makes a frame a forward
+    can be stopped between them."""
 
-    def __init__(self, clock: Clock, prices: Sequence[float], given: int) -> None:
-        self._clock, self._prices, self._given = clock, prices, given
+    def __init__(self, clock: Clock, prices: Sequence[float], taken: int) -> None:
+        self._clock, self._taken = clock, taken
+        self._steps = [step for price in prices for step in _steps(price)]
+        """Seconds, and whether a chunk is complete after them."""
 
     def __next__(self) -> bytes:
-        if self._given == len(self._prices):
+        if self._taken == len(self._steps):
             raise StopIteration
-        self._clock.sleep(self._prices[self._given])
-        self._given += 1
-        return bytes(2 * round(PricedSynthesizer.rate * CHUNK_SECONDS))
+        seconds, complete = self._steps[self._taken]
+        self._clock.sleep(seconds)
+        self._taken += 1
+        return bytes(2 * round(PricedSynthesizer.rate * CHUNK_SECONDS)) if complete else b""
 
     def save(self) -> PricedState:
-        return PricedState(self._given)
+        return PricedState(self._taken)
+
+
+def _steps(price: float) -> Iterator[tuple[float, bool]]:
+    count = max(1, round(price / STEP_S))
+    yield from ((price / count, number == count) for number in range(1, count + 1))
 
 
 class PricedSynthesizer:
@@ -83,7 +94,7 @@ class PricedSynthesizer:
 
     def synthesize(self, text: str, state: SpeechState | None = None, after: SpeechState | None = None) -> PricedSpeech:
         chunks = round(len(text) / CHARACTERS_A_SECOND / CHUNK_SECONDS)
-        return PricedSpeech(self._clock, self._prices(chunks), state.given if isinstance(state, PricedState) else 0)
+        return PricedSpeech(self._clock, self._prices(chunks), state.taken if isinstance(state, PricedState) else 0)
 
     def _prices(self, chunks: int) -> list[float]:
         """Seconds that each chunk takes."""

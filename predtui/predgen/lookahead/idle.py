@@ -8,7 +8,7 @@ from __future__ import annotations
 from predtui.llm.base import Preempted
 from predtui.llm.waiting import ServiceError
 from predtui.predgen.lookahead.lookahead import Steps
-from predtui.state.events import Event, SentenceAhead
+from predtui.state.events import Event
 
 _DECAY = 0.95
 """Of what earlier prompts were saved, at each prompt."""
@@ -71,13 +71,12 @@ class IdleWork:
         self._gate.observe(self.looked, saved)
         self.looked = False
 
-    def step(self, ahead: str) -> Event | None:
-        """About one forward; what is to be sent of it, unless it is the sentence that is ``ahead`` already. Nothing is
-        pending once no step is left, or one was pre-empted."""
+    def step(self) -> Event | None:
+        """About one forward; what is to be sent of it. Nothing is pending once no step is left, or one was
+        pre-empted."""
         try:
             for step in self._steps or ():
-                if not (isinstance(step, SentenceAhead) and step.text == ahead):
-                    return step
+                return step
         except Preempted:
             pass
         except ServiceError as error:

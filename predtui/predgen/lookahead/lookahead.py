@@ -122,8 +122,8 @@ class LookAhead:
         return [(word, share) for word, share in self._user.words(said, begun, self._count) if share >= least]
 
     def _guess(self, known: _Input, prompt: str, spelled: bool, answered: set[str], share: float = 0.0) -> Steps:
-        """Answer ``prompt`` with the mark that will end it, unless it is ``answered``; the first of them is spoken
-        ahead where a word is spelled."""
+        """Answer ``prompt`` with the mark that will end it, unless it is ``answered``; the first of them is the one
+        that is likeliest to be spoken where a word is spelled."""
         prompt += end_mark(known.history, prompt)
         if prompt not in answered:
             first = not answered
@@ -131,7 +131,7 @@ class LookAhead:
             yield from self._answer(known, prompt, spelled and first, share)
 
     def _answer(self, known: _Input, prompt: str, speaks: bool, share: float = 0.0) -> Steps:
-        """The first sentence of the reply to ``prompt``, to be spoken ahead where it ``speaks``."""
+        """The first sentence of the reply to ``prompt``, the likeliest to be spoken where it ``speaks``."""
         self.answering = prompt
         tokens = self._window.tokens(known.history, prompt, guess=True)
         reply = self._reply()
@@ -151,8 +151,8 @@ class LookAhead:
                     break
             if sentence is not None:
                 yield Continuation(prompt=prompt, sentence=sentence, forwards=forwards, ms=seconds * 1000, share=share)
-        if sentence is not None and speaks:
-            yield SentenceAhead(text=sentence)
+        if sentence is not None:
+            yield SentenceAhead(text=sentence) if speaks else SentenceAhead(others=(sentence,))
 
     def _sentence(self, tokens: Sequence[int], reply: ReplyText) -> str | None:
         return self._first(reply.text(tokens), reply.over(tokens))

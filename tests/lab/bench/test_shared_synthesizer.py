@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 
+import pytest
+
 from predtui.clock import VirtualClock
 from predtui.lab.bench.shared_synthesizer import SharedSynthesizer, SilentSynthesizer
 from predtui.lab.profiles import HardwareProfile
@@ -23,7 +25,7 @@ def test_silence_begins_after_the_first_sound_of_the_profile() -> None:
     event = ReplyCommitted(turn=1, revision=1, text=SENTENCE, time=start)
     first = next(out for out in stage.handle(event) if isinstance(out, SpeechChunk) and out.pcm)
     assert not any(first.pcm)
-    assert clock.now() - start == 0.05
+    assert clock.now() - start == pytest.approx(0.05)
     stage.close()
 
 

@@ -12,16 +12,15 @@ def steps() -> Steps:
     yield None
     yield Continuation(prompt="what is", sentence="It is.")
     yield SentenceAhead(text="It is.")
-    yield SentenceAhead(text="It was.")
 
 
-def test_each_call_takes_a_step_and_says_no_sentence_twice() -> None:
+def test_each_call_takes_a_step() -> None:
     work = IdleWork(enabled=True, always=False)
     work.begin(steps())
     seen = []
     while work.pending:
-        seen.append(work.step("It is."))
-    assert seen == [None, Continuation(prompt="what is", sentence="It is."), SentenceAhead(text="It was."), None]
+        seen.append(work.step())
+    assert seen == [None, Continuation(prompt="what is", sentence="It is."), SentenceAhead(text="It is."), None]
 
 
 def test_it_is_over_when_it_is_dropped_or_pre_empted() -> None:
@@ -31,11 +30,11 @@ def test_it_is_over_when_it_is_dropped_or_pre_empted() -> None:
 
     work = IdleWork(enabled=True, always=False)
     work.begin(halted())
-    assert (work.step(""), work.pending) == (None, True)
-    assert (work.step(""), work.pending) == (None, False)
+    assert (work.step(), work.pending) == (None, True)
+    assert (work.step(), work.pending) == (None, False)
     work.begin(steps())
     work.drop()
-    assert (work.step(""), work.pending) == (None, False)
+    assert (work.step(), work.pending) == (None, False)
 
 
 def test_it_stops_where_it_saves_nothing_and_is_tried_again_unless_it_is_always_wanted() -> None:

@@ -21,6 +21,7 @@ from predtui.tts.zonos.load import emotions, load, manner_of
 from predtui.tts.zonos.phonemes import phonemes
 from predtui.tts.zonos.speech import Speech
 from predtui.tts.zonos.synthesizer import EMOTIONS
+from tests.tts.idle import given
 from tests.tts.zonos import tiny_zonos
 
 RATE = 1600
@@ -50,12 +51,13 @@ def rates(events: list[Event]) -> set[int]:
 def test_a_sentence_made_ahead_is_played_and_resumed(options: TtsSettings) -> None:
     whole = b"".join(load(options).synthesize(SENTENCE))
     stage, _ = opened(options)
-    ahead = list(stage.handle(SentenceAhead(turn=1, revision=1, text=SENTENCE)))
+    ahead = given(stage, SentenceAhead(turn=1, revision=1, text=SENTENCE))
     assert isinstance(ahead[0], SpeechReady)
-    assert ahead[0].seconds == 3 * 8 * 16 / RATE
-    assert isinstance(ahead[1], Synthesis)
-    assert ahead[1].ready == 3
-    assert ahead[1].real_time_factor > 0
+    assert isinstance(ahead[-2], SpeechReady)
+    assert ahead[-2].seconds == 3 * 8 * 16 / RATE
+    assert isinstance(ahead[-1], Synthesis)
+    assert ahead[-1].ready == 3
+    assert ahead[-1].real_time_factor > 0
     spoken = list(stage.handle(ReplyCommitted(turn=1, revision=2, text=SENTENCE)))
     assert b"".join(event.pcm for event in spoken if isinstance(event, SpeechChunk)) == whole
     assert rates(spoken) == {RATE}
@@ -67,7 +69,7 @@ def synthesis(events: list[Event]) -> Synthesis:
 
 def test_an_accepted_sentence_sounds_without_a_forward(options: TtsSettings) -> None:
     stage, _ = opened(options)
-    ahead = synthesis(list(stage.handle(SentenceAhead(turn=1, revision=1, text=SENTENCE))))
+    ahead = synthesis(given(stage, SentenceAhead(turn=1, revision=1, text=SENTENCE))[::-1])
     sounding = synthesis(list(stage.handle(ReplyCommitted(turn=1, revision=2, text=SENTENCE))))
     assert (sounding.forwards, sounding.positions) == (ahead.forwards, ahead.positions)
     assert sounding.ready == 3
@@ -79,7 +81,7 @@ def test_of_a_partly_accepted_sentence_what_holds_is_not_read_again(options: Tts
     before = fresh._engine.counters.tokens  # type: ignore[attr-defined]
     cold = synthesis(list(fresh.handle(ReplyCommitted(turn=1, text=reply)))).positions - before
     stage, _ = opened(options)
-    ahead = synthesis(list(stage.handle(SentenceAhead(turn=1, revision=1, text=guess)))).positions
+    ahead = synthesis(given(stage, SentenceAhead(turn=1, revision=1, text=guess))[::-1]).positions
     warm = synthesis(list(stage.handle(ReplyCommitted(turn=1, revision=2, text=reply)))).positions - ahead
     assert cold - warm >= len(phonemes("The capital of Italy is", "en-us"))
 
