@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 
 from predtui.decoding.base import Decoder, DecodingStatistics, Sampler
+from predtui.decoding.draft import Verification
 from predtui.decoding.parts import Parts
 from predtui.decoding.sampler import Greedy
 from predtui.llm.base import GeneratingModel, LanguageModel, Stale, generates, never
@@ -76,11 +77,14 @@ class Autoregressive:
         is_end: Callable[[int], bool],
         stale: Stale = never,
         position: int = 0,
-        guess: Sequence[int] = (),
+        guesses: Sequence[Sequence[int]] = (),
     ) -> Iterator[int]:
         for token in generate(self._model, tokens, self._sampler, limit, is_end, stale, position):
             self.statistics.count(proposed=0, accepted=0, tokens=1)
             yield token
+
+    def observe(self, verification: Verification) -> None:
+        """It learns nothing."""
 
     def close(self) -> None:
         """Nothing was started."""

@@ -129,13 +129,18 @@ class Decoder(Protocol):
         is_end: Callable[[int], bool],
         stale: Stale = never,
         position: int = 0,
-        guess: Sequence[int] = (),
+        guesses: Sequence[Sequence[int]] = (),
     ) -> Iterator[int]:
         """Tokens after ``tokens``, as ``autoregressive.generate`` yields them, which see for the other arguments.
 
-        ``guess``: tokens thought to follow, the rest of an old candidate for instance; a hint, of no effect on what
-        is yielded. Costs a forward only when a token is asked for that is not yet known. One reply at a time.
+        ``guesses``: tokens thought to follow, the rest of an old candidate for instance, the likeliest first; a hint,
+        of no effect on what is yielded. Costs a forward only when a token is asked for that is not yet known. One reply
+        at a time.
         """
+        ...
+
+    def observe(self, verification: Verification) -> None:
+        """A forward of the target that somebody else made of a draft: it may teach something, and brings nothing."""
         ...
 
     def close(self) -> None:

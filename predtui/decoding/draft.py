@@ -67,6 +67,16 @@ class Draft:
             return range(node + 1, min(node + 2, len(self.tokens)))
         return [i for i in range(node + 1, len(self.tokens)) if self.parents[i] == node]
 
+    def followed(self, tokens: Sequence[int]) -> list[int]:
+        """The nodes through which ``tokens`` go, as far as they are in it."""
+        path: list[int] = []
+        for token in tokens:
+            node = self.child(path[-1] if path else -1, token)
+            if node < 0:
+                break
+            path.append(node)
+        return path
+
     def depth(self, path: Sequence[int]) -> int:
         """Tokens of ``path`` and of the likeliest ones after it."""
         if not self.parents:
@@ -93,6 +103,29 @@ class Draft:
             chances=tuple(self.chances[i] for i in path) if self.chances else (),
             tail=sum(i >= self.evaluated for i in path),
         )
+
+
+def merged(first: Draft, second: Draft) -> Draft:
+    """The tree of both drafts' paths, those of ``first`` before those of ``second``. Neither has probabilities."""
+    tokens, parents = list(first.tokens), list(_parents(first))
+    index = {(parent, token): node for node, (parent, token) in enumerate(zip(parents, tokens, strict=True))}
+    place = {-1: -1}
+    for node, (parent, token) in enumerate(zip(_parents(second), second.tokens, strict=True)):
+        edge = (place[parent], token)
+        if edge not in index:
+            index[edge] = len(tokens)
+            parents.append(edge[0])
+            tokens.append(token)
+        place[node] = index[edge]
+    origins = [first.origin(node) for node in range(len(first.tokens))] + ["" for _ in tokens[len(first.tokens) :]]
+    for node in range(len(second.tokens)):
+        origins[place[node]] = origins[place[node]] or second.origin(node)
+    source = f"{first.source} + {second.source}"
+    return Draft(tuple(tokens), tuple(parents), source=source, origins=tuple(origins))
+
+
+def _parents(draft: Draft) -> Sequence[int]:
+    return draft.parents or range(-1, len(draft.tokens) - 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,10 +73,10 @@ class Duo:
         is_end: Callable[[int], bool],
         stale: Stale = never,
         position: int = 0,
-        guess: Sequence[int] = (),
+        guesses: Sequence[Sequence[int]] = (),
     ) -> Iterator[int]:
-        """The beginning of a guess is verified as if it were left of a draft."""
-        context, last, left = list(tokens), position + limit, tuple(guess[:DUO_LONGEST])
+        """The beginning of the first guess is verified as if it were left of a draft."""
+        context, last, left = list(tokens), position + limit, tuple(guesses[0][:DUO_LONGEST] if guesses else ())
         self._drafting = self._thread.ready
         self._iterations.begin()
         unknown = False  # whether the server alone knows if the next token is the end
@@ -97,6 +97,9 @@ class Duo:
             position += len(tokens)
             unknown = len(tokens) < len(verification.tokens)
             left = self._follow(verification) if asked and verification.accepted == left else ()
+
+    def observe(self, verification: Verification) -> None:
+        """It learns nothing."""
 
     def close(self) -> None:
         self._thread.close(self._options.patience)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from predtui.decoding.base import Decoder, DecodingStatistics, Sampler
+from predtui.decoding.draft import Verification
 from predtui.decoding.parts import Parts
 from predtui.llm.base import LanguageModel, Stale, common_prefix, never
 
@@ -37,9 +38,9 @@ class Jacobi:
         is_end: Callable[[int], bool],
         stale: Stale = never,
         position: int = 0,
-        guess: Sequence[int] = (),
+        guesses: Sequence[Sequence[int]] = (),
     ) -> Iterator[int]:
-        context, ahead = list(tokens), list(guess)
+        context, ahead = list(tokens), list(guesses[0] if guesses else ())
         last = len(tokens) + limit
         while len(context) < last:
             room = self._model.context_size - len(context)
@@ -56,6 +57,9 @@ class Jacobi:
                 return
             context += chosen
             ahead = choices[accepted + 1 :] + ahead[block:]
+
+    def observe(self, verification: Verification) -> None:
+        """It learns nothing."""
 
     def close(self) -> None:
         """Nothing was started."""

@@ -44,10 +44,10 @@ class SpeculativeJacobi:
         is_end: Callable[[int], bool],
         stale: Stale = never,
         position: int = 0,
-        guess: Sequence[int] = (),
+        guesses: Sequence[Sequence[int]] = (),
     ) -> Iterator[int]:
         context, last = list(tokens), position + limit
-        ahead: list[Guess] = [(token, None) for token in guess]
+        ahead: list[Guess] = [(token, None) for token in (guesses[0] if guesses else ())]
         while position < last:
             room = self._model.context_size - len(context)
             if stale() or room < 0:
@@ -63,6 +63,9 @@ class SpeculativeJacobi:
             ahead = self._drawn_anew(verification, position) + ahead[block:]
             context += verification.tokens
             position += len(verification.tokens)
+
+    def observe(self, verification: Verification) -> None:
+        """It learns nothing."""
 
     def close(self) -> None:
         """Nothing was started."""

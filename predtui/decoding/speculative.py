@@ -50,10 +50,10 @@ class Speculative:
         is_end: Callable[[int], bool],
         stale: Stale = never,
         position: int = 0,
-        guess: Sequence[int] = (),
+        guesses: Sequence[Sequence[int]] = (),
     ) -> Iterator[int]:
         context, last, before = list(tokens), position + limit, self.statistics.tokens
-        self._drafter.begin(context, limit, guess)
+        self._drafter.begin(context, limit, guesses)
         unknown = False  # whether the server alone knows if the next token is the end
         try:
             while position < last and len(context) <= self._model.context_size and not stale():
@@ -75,6 +75,9 @@ class Speculative:
                 unknown = len(tokens) < len(verification.tokens)
         finally:
             self._drafter.end(self.statistics.tokens - before)
+
+    def observe(self, verification: Verification) -> None:
+        self._drafter.heard(verification)
 
     def close(self) -> None:
         """Nothing was started."""

@@ -13,6 +13,8 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from predtui.decoding.base import Decoder
+from predtui.decoding.draft import Verification
+from predtui.decoding.guesses import rest
 from predtui.llm.base import LoadedModel, Stale, common_prefix, never, untold
 from predtui.predgen.candidates import CandidatePool
 from predtui.predgen.reply_text import ReplyText
@@ -84,6 +86,8 @@ class Speculator:
         self._candidates = CandidatePool(memory, continuations)
         self._prompt: Sequence[int] = ()
         self._generated = 0
+        self._verified: list[Verification] = []
+        """What the decoder is still to observe."""
 
     def run(self, prompts: Iterable[Prompt]) -> Iterator[Progress]:
         """Algorithm 1 over a stream of partial prompts, the last of them final and worked off to the reply's end."""
@@ -102,24 +106,29 @@ class Speculator:
             # Recognisers flip back and forth: each token of a candidate for this very prompt was chosen for it.
             yield from self._predictive_generate(len(self.candidate), prompt, (), limit)
         elif self._exact and (self.candidate or not self._distant):
-            kept, rejected = yield from self._verify(prompt, limit)  # k_i ← verifier(P_{i+1}, R_i)
+            known = self._candidates.known(limit)
+            kept, rejected = yield from self._verify(prompt, known, limit)  # k_i ← verifier(P_{i+1}, R_i)
             # R_{i+1} ← predictive_generate(k_i, ...)
-            yield from self._predictive_generate(kept, prompt, rejected, limit)
+            yield from self._predictive_generate(kept, prompt, rejected, limit, known)
         else:
             yield from self._regenerate(prompt, limit)  # both in one
 
     def _predictive_generate(
-        self, kept: int, prompt: Prompt, rejected: tuple[int, ...], limit: int
+        self, kept: int, prompt: Prompt, rejected: tuple[int, ...], limit: int, known: Sequence[tuple[int, ...]] = ()
     ) -> Iterator[Progress]:
-        """R_{i+1} out of R_i[:k_i]: the decoder goes on from prompt and accepted tokens (PredGen, section 3.2)."""
+        """R_{i+1} out of R_i[:k_i]: the decoder goes on from prompt and accepted tokens (PredGen, section 3.2), with
+        the candidates that were ``known`` as guesses."""
         self._prompt = prompt.tokens
         progress = self._progress(kept, rejected, limit)
         yield progress
+        self._teach()
         if progress.ended or prompt.enough(progress):
             return
-        context, position = [*prompt.tokens, *self.candidate], len(self.candidate)
+        candidate = self.candidate
+        context, position = [*prompt.tokens, *candidate], len(candidate)
+        guesses = [rejected[1:], *(rest(one, candidate) for one in known)]
         for token in self._decoder.generate(
-            context, min(limit, prompt.longest) - position, self._is_end, prompt.stale, position, guess=rejected[1:]
+            context, min(limit, prompt.longest) - position, self._is_end, prompt.stale, position, guesses
         ):
             self._choose(token)
             progress = self._progress(kept, rejected, limit)
@@ -127,11 +136,20 @@ class Speculator:
             if progress.ended or prompt.enough(progress):
                 return
 
-    def _verify(self, prompt: Prompt, limit: int) -> Generator[Progress, None, tuple[int, tuple[int, ...]]]:
-        """k_i, and what was rejected of the candidate of which most was accepted."""
-        known = self._candidates.known(limit)
+    def _teach(self) -> None:
+        """Have the decoder observe the forwards of the verification: not before their outcome is out."""
+        for verification in self._verified:
+            self._decoder.observe(verification)
+        self._verified = []
+
+    def _verify(
+        self, prompt: Prompt, known: Sequence[tuple[int, ...]], limit: int
+    ) -> Generator[Progress, None, tuple[int, tuple[int, ...]]]:
+        """k_i, and what was rejected of the candidate, of those ``known``, of which most was accepted."""
         accepted, lossless, source = tuple[int, ...](), True, known[0]
+        self._verified = []
         for verification in self.verifier.verify(prompt.tokens, known, prompt.spare):
+            self._verified.append(verification)
             accepted, lossless = accepted + verification.accepted, lossless and verification.lossless
             source = next((one for one in known if one[: len(accepted)] == accepted), known[0])
             if verification.more:

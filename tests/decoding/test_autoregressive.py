@@ -46,7 +46,7 @@ def test_a_reply_resumed_halfway_is_the_same_reply() -> None:
 def test_autoregressive_is_generate_with_its_figures() -> None:
     loaded = load("3", engine="scripted")
     decoder = Autoregressive(loaded.model, Greedy())
-    tokens = list(decoder.generate([5, 9], 20, loaded.tokenizer.is_end, guess=[7]))
+    tokens = list(decoder.generate([5, 9], 20, loaded.tokenizer.is_end, guesses=[[7]]))
     assert tokens == list(generate(loaded.model, [5, 9], Greedy(), 20, loaded.tokenizer.is_end))
     assert decoder.statistics == DecodingStatistics(tokens=len(tokens), forwards=len(tokens))
     decoder.close()

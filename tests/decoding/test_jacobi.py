@@ -36,7 +36,7 @@ def test_yields_what_autoregressive_decoding_yields(
     seed: int, sampler: Sampler, guess: list[int], block: int, limit: int, position: int
 ) -> None:
     decoder = Jacobi(ScriptedModel(seed, context=30), sampler, block)
-    tokens = list(decoder.generate(PROMPT, limit, ends, position=position, guess=guess))
+    tokens = list(decoder.generate(PROMPT, limit, ends, position=position, guesses=[guess]))
     plain = ScriptedModel(seed, context=30)
     assert tokens == list(generate(plain, PROMPT, sampler, limit, ends, position=position))
     assert decoder.statistics.tokens == len(tokens)
@@ -49,7 +49,7 @@ def test_a_right_guess_is_taken_a_block_at_a_time(sampler: Sampler, block: int, 
     plain = list(generate(ScriptedModel(), PROMPT, sampler, 40, no_end))
     guess = [*plain[:wrong], 41 if plain[wrong] != 41 else 40]
     decoder = Jacobi(ScriptedModel(), sampler, block)
-    assert list(islice(decoder.generate(PROMPT, 40, no_end, guess=guess), wrong + 1)) == plain[: wrong + 1]
+    assert list(islice(decoder.generate(PROMPT, 40, no_end, guesses=[guess]), wrong + 1)) == plain[: wrong + 1]
     assert decoder.statistics.forwards <= wrong // block + 1
 
 
@@ -63,7 +63,7 @@ def test_pays_for_guesses_alone() -> None:
 
 def test_a_block_of_one_is_autoregressive() -> None:
     decoder = Jacobi(ScriptedModel(), Greedy(), block=1)
-    tokens = list(decoder.generate(PROMPT, 12, no_end, guess=[7, 7, 7]))
+    tokens = list(decoder.generate(PROMPT, 12, no_end, guesses=[[7, 7, 7]]))
     assert (decoder.statistics.forwards, decoder.statistics.proposed, len(tokens)) == (12, 0, 12)
 
 

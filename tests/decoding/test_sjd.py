@@ -24,7 +24,7 @@ def test_greedily_its_criterion_is_that_of_jacobi_decoding(
     seed: int, guess: list[int], block: int, limit: int, position: int
 ) -> None:
     ways = [kind(ScriptedModel(seed, context=30), Greedy(), block) for kind in (SpeculativeJacobi, Jacobi)]
-    replies = [list(way.generate(PROMPT, limit, ends, position=position, guess=guess)) for way in ways]
+    replies = [list(way.generate(PROMPT, limit, ends, position=position, guesses=[guess])) for way in ways]
     assert replies[0] == replies[1]
     assert ways[0].statistics == ways[1].statistics
 
@@ -36,7 +36,7 @@ def test_each_forward_brings_a_token_and_no_more_than_were_asked_for(
 ) -> None:
     model = ScriptedModel(seed, context=30)
     decoder = SpeculativeJacobi(model, Seeded(0.8, seed=noise), block)
-    reply = list(decoder.generate(PROMPT, limit, ends, guess=guess))
+    reply = list(decoder.generate(PROMPT, limit, ends, guesses=[guess]))
     assert len(reply) == limit or len(reply) + len(PROMPT) == 31 or ends(reply[-1])
     assert decoder.statistics.forwards == model.counters.forwards <= len(reply)
     assert sum(map(ends, reply[:-1])) == 0

@@ -78,7 +78,7 @@ def test_yields_what_autoregressive_decoding_yields(name: str, drafter: str, dat
         guess = data.draw(st.just([]) | st.just(plain) | st.just(plain[1:]) | contexts)
         end = data.draw(st.sampled_from([-1, *plain]))
         expected = list(generate(target.model, context, sampler, limit, end.__eq__, position=position))
-        tokens = decoder.generate(context, limit, end.__eq__, position=position, guess=guess)
+        tokens = decoder.generate(context, limit, end.__eq__, position=position, guesses=[guess])
         wanted = data.draw(st.integers(0, 60))
         assert list(itertools.islice(tokens, wanted)) == expected[:wanted]
     decoder.close()

@@ -57,7 +57,7 @@ def test_the_reply_is_plain_decodings_whatever_the_way_takes(
         guess = data.draw(st.sampled_from([[], whole, whole[:5], whole[1:]]))
         wanted, begun = data.draw(st.integers(0, 50)), data.draw(st.integers(0, len(whole) - 1))
         reply = made.decoder.generate(
-            [*prompt, *whole[:begun]], ROOM - begun, target.tokenizer.is_end, position=begun, guess=guess
+            [*prompt, *whole[:begun]], ROOM - begun, target.tokenizer.is_end, position=begun, guesses=[guess]
         )
         assert list(itertools.islice(reply, wanted)) == whole[begun : begun + wanted]
     made.close()

@@ -262,7 +262,7 @@ def test_jacobi_decoding_on_real_kernels(real: LoadedModel) -> None:
         prompt = Window(real, "sys", REPLY_LIMIT).tokens([], " ".join(rng.choices(WORDS, k=rng.randint(1, 9))))
         guess = rng.choices(range(200), k=rng.choice([0, 30]))
         decoder = Jacobi(real.model, sampler, block=rng.choice([2, 8, 16]))
-        reply = list(decoder.generate(prompt, REPLY_LIMIT, real.tokenizer.is_end, guess=guess))
+        reply = list(decoder.generate(prompt, REPLY_LIMIT, real.tokenizer.is_end, guesses=[guess]))
         plain = plain_reply(real, prompt, sampler, REPLY_LIMIT)
         near_ties += differs_by_near_tie(real, sampler, prompt, plain, reply)
         assert decoder.statistics.forwards <= len(reply)

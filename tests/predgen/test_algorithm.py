@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from predtui.decoding.autoregressive import Autoregressive, generate
+from predtui.decoding.draft import Verification
 from predtui.decoding.sampler import Greedy
 from predtui.llm.base import common_prefix
 from predtui.llm.load import load
@@ -71,3 +72,22 @@ def test_another_verifier_trusts_no_candidate_but_keeps_the_present_one() -> Non
 
 def test_progress_is_what_is_kept_and_what_is_new() -> None:
     assert Progress((1, 2), (3,), (4,), False, True).tokens == (1, 2, 3)
+
+
+def test_the_decoder_observes_every_forward_of_the_verification_once() -> None:
+    """What was verified teaches drafters as much as what is decoded: what the model thought likely there, above all."""
+    loaded = load("4", engine="scripted")
+    seen: list[Verification] = []
+
+    class Pupil(Autoregressive):
+        def observe(self, verification: Verification) -> None:
+            seen.append(verification)
+
+    decoder = Pupil(loaded.model, Greedy())
+    one = Speculator(loaded, decoder, make_verifier("greedy", loaded, Greedy()), LIMIT)
+    before = loaded.model.counters.forwards
+    for tokens in ([5, 9], [5, 9, 14], [5, 9, 14], [7]):
+        list(one.advance(Prompt(tokens)))
+    assert len(seen) == loaded.model.counters.forwards - before - decoder.statistics.forwards
+    assert [verification.context for verification in seen] == [(5, 9), (5, 9, 14), (7,)]
+    assert all(len(verification.rows) == len(verification.evaluated) for verification in seen)

@@ -8,21 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from predtui.decoding.base import Drafter
+from predtui.decoding.base import WIDEST, Drafter
 from predtui.decoding.costs.constants import FIRST
 from predtui.decoding.costs.instrument import Instrument
 from predtui.decoding.costs.prefill import PrefillCost
 from predtui.decoding.costs.scheduler import Scheduler
 from predtui.decoding.costs.spans import DRAFT
-from predtui.decoding.draft import Draft, Verification
+from predtui.decoding.draft import Draft, Verification, merged
+from predtui.decoding.guesses import Guesses
 from predtui.state.events import DrafterFigures
 
 NOTHING = Draft(())
 
 
 class PacedDrafter:
-    """A guess at the reply is a source of drafts too, and goes first: for as long as some of it is accepted, whatever
-    it said in the place of what was not left out, since replies to two prompts often differ in a word."""
+    """Guesses at the reply are a source of drafts too, and go first; where the target evaluates trees, with the draft
+    of the drafter beside them in the same forward, if what that takes longer is less than what it may bring."""
 
     def __init__(self, drafter: Drafter, instrument: Instrument, trees: bool, first: int = FIRST) -> None:
         """``trees``: whether the target evaluates drafts that branch. ``first``: tokens of a draft while nothing is
@@ -34,16 +35,18 @@ class PacedDrafter:
         self._guessing = Scheduler(instrument.costs, alone=instrument.alone)
         self._prefill = PrefillCost()
         self._pays = True
-        self._guess: Sequence[int] = ()
+        self._guesses = Guesses()
+        self._guessed = self._proposed = NOTHING
+        """What guesses and the drafter proposed for the present forward."""
         self._context: list[int] = []
         self._asked, self._seconds = False, 0.0
-        """Whether there was a budget for the last draft, and how long it took."""
+        """Whether the drafter was, for the present forward, and how long it took."""
         self._tallies: dict[str, DrafterFigures] = {}
 
-    def begin(self, context: list[int], limit: int, guess: Sequence[int]) -> None:
-        """A reply of at most ``limit`` tokens to ``context``, which grows as the reply does; perhaps this ``guess``."""
+    def begin(self, context: list[int], limit: int, guesses: Sequence[Sequence[int]]) -> None:
+        """A reply of at most ``limit`` tokens to ``context``, which grows as the reply does; perhaps one of these."""
         self._drafter.reset()
-        self._guess, self._context = guess, context
+        self._guesses, self._context = Guesses(guesses, self._trees), context
         self._pays = self._prefill.pays(context, limit)
 
     def end(self, tokens: int) -> None:
@@ -52,7 +55,7 @@ class PacedDrafter:
 
     def streamed(self, tokens: int) -> str:
         """So many tokens, the rest of the reply as far as it was asked for, came in one request; the note for that."""
-        if self._guess:
+        if self._guesses.draft(1).tokens:
             self._guessing.streamed(tokens)
             self._drafting.waited(tokens)
         else:
@@ -62,28 +65,27 @@ class PacedDrafter:
 
     def propose(self, room: int, position: int) -> Draft:
         """At most ``room`` tokens that may follow the context, the last ``position`` of which belong to the reply."""
-        budget = 0 if self._waits else min(self._scheduler.budget(), room)
-        self._asked = budget > 0
-        if not self._asked:
-            return NOTHING
-        start = self._instrument.now()
-        draft = self._proposed(budget, position)
-        end = self._instrument.now()
-        self._seconds = end - start
-        self._instrument.spans.worked(DRAFT, start, end)
-        return draft.first(self._scheduler.worth(draft.chances, self._seconds)) if draft.chances else draft
+        if not self._guess(room).tokens:
+            return self._own(0 if self._waits else min(self._drafting.budget(), room), position)
+        draft = self._own(self._beside(min(room, WIDEST) - len(self._guessed.tokens)), position)
+        return merged(self._guessed, draft) if draft.tokens and draft.q is None else self._guessed
 
     def observe(self, verification: Verification) -> None:
         """What the target made of it: of every draft, and of none."""
-        scheduler = self._scheduler
         if self._instrument.steady:
-            scheduler.verified(len(verification.draft.tokens) + 1)
-        if self._waits:
-            scheduler.waited(1)
+            for scheduler in (self._guessing, self._drafting):
+                scheduler.verified(len(verification.draft.tokens) + 1)
+        if not self._guessed.tokens and self._waits:
+            self._drafting.waited(1)
+        if self._guessed.tokens:
+            self._learn_of(self._guessing, self._guessed, verification, 0.0)
         if self._asked:
-            self._learn(scheduler, verification)
-        if self._guess:
-            self._guess = self._guess[len(verification.tokens) :] if verification.path else ()
+            self._learn(verification)
+        self._guesses.follow(verification.tokens)
+        self._drafter.observe(verification)
+
+    def heard(self, verification: Verification) -> None:
+        """A forward that was not asked for a draft of this, and may teach the drafter something."""
         self._drafter.observe(verification)
 
     def tally(self, verification: Verification) -> None:
@@ -117,39 +119,73 @@ class PacedDrafter:
         return self._drafting.drafting(tokens)
 
     @property
-    def _scheduler(self) -> Scheduler:
-        return self._guessing if self._guess else self._drafting
-
-    @property
     def _waits(self) -> bool:
-        """Whether this forward is done without a draft, since one would not pay."""
-        return not self._guess and (not self._pays or self._drafting.paused > 0)
+        """Whether a forward is done without the drafter, since its draft would not pay."""
+        return not self._pays or self._drafting.paused > 0
 
-    def _proposed(self, budget: int, position: int) -> Draft:
-        if self._guess:
-            return Draft(tuple(self._guess[:budget]), source="guess")
+    def _guess(self, room: int) -> Draft:
+        """A forward begins: what guesses propose for it."""
+        budget = min(self._guessing.budget(), room)
+        self._guessed = self._guesses.draft(budget, self._guessing.rate)
+        self._proposed, self._asked, self._seconds = NOTHING, False, 0.0
+        return self._guessed
+
+    def _own(self, budget: int, position: int) -> Draft:
+        """The drafter's draft, of at most ``budget`` tokens."""
+        self._asked = budget > 0
+        if not self._asked:
+            return NOTHING
+        start = self._instrument.now()
         draft = self._drafter.propose(self._context, budget, position)
-        return draft if self._trees else draft.best_path()
+        end = self._instrument.now()
+        self._seconds = end - start
+        self._instrument.spans.worked(DRAFT, start, end)
+        draft = draft if self._trees else draft.best_path()
+        if draft.chances:
+            draft = draft.first(self._drafting.worth(draft.chances, self._seconds))
+        self._proposed = draft
+        return draft
 
-    def _learn(self, scheduler: Scheduler, verification: Verification) -> None:
+    def _beside(self, room: int) -> int:
+        """Tokens to draft beside guesses: what that takes longer is to be less than what it brings where they fail."""
+        budget = min(self._drafting.budget(), room)
+        if budget < 1 or self._waits or not self._trees or not self._drafting.known:
+            return 0
+        costs, guessed = self._instrument.costs, len(self._guessed.tokens) + 1
+        longer = (
+            self._prefill.unread_s
+            + self._drafting.drafting(budget)
+            + costs.seconds(guessed + budget)
+            - costs.seconds(guessed)
+        )
+        gain = (1 - self._guessing.rate) * self._drafting.expected(budget) * self._instrument.alone()
+        return budget if gain > longer else 0
+
+    def _learn(self, verification: Verification) -> None:
         """What the draft took, and what it brought."""
-        draft, path = verification.draft, verification.path
-        seconds = self._seconds if self._guess else self._without_prefill(verification)
+        seconds = self._without_prefill(verification)
+        draft = self._proposed if self._guessed.tokens else verification.draft
         if not draft.tokens:
-            scheduler.missed()
+            self._drafting.missed()
             return
-        depth = len(path) if verification.next_token is None else draft.depth(path)
-        scheduler.drafted(len(draft.tokens), depth, len(path), seconds)
+        self._learn_of(self._drafting, draft, verification, seconds)
         off = f"drafting is off: it costs more than it saves here ({self._drafting.rate:.0%} accepted)"
         self.note = off if self._drafting.off else ""
+
+    def _learn_of(self, scheduler: Scheduler, draft: Draft, verification: Verification, seconds: float | None) -> None:
+        """Of one part of what was verified."""
+        path = draft.followed(verification.tokens)
+        depth = len(path) if verification.next_token is None else draft.depth(path)
+        scheduler.drafted(len(draft.tokens), depth, len(path), seconds)
 
     def _without_prefill(self, verification: Verification) -> float | None:
         """Seconds of the draft that were no prefill, None where that is not known; what it saved, with several tokens
         in one forward in place of one by one, is kept beside what the prefill took."""
-        proposed, costs = len(verification.draft.tokens), self._instrument.costs
+        beside = bool(self._guessed.tokens)
+        proposed, costs = len((self._proposed if beside else verification.draft).tokens), self._instrument.costs
         usual = self._drafting.drafting(proposed or 1)
         seconds = self._prefill.took(self._context, self._seconds, usual)
-        if seconds is not None and 1 in costs:
+        if seconds is not None and 1 in costs and not beside:
             tokens = len(verification.tokens)
             gain = tokens * self._instrument.alone() - costs.seconds(proposed + 1) if proposed else 0.0
             self._prefill.saved(tokens, gain - seconds)

@@ -37,6 +37,11 @@ class PrefillCost:
         self._left, self._again = 0, min(2 * self._again, MOST_AGAIN)
         return True
 
+    @property
+    def unread_s(self) -> float:
+        """Seconds that the next draft needs to read the prompt first; 0 where it is read."""
+        return self._reading.seconds(self._unread) if self._unread else 0.0
+
     def took(self, context: list[int], seconds: float, usual: float) -> float | None:
         """A draft after ``context``, which grows as the reply does, took so long, and such a one otherwise takes
         ``usual`` (0: not known). How long it took without reading, None where that is not known."""

@@ -71,6 +71,11 @@ class Scheduler:
         """Whether drafting is paused because it does not pay."""
         return self._best == 0
 
+    @property
+    def known(self) -> bool:
+        """Whether any draft was verified yet."""
+        return self._drafted > 0
+
     def drafting(self, tokens: int) -> float:
         """Seconds that a draft of so many tokens takes; 0 while nothing was measured."""
         return self._draft.seconds(tokens)
@@ -138,6 +143,11 @@ class Scheduler:
         hopeless = self._drafted < DECIDE and self._rejected > HOPELESS and not accepted
         if self.off or self._streams or hopeless or self._drafted % DECIDE == 0:
             self._decide(accepted == depth)
+
+    def expected(self, length: int) -> float:
+        """Tokens of a draft of so many that are accepted."""
+        a = min(self.rate, ALMOST)
+        return a * _series(a, length * self._depth)
 
     def goodput(self, length: int) -> float:
         """Tokens a second that drafts of so many tokens are expected to bring; 0: no drafts."""

@@ -15,7 +15,7 @@ caught up with when a drafter is asked. Must not know which drafters there are, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -69,8 +69,8 @@ class Auto(PacedDrafter):
         self._drafted = 0
         """Forwards since one without a draft was measured."""
 
-    def begin(self, context: list[int], limit: int, guess: Sequence[int]) -> None:
-        super().begin(context, limit, guess)
+    def begin(self, context: list[int], limit: int, guesses: Sequence[Sequence[int]]) -> None:
+        super().begin(context, limit, guesses)
         self._bandit.forget()
         self._reply = Reply(self._reply.number + 1, context, limit, self._reply.forwards, len(context))
         self._reply.read(context)
@@ -102,8 +102,8 @@ class Auto(PacedDrafter):
 
     def propose(self, room: int, position: int) -> Draft:
         self._chosen, self._asked_too, self._spent, self._read, self._idle = None, [], 0.0, 0.0, 0.0
-        if self._guess:
-            return super().propose(room, position)
+        if self._guess(room).tokens:
+            return self._guessed
         plain = self._plain
         if room < 1 or not plain or self._drafted >= 2 * REMEASURE:
             return NOTHING
@@ -125,16 +125,11 @@ class Auto(PacedDrafter):
 
     def observe(self, verification: Verification) -> None:
         chosen, plain, self._reply.forwards = self._chosen, self._plain, self._reply.forwards + 1
-        if self._guess:
+        if self._guessed.tokens:
             super().observe(verification)
-        elif chosen is None:
-            alone = self._instrument.steady and not verification.draft.tokens
-            self._drafted = 0 if alone else self._drafted
         else:
-            self._drafted += 1
-            self.arms[chosen].paced.observe(verification)
-            self._value(chosen, self._reply.kind, verification)
-            self._settle(verification, plain)
+            self._guesses.follow(verification.tokens)
+            self._learn_of_arm(chosen, verification, plain)
         if self._asked_too:
             silent = replace(verification, draft=NOTHING, path=(), next_token=verification.tokens[-1])
             for asked in self._asked_too:
@@ -142,13 +137,28 @@ class Auto(PacedDrafter):
         if plain:
             self._bandit.passed((self._instrument.seconds + self._spent + self._idle) / plain)
         self._follow(verification)
-        self._tell(verification, plain)
-        if self._bandit.arms and not self._guess:
+        self._tell(verification, self._asked_now)
+        if self._bandit.arms and not self._guessed.tokens:
             self.note = "" if self._bandit.order(NEW) or self._bandit.order(REPEATING) else OFF
 
     @property
     def drafted_for(self) -> float:
-        return super().drafted_for if self._guess else self._spent + self._idle
+        return self._spent + self._idle
+
+    def _learn_of_arm(self, chosen: int | None, verification: Verification, plain: float) -> None:
+        """Of the one that drafted for a forward, where one did."""
+        if chosen is None:
+            alone = self._instrument.steady and not verification.draft.tokens
+            self._drafted = 0 if alone else self._drafted
+            return
+        self._drafted += 1
+        self.arms[chosen].paced.observe(verification)
+        self._value(chosen, self._reply.kind, verification)
+        self._settle(verification, plain)
+
+    def heard(self, verification: Verification) -> None:
+        """By as many as can be paid for; the time of such a forward is not that of decoding, and pays for nothing."""
+        self._tell(verification, ())
 
     def figures(self) -> tuple[DrafterFigures, ...]:
         """Of every arm, drafted with or not."""
@@ -268,9 +278,9 @@ class Auto(PacedDrafter):
         seconds += arm.reading(self._reply) * min(1.0, tokens / max(1.0, self._usual))
         self._bandit.learn(number, kind, tokens, seconds / self._plain)
 
-    def _tell(self, verification: Verification, plain: float) -> None:
+    def _tell(self, verification: Verification, asked: Collection[int]) -> None:
         """Whoever was asked observes the forward; the others as long as that can be paid for."""
-        asked = self._asked_now
+        plain = self._plain
         for number, arm in enumerate(self.arms):
             if number in asked:
                 arm.observe(verification)

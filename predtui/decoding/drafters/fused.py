@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from predtui.decoding.base import Drafter
-from predtui.decoding.draft import Draft, Verification
+from predtui.decoding.draft import Draft, Verification, merged
 from predtui.decoding.drafters import model, suffix
 from predtui.decoding.parts import Parts
 
@@ -38,29 +38,6 @@ class Fused:
     def reset(self) -> None:
         self._first.reset()
         self._second.reset()
-
-
-def merged(first: Draft, second: Draft) -> Draft:
-    """The tree of both drafts' paths, those of ``first`` before those of ``second``. Neither has probabilities."""
-    tokens, parents = list(first.tokens), list(_parents(first))
-    index = {(parent, token): node for node, (parent, token) in enumerate(zip(parents, tokens, strict=True))}
-    place = {-1: -1}
-    for node, (parent, token) in enumerate(zip(_parents(second), second.tokens, strict=True)):
-        edge = (place[parent], token)
-        if edge not in index:
-            index[edge] = len(tokens)
-            parents.append(edge[0])
-            tokens.append(token)
-        place[node] = index[edge]
-    origins = [first.origin(node) for node in range(len(first.tokens))] + ["" for _ in tokens[len(first.tokens) :]]
-    for node in range(len(second.tokens)):
-        origins[place[node]] = origins[place[node]] or second.origin(node)
-    source = f"{first.source} + {second.source}"
-    return Draft(tuple(tokens), tuple(parents), source=source, origins=tuple(origins))
-
-
-def _parents(draft: Draft) -> Sequence[int]:
-    return draft.parents or range(-1, len(draft.tokens) - 1)
 
 
 def make(parts: Parts) -> Drafter:

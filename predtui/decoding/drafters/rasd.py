@@ -15,10 +15,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from predtui.decoding.base import WIDEST, Drafter
-from predtui.decoding.draft import Draft, Verification
+from predtui.decoding.draft import Draft, Verification, merged
 from predtui.decoding.drafters import copyspec, dyspec
 from predtui.decoding.drafters.dyspec import UNLIKELY, DySpec
-from predtui.decoding.drafters.fused import merged
 from predtui.decoding.drafters.grow import Options, Path, grow
 from predtui.decoding.drafters.rest import Retrieval
 from predtui.decoding.parts import Parts

@@ -14,12 +14,10 @@ from typing import Annotated, Any, Literal
 import typer
 
 from predtui.clock import Clock, RealClock, VirtualClock
-from predtui.decoding import datastore
 from predtui.decoding.base import DecodingStatistics
 from predtui.decoding.costs.iterations import Iteration
 from predtui.decoding.memory import MB
 from predtui.decoding.sampler import sampler
-from predtui.errors import PredtuiError
 from predtui.lab import profiles
 from predtui.lab.bench import calibrate, decoding_figures, decoding_spec_bench, streams
 from predtui.lab.bench.decoding_methods import VANILLA, MethodParts, ReadyMethod, chosen
@@ -27,6 +25,7 @@ from predtui.lab.bench.decoding_records import ReplyRecord, as_line, iterations,
 from predtui.lab.bench.plots import svg
 from predtui.lab.bench.report import command, console, machine
 from predtui.lab.bench.shared_model import lent
+from predtui.lab.bench.shared_store import store_for
 from predtui.lab.bench.streams import Dialogue
 from predtui.lab.bench.watch import Gather, Watch
 from predtui.lab.commands.options import Json, Markdown, MaxTokens, Plot, Seed, Threads
@@ -97,12 +96,13 @@ class Run:
         target_s, draft_s = (self._forward_s(m, 1, self.lengths[0]) for m in (self.target, self.draft))
         self.c = max(1, round(target_s / draft_s))
         self._window = Window(self.target, system_prompt(self.target.parameters), bench.max_tokens)
+        needs = {need for name in bench.methods if name in DRAFTERS for need in DRAFTERS[name].needs}
         parts = MethodParts(
             self.target,
             self.draft,
             (_folder(bench.target), _folder(bench.draft)),
             sampler(bench.temperature, seed=bench.seed),
-            _store(bench, self.target),
+            store_for(needs, bench.target, self.target),
             self.c,
             lambda name, iteration: self.iterations.setdefault((self._task, name), []).append(iteration),
             self.clock,
@@ -191,22 +191,6 @@ class Run:
 def _folder(model: str) -> Path:
     path = place(model)
     return path if path.is_dir() else path.parent
-
-
-def _store(bench: DecodingBench, target: LoadedModel) -> Path | None:
-    """The datastore of retrieval, made of the pocket corpus where there is none for the pocket model."""
-    if not any("datastore" in DRAFTERS[name].needs for name in bench.methods if name in DRAFTERS):
-        return None
-    folder = datastore.default_folder()
-    try:
-        datastore.load(folder, target)
-    except PredtuiError:
-        if bench.target != POCKET:
-            raise
-        from predtui.lab.training import rest
-
-        datastore.write(rest.build([POCKET], target), folder)
-    return folder
 
 
 def result(bench: DecodingBench, gather: Gather[ReplyRecord] = list) -> dict[str, Any]:

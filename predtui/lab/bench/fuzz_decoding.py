@@ -119,7 +119,7 @@ def _played(
         name, case = "", None
         try:
             name, decoder, sampler, prompt, plain, guess = _pattern(rng, target, draft, drafter, named)
-            reply = list(decoder.generate(prompt, len(plain), _never_ends, guess=guess))
+            reply = list(decoder.generate(prompt, len(plain), _never_ends, guesses=[guess]))
             decoder.close()
             if difference := _difference(target.model, sampler, prompt, plain, reply):
                 case = Difference(number, name, *difference)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from predtui.decoding.assembly import DecodingOptions
+from predtui.decoding.assembly import AUTO, DecodingOptions
 from predtui.errors import PredtuiError
 from predtui.predgen.options import Rounds, SpeculationOptions
 from predtui.registry import DRAFTERS, VERIFIERS
@@ -24,6 +24,12 @@ class Method:
     options: Mapping[str, Any] = field(default_factory=dict)
     speculates: bool = True
     pause_s: float = PAUSE_S
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """What its decoder needs."""
+        decoding = self.options.get("decoding", DecodingOptions())
+        return decoding.needs if decoding.decoder != AUTO else frozenset()
 
     def over(self, base: SpeculationOptions) -> SpeculationOptions:
         return replace(base, **self.options)

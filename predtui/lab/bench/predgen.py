@@ -25,6 +25,7 @@ from predtui.lab.bench.plots import svg
 from predtui.lab.bench.records import TurnRecord, histograms, rows
 from predtui.lab.bench.report import command, console, machine
 from predtui.lab.bench.shared_model import SharedModel
+from predtui.lab.bench.shared_store import store_for
 from predtui.lab.bench.shared_synthesizer import SharedSynthesizer, SilentSynthesizer
 from predtui.lab.bench.streams import CHARACTERS_A_WORD, Dialogue, Stream, dialogues, events
 from predtui.lab.bench.watch import Gather, Watch
@@ -62,6 +63,7 @@ def run(
     Raises PredtuiError where the model cannot be loaded or a stage fails.
     """
     lender = SharedModel(options, profile)
+    store_for({need for method in methods.values() for need in method.needs}, options.model, lender.loaded)
     forward_ms = lender.forward_ms()
     play = harness.play_virtual if profile else harness.play_real
     voice = SilentSynthesizer(profile) if profile else SharedSynthesizer(speech)

@@ -41,11 +41,12 @@ class Source:
 class Bench:
     """A paced source beside a model whose forwards take a second a token."""
 
-    def __init__(self, source: Source, trees: bool = False) -> None:
+    def __init__(self, source: Source, trees: bool = False, further: float = 1.0) -> None:
+        """``further``: seconds of a token beyond the first."""
         clock = VirtualClock()
         instrument = Instrument(clock)
         self.spans = instrument.spans
-        self.model = instrument.around(priced(ScriptedModel(2), lambda new, _known: float(new), clock))
+        self.model = instrument.around(priced(ScriptedModel(2), lambda new, _known: 1.0 + further * (new - 1), clock))
         self.paced = PacedDrafter(source, instrument, trees)
         self.context = [5, 9]
 
@@ -94,11 +95,44 @@ def test_a_guess_goes_before_the_source_until_none_of_it_is_accepted() -> None:
         bench.step(0, position)
     source.asked.clear()
     plain = context[len(bench.context) :]
-    bench.paced.begin(bench.context, 30, [4])
-    bench.step(9, 4)  # what a forward costs is measured first, and the guess is lost on that
-    bench.paced.begin(bench.context, 30, plain[1:])
+    bench.paced.begin(bench.context, 30, [[4]])
+    bench.step(9, 4)  # what a forward costs is measured first
+    bench.paced.begin(bench.context, 30, [plain[1:]])
     assert bench.step(9, 5).source == "guess"
     assert not source.asked
+
+
+class Knowing(Source):
+    """Says what comes."""
+
+    def __init__(self, coming: Sequence[int]) -> None:
+        super().__init__()
+        self._coming = coming
+
+    def propose(self, context: Sequence[int], budget: int, position: int = 0) -> Draft:
+        self.asked.append(budget)
+        return Draft(tuple(self._coming[len(context) : len(context) + budget]), source="knowing")
+
+
+def test_a_draft_stands_beside_a_guess_that_often_fails_where_a_wider_forward_costs_little() -> None:
+    context = [5, 9]
+    for _ in range(90):
+        context.append(ScriptedModel(2).forward(context)[-1].argmax())
+    wrong = [4 + (token + 1) % 40 for token in context]
+    for further, beside in ((0.01, True), (1.0, False)):
+        source = Knowing(context)
+        bench = Bench(source, trees=True, further=further)
+        bench.paced.begin(bench.context, 99, ())
+        for position in range(8):
+            bench.step(9, position)
+        fused = 0
+        for _ in range(6):
+            at = len(bench.context)
+            bench.paced.begin(bench.context, 99, [wrong[at:]])
+            draft = bench.step(9, at - 2)
+            fused += draft.source == "guess + knowing"
+            assert draft.source != "guess + knowing" or bench.context[at] == context[at]
+        assert (fused > 0) == beside
 
 
 def test_a_tree_is_cut_to_its_best_path_where_the_target_evaluates_none() -> None:
