@@ -5,16 +5,20 @@ Must not know how it chooses.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from predtui.decoding.base import Drafter
+from predtui.decoding.base import WIDEST, Drafter
 from predtui.decoding.costs.constants import (
+    ALMOST,
+    BANDIT_ADDED,
     BANDIT_DECAY,
+    BANDIT_HOPE,
     BANDIT_REPEATS,
     BANDIT_SLACK,
     BANDIT_WEIGHT,
-    BANDIT_WORD,
+    BANDIT_WORDS,
     FIRST,
 )
 from predtui.decoding.costs.curve import Line
@@ -62,10 +66,11 @@ class Arm:
         trees: bool,
         token: float = 0.0,
         prompts: Prompts | None = None,
+        hope: float = BANDIT_HOPE,
     ) -> None:
         """``token``: what a token of a draft is thought to take before it is measured, in times of a forward;
-        ``prompts``: where others read them, too."""
-        self.name, self.drafter, self.token = name, drafter, token
+        ``prompts``: where others read them, too; ``hope``: how likely a token is thought to be accepted."""
+        self.name, self.drafter, self.token, self.hope = name, drafter, token, hope
         self.paced = PacedDrafter(Unheard(drafter), instrument, trees)
         self.read_s = self.heeding = 0.0
         """Seconds that reading the prompt took in the last ask, and that observing a forward takes."""
@@ -73,7 +78,9 @@ class Arm:
         self.known = False
         """Whether what asking it takes was measured."""
         self._began = self._forward = 0
-        self._promised, self._kept = [BANDIT_WORD] * 2, [BANDIT_WORD] * 2
+        self._words = [[*BANDIT_WORDS], [*BANDIT_WORDS]]
+        """Tokens that were said to be accepted, and were, and the drafts that they are of; doubtful or not."""
+        self._added, self._hoped = BANDIT_ADDED
 
     def ask(self, reply: Reply, room: int, position: int) -> Draft:
         """As ``PacedDrafter.propose``; ``NOTHING`` where it was not worth asking."""
@@ -117,15 +124,45 @@ class Arm:
         """The same, where it has not yet; the target is thought to need ``forward``."""
         return 0.0 if self._prompts.read == reply.number else self.reading(reply) or self.token * forward
 
-    def right(self, doubtful: bool) -> float:
-        """Tokens of its drafts that were accepted, for each that they said was; ``doubtful`` as in ``Reply``."""
-        return self._kept[doubtful] / self._promised[doubtful]
+    def prior(self, plain: float, verifying: Callable[[int], float]) -> float:
+        """What it is worth before anything is seen, in drafts of the length that is best then. ``verifying``: seconds
+        of a forward over a draft of so many tokens."""
+        tokens, best = 1.0, 0.0
+        for length in range(1, WIDEST + 1):
+            tokens += self.hope**length
+            best = max(best, tokens / (verifying(length) / plain + length * self.token))
+        return best
 
-    def kept(self, promised: float, accepted: int, doubtful: bool) -> None:
-        """Of a draft of which so many tokens were likely to be accepted, so many were."""
-        if promised:
-            self._promised[doubtful] = self._promised[doubtful] * BANDIT_DECAY + promised
-            self._kept[doubtful] = self._kept[doubtful] * BANDIT_DECAY + accepted
+    def chances(self, draft: Draft, doubtful: bool) -> list[float]:
+        """Of each token of its draft to be accepted: as it says, as far as such words came true, or as is usual for it.
+        ``doubtful`` as in ``Reply``."""
+        if draft.chances:
+            # To the power by which what is said of a token, on average, becomes what came of it.
+            said, kept, drafts = self._words[doubtful]
+            power = math.log(kept / (kept + drafts)) / math.log(said / (said + drafts))
+            return [min(ALMOST, chance**power) for chance in draft.chances]
+        rate, found = min(ALMOST, self.paced.rate), list[float]()
+        for node in range(len(draft.tokens)):
+            parent = draft.parent(node)
+            found.append(rate * (found[parent] if parent >= 0 else 1.0))
+        return found
+
+    def kept(self, said: float, accepted: int, doubtful: bool) -> None:
+        """Of a draft of which so many tokens were said to be accepted, so many were."""
+        if said:
+            self._words[doubtful] = [
+                BANDIT_DECAY * before + now
+                for before, now in zip(self._words[doubtful], (said, accepted, 1.0), strict=True)
+            ]
+
+    def added(self, hope: float) -> float:
+        """Tokens that it brings beside others, where that is hoped for."""
+        return hope * self._added / self._hoped
+
+    def hoped(self, hope: float, added: int) -> None:
+        """So many were brought that no other brought, where that was hoped for."""
+        self._added = self._added * BANDIT_DECAY + added
+        self._hoped = self._hoped * BANDIT_DECAY + hope
 
     def observe(self, verification: Verification) -> float:
         """The seconds that took."""

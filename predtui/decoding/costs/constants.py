@@ -66,8 +66,11 @@ BANDIT_TRUST = 96.0
 """What the arm that is thought to be the fastest may lose beyond that."""
 BANDIT_DECAY, BANDIT_FADE = 0.93, 0.98
 """What remains of earlier drafts of an arm after one of them, and of all after a reply."""
-BANDIT_PRIOR, BANDIT_HOPE = 1.0, 0.7
-"""Drafts that the prior counts for, and the acceptance rate that it is reckoned with."""
+BANDIT_PRIOR = 1.0
+"""Drafts that the prior counts for."""
+BANDIT_HOPE, BANDIT_HOPES = 0.65, {"draft": 0.15, "datastore": 0.1, "windows": 0.15}
+"""The acceptance rate that it is reckoned with, and how much higher it is for each thing that an arm drafts with: what
+is there to draft with was made for the target, or for what is talked about."""
 BANDIT_WEIGHT = 0.2
 """Of the newest measurement in the running mean of what observing takes."""
 BANDIT_BOLD = 0.4
@@ -78,12 +81,15 @@ BANDIT_REPLY = 32.0
 """Tokens of a reply, before there was any."""
 BANDIT_FREE = 0.2
 """Times of a forward: an arm that takes no longer is asked whatever others have to say."""
+BANDIT_ADDED, BANDIT_BRANCH = (1.0, 4.0), 16
+"""Tokens that an arm brought beside others, and that were hoped for, at the beginning: arms often fail together; and
+the tokens that a branch of an arm is thought to have."""
 BANDIT_CHEAP = 0.5
 """Times of a forward: an arm that takes longer than that is not looked at again at once."""
 BANDIT_SLACK = 0.95
 """Of what asking an arm took at most, after it was asked again: it is not forgotten for one that took less."""
-BANDIT_WORD = 8.0
-"""Tokens of an arm's drafts that are taken for foretold, and to have come true, at the beginning."""
+BANDIT_WORDS = (8.0, 8.0, 2.0)
+"""Tokens of an arm's drafts that are taken for said to be accepted, and accepted, at the beginning, and the drafts."""
 BANDIT_REPEATS = 3
 """Tokens in a row that make a context repeat itself."""
 

@@ -114,6 +114,11 @@ class PacedDrafter:
         """So many were done without asking the source."""
         self._drafting.waited(forwards)
 
+    @property
+    def rate(self) -> float:
+        """How likely a token of the source's drafts is accepted after one that was."""
+        return self._drafting.rate
+
     def drafting(self, tokens: int) -> float:
         """Seconds that a draft of so many tokens takes, once the prompt is read; 0 while nothing was measured."""
         return self._drafting.drafting(tokens)

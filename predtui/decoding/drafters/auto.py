@@ -3,9 +3,9 @@
 Every drafter of the registry that these models can feed is an arm, and doing without is one, too. A drafter need not be
 verified to be judged (Not-a-Bandit: Liu et al. 2025): what it proposes is compared with what the reply goes on with,
 which costs the draft but no forward. In each forward the arms that are faster than none and cost next to nothing are
-asked, then the others, the fastest first, as long as they are worth more than the best draft so far promises; a draft
-that says how likely its tokens are promises that much, as far as such words of its arm came true. At other arms one
-only looks (``costs.looking``). What an arm is worth is kept apart for contexts that repeat themselves, whose last
+asked, then the others, the fastest first, as long as what they bring beside the others is worth their time. All of
+their drafts make one tree (``costs.pool``), of as many tokens as a longer forward is worth; an arm that says how likely
+its tokens are is believed as far as such words came true. At other arms one only looks (``costs.looking``). What an arm is worth is kept apart for contexts that repeat themselves, whose last
 tokens stood before, since copying pays there, for new ones, and for both after a draft of which nothing was accepted.
 
 A drafter that is not asked costs nothing but what it observes: whoever is asked observes every forward; the others do,
@@ -24,13 +24,14 @@ from predtui.decoding.base import Drafter
 from predtui.decoding.costs.arms import DOUBTFUL, KINDS, NEW, REPEATING, Arm, Look, Prompts, Reply, Unheard
 from predtui.decoding.costs.bandit import Bandit
 from predtui.decoding.costs.constants import (
+    BANDIT_BRANCH,
     BANDIT_CHEAP,
     BANDIT_FREE,
     BANDIT_HOPE,
+    BANDIT_HOPES,
     BANDIT_REPEATS,
     BANDIT_REPLY,
     BANDIT_WEIGHT,
-    FIRST,
     INSTANT,
     LONGEST,
     REMEASURE,
@@ -38,6 +39,7 @@ from predtui.decoding.costs.constants import (
 from predtui.decoding.costs.instrument import Instrument
 from predtui.decoding.costs.looking import Looking
 from predtui.decoding.costs.paced import NOTHING, PacedDrafter
+from predtui.decoding.costs.pool import Proposal, pooled
 from predtui.decoding.draft import Draft, Verification
 from predtui.decoding.parts import Parts
 from predtui.errors import PredtuiError
@@ -60,9 +62,11 @@ class Auto(PacedDrafter):
         self._reply = Reply(0, [], 0, 0)
         self._usual = BANDIT_REPLY
         """Tokens of a reply, lately."""
-        self._chosen: int | None = None
-        self._asked_too: list[int] = []
-        """Arms that had nothing to say in the present forward."""
+        self._drafts: dict[int, Draft] = {}
+        self._hopes: dict[int, float] = {}
+        """Tokens that were hoped for of arms that were asked beside others."""
+        self._silent_ones: list[int] = []
+        """What arms proposed for the present forward, and those that had nothing to say."""
         self._looking = Looking(arms, instrument)
         self._spent = self._read = self._idle = 0.0
         """Seconds of the present forward's draft, of reading the prompt in them, and of looking beside it."""
@@ -101,18 +105,19 @@ class Auto(PacedDrafter):
         return super().streamed(tokens)
 
     def propose(self, room: int, position: int) -> Draft:
-        self._chosen, self._asked_too, self._spent, self._read, self._idle = None, [], 0.0, 0.0, 0.0
+        self._hopes = {}
+        self._drafts, self._silent_ones, self._spent, self._read, self._idle = {}, [], 0.0, 0.0, 0.0
         if self._guess(room).tokens:
             return self._guessed
         plain = self._plain
         if room < 1 or not plain or self._drafted >= 2 * REMEASURE:
             return NOTHING
         if self.arms and not self._bandit.arms:
-            self._bandit = Bandit([self._prior(arm, plain) for arm in self.arms], KINDS)
+            self._bandit = Bandit([arm.prior(plain, self._verifying) for arm in self.arms], KINDS)
         start = self._instrument.now()
-        draft = self._drafted_by_the_best(room, position, plain)
+        draft = self._drafted_by_arms(room, position, plain)
         self._spent = self._instrument.now() - start
-        if self._chosen is None:
+        if not draft.tokens:
             self._bandit.looked((self._spent - self._read) / plain)
         if self._may_look and self._bandit.glances(0.0):
             start, asked = self._instrument.now(), self._asked_now
@@ -124,15 +129,15 @@ class Auto(PacedDrafter):
         return draft
 
     def observe(self, verification: Verification) -> None:
-        chosen, plain, self._reply.forwards = self._chosen, self._plain, self._reply.forwards + 1
+        plain, self._reply.forwards = self._plain, self._reply.forwards + 1
         if self._guessed.tokens:
             super().observe(verification)
         else:
             self._guesses.follow(verification.tokens)
-            self._learn_of_arm(chosen, verification, plain)
-        if self._asked_too:
+            self._learn_of_draft(verification, plain)
+        if self._silent_ones:
             silent = replace(verification, draft=NOTHING, path=(), next_token=verification.tokens[-1])
-            for asked in self._asked_too:
+            for asked in self._silent_ones:
                 self.arms[asked].paced.observe(silent)
         if plain:
             self._bandit.passed((self._instrument.seconds + self._spent + self._idle) / plain)
@@ -145,16 +150,24 @@ class Auto(PacedDrafter):
     def drafted_for(self) -> float:
         return self._spent + self._idle
 
-    def _learn_of_arm(self, chosen: int | None, verification: Verification, plain: float) -> None:
-        """Of the one that drafted for a forward, where one did."""
-        if chosen is None:
-            alone = self._instrument.steady and not verification.draft.tokens
-            self._drafted = 0 if alone else self._drafted
-            return
-        self._drafted += 1
-        self.arms[chosen].paced.observe(verification)
-        self._value(chosen, self._reply.kind, verification)
-        self._settle(verification, plain)
+    def _learn_of_draft(self, verification: Verification, plain: float) -> None:
+        """Of all that was proposed for a forward, whether it was verified or not."""
+        kind, tokens = self._reply.kind, verification.tokens
+        lengths = {number: len(draft.followed(tokens)) for number, draft in self._drafts.items()}
+        for number, hope in self._hopes.items():
+            others = max((length for other, length in lengths.items() if other != number), default=0)
+            self.arms[number].hoped(hope, max(0, lengths[number] - others))
+        for number, draft in self._drafts.items():
+            look = Look(number, kind, draft)
+            missing = look.follow(tokens)
+            open_end = missing is None and not draft.parents  # what else it says, nobody knows yet
+            self._judge(look, missing, len(look.path) / len(draft.tokens) if open_end else 1.0)
+        if verification.draft.tokens:
+            self._drafted += 1
+            self._reply.doubtful = not verification.path
+            self._settle(verification, plain)
+        elif self._instrument.steady:
+            self._drafted = 0
 
     def heard(self, verification: Verification) -> None:
         """By as many as can be paid for; the time of such a forward is not that of decoding, and pays for nothing."""
@@ -189,55 +202,82 @@ class Auto(PacedDrafter):
     @property
     def _asked_now(self) -> set[int]:
         """Arms that were asked in the present forward."""
-        return {*self._asked_too} if self._chosen is None else {*self._asked_too, self._chosen}
+        return {*self._silent_ones, *self._drafts}
 
-    def _prior(self, arm: Arm, plain: float) -> float:
-        """What ``arm`` is worth, as the forwards measured so far have it."""
-        tokens = sum(BANDIT_HOPE**accepted for accepted in range(FIRST + 1))
-        return tokens / (self._verifying(FIRST) / plain + FIRST * arm.token)
-
-    def _drafted_by_the_best(self, room: int, position: int, plain: float) -> Draft:
-        """The draft that promises most, of the arms that cost next to nothing, and of others as long as they are worth
-        more than what there is; of none that could cost more than can be borne, or that would have to read the prompt
-        first because a faster one has nothing to say."""
-        start, draft, promise = self._instrument.now(), NOTHING, 1.0
-        order = self._bandit.order(self._reply.kind)
-        arm: int | None
+    def _drafted_by_arms(self, room: int, position: int, plain: float) -> Draft:
+        """What the fastest arm proposes, with that of those that cost next to nothing, all of them together, and of
+        others as long as they are worth more than what there is; of none that could cost more than can be borne, or
+        that would have to read the prompt first because a faster one has nothing to say."""
+        start, promise, failing, spare = self._instrument.now(), 1.0, 1.0, BANDIT_FREE * plain
+        order, dear = self._bandit.order(self._reply.kind), False
         for arm in sorted(order, key=lambda arm: not self._free(arm)):
-            free, value = self._free(arm), self._bandit.value(arm, self._reply.kind)
-            if not free and (value <= promise or (arm != order[0] and self._unread(arm) > BANDIT_CHEAP * plain)):
+            best, value = arm == order[0], self._bandit.value(arm, self._reply.kind)
+            free = self._free(arm) and self.arms[arm].asking(plain) <= spare
+            hope = failing * (value - 1) if self._drafts else 0.0
+            adds = self._adds(arm, hope, promise, plain) if self._trees and hope else value > promise
+            if not free and (not adds or self._unread(arm) > BANDIT_CHEAP * plain):
                 continue
             began = self._instrument.now()
-            short = self._bearable(
-                self.arms[arm], room, began - start - self._read + self._reply.debt, plain, arm == order[0]
-            )
-            if not short:
+            spent = began - start - self._read + self._reply.debt
+            if not (short := self._bearable(self.arms[arm], room, spent, plain, best)):
                 continue
-            other = self.arms[arm].ask(self._reply, short, position)
+            draft = self.arms[arm].ask(self._reply, short, position)
             self._read += self.arms[arm].read_s
             self._reply.debt += self.arms[arm].read_s
-            if not other.tokens:
-                self._silent(arm, other, (self._instrument.now() - began - self.arms[arm].read_s) / plain)
-                continue
-            better = self._promise(arm, other, value, plain)
-            if better > promise:
-                arm, other, self._chosen, draft, promise = self._chosen, draft, arm, other, better
-            if self._may_look:
-                self._looking.on(arm, self._reply.kind, other)
-        if self._chosen is not None:
-            self._looking.off(self._chosen)
-        return draft
+            took = self._instrument.now() - began - self.arms[arm].read_s
+            spare, dear = (spare - took, dear) if free else (spare, bool(draft.tokens))
+            if draft.tokens:
+                self._drafts[arm] = draft
+                if hope and not free:
+                    self._hopes[arm] = hope
+                chances = self.arms[arm].chances(draft, self._reply.doubtful)
+                promise = max(promise, self._promise(arm, draft, value, plain))
+                failing *= 1 - sum(chances) / len(chances)
+            else:
+                self._silent(arm, draft, took / plain)
+        return self._together(room, self._instrument.now() - start - self._read, plain)
+
+    def _adds(self, arm: int, hope: float, promise: float, plain: float) -> bool:
+        """Whether a branch of this arm brings more, for what asking takes, than what is proposed already promises:
+        ``hope`` is what it usually brings where that fails."""
+        return self.arms[arm].added(hope) * plain > self.arms[arm].expected(BANDIT_BRANCH) * promise
+
+    def _together(self, room: int, spent: float, plain: float) -> Draft:
+        """One draft out of what arms proposed, which took so long, of as many tokens as are worth a longer forward: a
+        tree of all, or, where the target evaluates none, the most promising."""
+        kind, best = self._reply.kind, self._bandit.order(self._reply.kind)[:1]
+        for number in self._drafts:
+            self._looking.off(number)
+        if not self._drafts:
+            return NOTHING
+        doubtful = self._reply.doubtful
+        proposals = [
+            Proposal(draft, self.arms[number].chances(draft, doubtful)) for number, draft in self._drafts.items()
+        ]
+        if not self._trees:
+            values = [
+                self._promise(number, draft, self._bandit.value(number, kind), plain)
+                for number, draft in self._drafts.items()
+            ]
+            proposals = [proposals[values.index(max(values))]]
+        draft = pooled(proposals, min(room, LONGEST))
+        count = self._drafting.worth(draft.chances, spent)
+        trusted = any(number in best for number in self._drafts)
+        while count and not self._bandit.bears((spent + self._verifying(count)) / plain - 1, trusted):
+            count //= 2
+        return draft.first(count) if count else NOTHING
 
     def _promise(self, arm: int, draft: Draft, value: float, plain: float) -> float:
         """How many times as fast as plain decoding ``draft`` is thought to be."""
         if not draft.chances:
             return value
         seconds = self.arms[arm].paced.drafting(len(draft.tokens)) + self._verifying(len(draft.tokens))
-        return (1 + sum(draft.chances) * self.arms[arm].right(self._reply.doubtful)) / max(seconds / plain, 1.0)
+        return (1 + sum(self.arms[arm].chances(draft, self._reply.doubtful))) / max(seconds / plain, 1.0)
 
-    def _free(self, arm: int) -> bool:
-        """Whether asking it is known to take next to no time."""
-        return self.arms[arm].known and self.arms[arm].asking(self._plain) <= BANDIT_FREE * self._plain
+    def _free(self, number: int) -> bool:
+        """Whether asking it takes next to no time, however long its draft: it has no model to ask."""
+        arm = self.arms[number]
+        return not arm.token and arm.asking(self._plain) <= BANDIT_FREE * self._plain
 
     def _bearable(self, arm: Arm, room: int, seconds: float, plain: float, best: bool) -> int:
         """Tokens of a draft of ``arm`` of which nothing may be accepted, after so many seconds; 0 where none may."""
@@ -252,7 +292,7 @@ class Auto(PacedDrafter):
 
     def _silent(self, arm: int, draft: Draft, cost: float) -> None:
         """``arm`` has nothing to say; it was worth asking unless the draft is ``NOTHING``."""
-        self._asked_too.append(arm)
+        self._silent_ones.append(arm)
         if draft is not NOTHING:
             self._bandit.vain(arm, self._reply.kind, cost)
 
@@ -262,21 +302,21 @@ class Auto(PacedDrafter):
             self._judge(look, missing)
         self._reply.read((*verification.context[1 - BANDIT_REPEATS :], *verification.tokens))
 
-    def _judge(self, look: Look, missing: int | None) -> None:
-        """As if its draft had been verified; ``missing``: the token that came in its place, None at a reply's end."""
+    def _judge(self, look: Look, missing: int | None, share: float = 1.0) -> None:
+        """As if its draft had been verified; ``missing``: the token that came in its place, None where none did.
+        ``share``: how much of it was."""
         judged = Verification((), look.draft, tuple(look.path), missing, True, NO_ROWS)
         self.arms[look.arm].paced.observe(judged)
-        self._value(look.arm, look.kind, judged)
+        self._value(look.arm, look.kind, judged, share)
 
-    def _value(self, number: int, kind: int, verification: Verification) -> None:
+    def _value(self, number: int, kind: int, verification: Verification, share: float) -> None:
         """At what such drafts usually take, so that a stall says nothing of an arm; what it takes to read a prompt is
         shared out among the tokens of a reply."""
         arm, proposed, tokens = self.arms[number], len(verification.draft.tokens), len(verification.tokens)
-        arm.kept(sum(verification.draft.chances), len(verification.path), kind >= DOUBTFUL)
-        self._reply.doubtful = not verification.path
+        arm.kept(share * sum(verification.draft.chances), len(verification.path), kind >= DOUBTFUL)
         seconds = arm.paced.drafting(proposed) + arm.heeding + self._verifying(proposed)
         seconds += arm.reading(self._reply) * min(1.0, tokens / max(1.0, self._usual))
-        self._bandit.learn(number, kind, tokens, seconds / self._plain)
+        self._bandit.learn(number, kind, tokens, share * seconds / self._plain)
 
     def _tell(self, verification: Verification, asked: Collection[int]) -> None:
         """Whoever was asked observes the forward; the others as long as that can be paid for."""
@@ -293,7 +333,8 @@ def make(parts: Parts) -> PacedDrafter:
     can, instrument = parts.target.abilities, parts.instrument
     draft, arms = Prompts(), []
     for name, drafter, token in _drafters(parts):
-        arms.append(Arm(name, drafter, instrument, can.trees, token, draft if token else None))
+        hope = BANDIT_HOPE + sum(more for need, more in BANDIT_HOPES.items() if need in DRAFTERS[name].needs)
+        arms.append(Arm(name, drafter, instrument, can.trees, token, draft if token else None, hope))
     if not arms:
         raise PredtuiError("There is no drafter to choose from.", "Choose another --decoder.")
     return Auto(arms, instrument, can.trees, looks=not can.generates)
