@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from predtui.clock import RealClock
-from predtui.decoding.base import Decoder, Drafter, Sampler
+from predtui.decoding.base import WIDEST, Decoder, Drafter, Sampler
+from predtui.decoding.costs.curve import Curve
 from predtui.decoding.costs.instrument import Instrument
 from predtui.decoding.drafters.bridge import same_tokens
 from predtui.decoding.memory import MB, REMEDY, Allowance
@@ -25,6 +26,8 @@ from predtui.registry import DECODERS, DRAFTERS, NEEDS, Entry, Registry
 AUTO = "auto"
 DEAR = 50_000_000
 """Parameters of a network whose forward takes so long that a draft is worth trying."""
+FLAT = 1.5
+"""So many times one over one token a forward over ``WIDEST`` of them may take for many drafts to be worth verifying."""
 REMEDIES = {"drafter": "Name one with --drafter.", "draft": "Name one with --draft."}
 """What to do about a need that is not met; for others, choosing something else is all there is."""
 SMALLER_DRAFT = "a smaller draft with --draft, or another --decoder"
@@ -43,13 +46,22 @@ class DecodingOptions:
     datastore: str = ""
     memory: int = 0
 
-    def for_model(self, parameters: int, can: Abilities) -> DecodingOptions:
-        """``auto``: drafts that cost nothing, copied from what was said before, where a forward costs enough for them,
-        and a rejected one does not cost more than it."""
+    def for_model(self, parameters: int, can: Abilities, costs: Curve | None = None) -> DecodingOptions:
+        """``auto``: whatever drafter pays, where a forward over many tokens takes little longer than one over one, as
+        on a GPU. Elsewhere drafts that cost nothing, copied from what was said before, if a forward costs enough for
+        them, and a rejected one does not cost more than it. ``costs``: seconds of a forward by the tokens that it
+        evaluates, as far as they are known."""
         if self.decoder != AUTO:
             return self
-        drafted = parameters >= DEAR and can.verifies == "exact" and can.rollback != "none" and not can.generates
-        return replace(self, decoder="speculative", drafter="suffix") if drafted else replace(self, decoder="ar")
+        if can.verifies != "exact" or can.rollback == "none" or can.generates:
+            return replace(self, decoder="ar")
+        if costs and 1 in costs and can.trees and costs.seconds(WIDEST) <= FLAT * costs.seconds(1):
+            return replace(self, decoder="speculative", drafter=AUTO)
+        return (
+            replace(self, decoder="speculative", drafter="suffix")
+            if parameters >= DEAR
+            else replace(self, decoder="ar")
+        )
 
     @property
     def needs(self) -> frozenset[str]:

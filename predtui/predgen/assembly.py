@@ -107,9 +107,6 @@ def assembled(
     notes = yield from _notes(options, context, opened)
     retrieve = notes.passages if notes else no_notes
     window = Window(loaded, options.system or system_prompt(loaded.parameters), reserved, retrieve)
-    decodes = options.decoding.for_model(loaded.parameters, loaded.abilities)
-    decoding = assemble(decodes, loaded, chosen, instrument, context.stale, sources.load_draft)
-    opened.callback(decoding.close)
     yield StageStatus(stage="llm", message="reading the system prompt", progress=0.9)
     opening = window.tokens((), "")
     prefill(loaded.model, opening)
@@ -117,6 +114,9 @@ def assembled(
     costs = instrument.costs if options.policy and loaded.abilities.verifies == "exact" else None
     if sources.costs is None and costs is not None:
         _measure(options, sources, engine, opening, instrument)
+    decodes = options.decoding.for_model(loaded.parameters, loaded.abilities, instrument.costs)
+    decoding = assemble(decodes, loaded, chosen, instrument, context.stale, sources.load_draft)
+    opened.callback(decoding.close)
     verifier = make_verifier(options.verifier, loaded, chosen, costs)
     guesses = options.continuations and options.continuations + 1
     speculator = Speculator(

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from predtui.decoding import datastore
 from predtui.decoding.assembly import DecodingOptions, assemble, make_decoder, make_drafter
 from predtui.decoding.autoregressive import generate
+from predtui.decoding.costs.curve import Curve
 from predtui.decoding.drafters.bridge import BridgedDrafter, same_tokens
 from predtui.decoding.drafters.model import ModelDrafter
 from predtui.decoding.parts import Parts
@@ -97,6 +98,12 @@ def test_auto_drafts_where_a_forward_is_dear_and_leaves_a_choice_alone() -> None
     assert auto.for_model(10_000_000, can).title == "ar"
     assert auto.for_model(10**9, can).title == "speculative + suffix"
     assert "draft" not in auto.for_model(10**9, can).needs
+    for wide, drafter in ((0.03, "auto"), (0.08, "suffix")):
+        costs = Curve()
+        costs.add(1, 0.025)
+        costs.add(16, wide)
+        assert auto.for_model(10**9, replace(can, trees=True), costs).title == f"speculative + {drafter}"
+        assert auto.for_model(10**9, can, costs).title == "speculative + suffix"
     assert DecodingOptions("jacobi").for_model(10**9, can) == DecodingOptions("jacobi")
 
 
