@@ -7,7 +7,6 @@ few thousand tokens of a reply are a few thousand draws.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -20,65 +19,15 @@ from predtui.decoding.base import Decoder, Sampler
 from predtui.decoding.costs.instrument import Instrument
 from predtui.decoding.parts import Parts
 from predtui.decoding.sampler import Seeded
-from predtui.llm.abilities import Abilities
-from predtui.llm.base import Counters, LoadedModel
-from predtui.llm.rows import ArrayRows, Logits, Rows
-from predtui.llm.scripted import CharacterTokenizer, MarkedTemplate
+from predtui.lab.bench import distribution
+from predtui.lab.bench.distribution import SIZE, chi_square, loaded, p_value
+from predtui.llm.base import LoadedModel
 from predtui.registry import DECODERS, DRAFTERS
 from tests.laws.test_decoders import no_end, store_of
 
-SIZE = 6
 TOKENS, REPLY = 6000, 200
 CRITICAL = 59.7
 """Of a chi-square with 30 degrees of freedom: one run in a thousand exceeds it, and seeds are fixed."""
-
-
-class Chain:
-    """What follows a token depends on that token alone."""
-
-    def __init__(self, table: Logits) -> None:
-        self.counters = Counters()
-        self.table = table
-
-    @property
-    def vocab_size(self) -> int:
-        return SIZE
-
-    @property
-    def abilities(self) -> Abilities:
-        return replace(Abilities.of_logits(SIZE), trees=True, windows=True)
-
-    @property
-    def context_size(self) -> int:
-        return 1024
-
-    def forward(self, tokens: Sequence[int], last: int = 1) -> Rows:
-        self.counters.forwards += 1
-        self.counters.tokens += last
-        return ArrayRows(self.table[list(tokens[-last:])])
-
-    def forward_tree(self, tokens: Sequence[int], tree: Sequence[int], parents: Sequence[int]) -> Rows:
-        self.counters.forwards += 1
-        self.counters.tokens += 1 + len(tree)
-        return ArrayRows(self.table[[tokens[-1], *tree]])
-
-    def window_bytes(self, cells: int = 0) -> int:
-        """Those of its table."""
-        return self.table.nbytes
-
-    def window(self, cells: int = 0) -> Chain:
-        """What has forgotten something says something else."""
-        return Chain(np.flip(self.table, 0) / 2 + self.table / 2)
-
-    def forget(self, keep: int = 0) -> None:
-        """It remembers nothing."""
-
-    def close(self) -> None:
-        """Nothing is open."""
-
-
-def loaded(table: Logits) -> LoadedModel:
-    return LoadedModel("chain", "scripted", "cpu", 0, Chain(table), CharacterTokenizer(), MarkedTemplate())
 
 
 def free_of_charge(name: str, drafter: str, target: LoadedModel, draft: LoadedModel, sampler: Sampler) -> Decoder:
@@ -87,13 +36,13 @@ def free_of_charge(name: str, drafter: str, target: LoadedModel, draft: LoadedMo
     return make_decoder(name, parts, drafter)
 
 
-def chi_square(replies: Sequence[Sequence[int]], table: Logits, sampler: Seeded) -> float:
-    counts: npt.NDArray[np.float64] = np.zeros((SIZE, SIZE))
+def counted(replies: Sequence[Sequence[int]]) -> npt.NDArray[np.int64]:
+    """How often what followed what."""
+    counts = np.zeros((SIZE, SIZE), np.int64)
     for reply in replies:
-        for before, after in pairwise(reply):
-            counts[before, after] += 1
-    expected = np.stack([sampler.probabilities(row) for row in ArrayRows(table)]) * counts.sum(axis=1, keepdims=True)
-    return float(((counts - expected) ** 2 / expected).sum())
+        for pair in pairwise(reply):
+            counts[pair] += 1
+    return counts
 
 
 PAIRS = [
@@ -118,7 +67,7 @@ def test_what_follows_a_token_has_the_distribution_of_the_target(name: str, draf
         assert len(replies[-1]) == REPLY
     decoder.close()
     assert name == "ar" or decoder.statistics.proposed > TOKENS / 10
-    assert chi_square(replies, table, sampler) < CRITICAL
+    assert chi_square(counted(replies), table, sampler) < CRITICAL
 
 
 def test_another_distribution_is_told_from_the_targets() -> None:
@@ -128,4 +77,16 @@ def test_another_distribution_is_told_from_the_targets() -> None:
     other = loaded(table + np.eye(SIZE, dtype=np.float32))
     decoder = free_of_charge("ar", "-", other, other, sampler)
     replies = [list(decoder.generate([0], REPLY, no_end, position=n * REPLY)) for n in range(TOKENS // REPLY)]
-    assert chi_square(replies, table, sampler) > CRITICAL
+    assert chi_square(counted(replies), table, sampler) > CRITICAL
+
+
+def test_the_bench_draws_from_the_target_and_tells_how_likely_its_chi_square_is(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert distribution.main(20_000, "sps", "rsd", seed=3) == 0
+    assert "20,000 draws" in capsys.readouterr().out
+    assert p_value(CRITICAL, 30) == pytest.approx(0.001, rel=0.05)
+    assert p_value(29.3, 30) == pytest.approx(0.5, abs=0.01)
+    table, sampler, replies = distribution.run(20_000, "ar", "model", seed=3)
+    other = table + np.eye(SIZE, dtype=np.float32) / 3
+    assert p_value(chi_square(sum(one.counts for one in replies), other, sampler), 30) < 1e-6

@@ -5,8 +5,9 @@ verified to be judged (Not-a-Bandit: Liu et al. 2025): what it proposes is compa
 which costs the draft but no forward. In each forward the arms that are faster than none and cost next to nothing are
 asked, then the others, the fastest first, as long as what they bring beside the others is worth their time. All of
 their drafts make one tree (``costs.pool``), of as many tokens as a longer forward is worth; an arm that says how likely
-its tokens are is believed as far as such words came true. At other arms one only looks (``costs.looking``). What an arm is worth is kept apart for contexts that repeat themselves, whose last
-tokens stood before, since copying pays there, for new ones, and for both after a draft of which nothing was accepted.
+its tokens are is believed as far as such words came true. At other arms one only looks (``costs.looking``). What an arm
+is worth is kept apart for contexts that repeat themselves, whose last tokens stood before, since copying pays there,
+for new ones, and for both after a draft of which nothing was accepted.
 
 A drafter that is not asked costs nothing but what it observes: whoever is asked observes every forward; the others do,
 too, as far as the share of the time lasts that is set aside for it. What follows from the context alone is

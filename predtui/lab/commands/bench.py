@@ -43,6 +43,7 @@ BENCHES = Registry(
                 "Random faults over the app in use: is every prompt answered right, or refused?",
             ),
             ("fuzz-decoding", "fuzz_decoding", "Random drafts: is the reply plain decoding's, the KV cache right?"),
+            ("distribution", "distribution", "A million draws: is a sampled reply out of the target's distribution?"),
             (
                 "decoding",
                 "decoding",
