@@ -25,6 +25,7 @@ from predtui.llm.base import Counters, LoadedModel
 from predtui.llm.rows import ArrayRows, Logits, Rows
 from predtui.llm.scripted import CharacterTokenizer, MarkedTemplate
 from predtui.registry import DECODERS, DRAFTERS
+from tests.heads import heads_of
 from tests.laws.test_decoders import no_end, store_of
 
 SIZE = 6
@@ -46,7 +47,7 @@ class Chain:
 
     @property
     def abilities(self) -> Abilities:
-        return replace(Abilities.of_logits(SIZE), trees=True, windows=True)
+        return replace(Abilities.of_logits(SIZE), trees=True, windows=True, hidden=SIZE)
 
     @property
     def context_size(self) -> int:
@@ -55,12 +56,17 @@ class Chain:
     def forward(self, tokens: Sequence[int], last: int = 1) -> Rows:
         self.counters.forwards += 1
         self.counters.tokens += last
-        return ArrayRows(self.table[list(tokens[-last:])])
+        said = self.table[list(tokens[-last:])]
+        return ArrayRows(said, said)
 
     def forward_tree(self, tokens: Sequence[int], tree: Sequence[int], parents: Sequence[int]) -> Rows:
         self.counters.forwards += 1
         self.counters.tokens += 1 + len(tree)
-        return ArrayRows(self.table[[tokens[-1], *tree]])
+        said = self.table[[tokens[-1], *tree]]
+        return ArrayRows(said, said)
+
+    def tell_hidden(self) -> None:
+        """Its rows have their states."""
 
     def window_bytes(self, cells: int = 0) -> int:
         """Those of its table."""
@@ -83,7 +89,8 @@ def loaded(table: Logits) -> LoadedModel:
 
 def free_of_charge(name: str, drafter: str, target: LoadedModel, draft: LoadedModel, sampler: Sampler) -> Decoder:
     """A decoder to which drafts cost nothing, so that it always drafts."""
-    parts = Parts(target, sampler, draft, store_of(target), instrument=Instrument(VirtualClock()))
+    store, heads = store_of(target), heads_of(target)
+    parts = Parts(target, sampler, draft, store, heads, instrument=Instrument(VirtualClock()))
     return make_decoder(name, parts, drafter)
 
 
