@@ -47,7 +47,7 @@ def random_heads(method: str, target: LoadedModel, seed: int = 0, width: int = 0
                 f"heads.{head}.layers.1.bias": matrix(width),
             }
     else:
-        tensors |= {f"{name}.layers.0.weight": matrix(width, width) for name in ("state", "token")}
+        tensors |= {f"{name}.layers.0.weight": matrix(width, width) for name in ("state", "token", "one", "two")}
         tensors |= {"gate_up.layers.0.weight": matrix(2 * width, width), "down.layers.0.weight": matrix(width, width)}
     return Heads(method, target.name, width, heads.digest(target.tokenizer), tensors)
 

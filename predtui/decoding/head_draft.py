@@ -29,8 +29,9 @@ CANDIDATES = 6
 """Tokens that may follow a node: others are hardly ever accepted."""
 UNLIKELY = 0.03
 """A node with less of a chance is not worth a look."""
-BESIDE, SHARE = 4, 0.3
-"""Paths looked at together, and the chance, as a share of that of the one that is asked for, that others must have."""
+BESIDE, SHARE = 2, 0.3
+"""Paths looked at together, and the chance, as a share of that of the one that is asked for, that others must have. Of
+matrices that fit a cache, a product of two rows takes a third more than one of one, and one of four five times that."""
 
 After = Callable[[Path], Options]
 Choose = Callable[[Array, Sequence[int]], list[Options]]
@@ -45,9 +46,9 @@ class Guesser(Protocol):
     nbytes: int
     """What the weights take."""
 
-    def after(self, hidden: Array, token: int, choose: Choose) -> After:
-        """What may follow each path of a draft. ``hidden`` [width]: the state behind the token before ``token``, which
-        is the last of the context. ``choose`` is called once each time that the weights are used."""
+    def after(self, hidden: Array, context: Sequence[int], choose: Choose) -> After:
+        """What may follow each path of a draft. ``hidden`` [width]: the state behind the last but one token of
+        ``context``. ``choose`` is called once each time that the weights are used."""
         ...
 
 
@@ -74,7 +75,7 @@ class HeadDrafter:
         """Nothing where no state is known for exactly this context."""
         if self._hidden is None or self._context != list(context):
             return Draft((), source=self._name)
-        look = self._guesser.after(self._hidden, context[-1], partial(self._options, position))
+        look = self._guesser.after(self._hidden, context, partial(self._options, position))
 
         def after(path: Path) -> Options:
             return () if path and self._is_end(path[-1]) else look(path)
@@ -126,9 +127,10 @@ def likeliest(logits: Array, tokens: npt.NDArray[np.int64], count: int) -> list[
 class Stepper(Protocol):
     """A method whose guess for a path is a step from the one before it."""
 
-    def step(self, states: Array, tokens: Sequence[int], depth: int) -> tuple[Array, Array] | None:
-        """From ``states`` [m, any] so many tokens into a draft, and one more token each, to the states behind these
-        and the logits [m, draft vocabulary] of what follows; None where the method looks no further."""
+    def step(self, states: Array, paths: Sequence[Path]) -> tuple[Array, Array] | None:
+        """From ``states`` [m, any] behind paths, each without its last token, to those behind all of it and the logits
+        [m, draft vocabulary] of what follows; None where the method looks no further. Each of ``paths`` begins with the
+        last token of the context, and all are as long."""
         ...
 
 
@@ -137,10 +139,10 @@ class Frontier:
     for next are looked at with it: several rows of a matrix product take little more than one."""
 
     def __init__(self, stepper: Stepper, hidden: Array, token: int, choose: Choose) -> None:
-        self._stepper, self._choose = stepper, choose
-        self._states: dict[Path, Array] = {}
-        self._waiting: dict[Path, tuple[float, Array, int]] = {(): (1.0, hidden, token)}
-        """Chance, state of the path before, last token."""
+        """``hidden`` [width]: the state behind what is before ``token``, the last of the context."""
+        self._stepper, self._choose, self._token = stepper, choose, token
+        self._waiting: dict[Path, tuple[float, Array]] = {(): (1.0, hidden)}
+        """Chance, and state of the path without its last token."""
         self._options: dict[Path, Options] = {}
 
     def __call__(self, path: Path) -> Options:
@@ -152,22 +154,23 @@ class Frontier:
         chance = self._waiting[path][0]
         near = [
             other
-            for other, (likely, _, _) in self._waiting.items()
+            for other, (likely, _) in self._waiting.items()
             if len(other) == len(path) and other != path and likely >= SHARE * chance
         ]
         near.sort(key=lambda other: -self._waiting[other][0])
         paths = [path, *near[: BESIDE - 1]]
         before = [self._waiting.pop(one) for one in paths]
-        found = self._stepper.step(np.stack([one[1] for one in before]), [one[2] for one in before], len(path))
+        whole = [(self._token, *one) for one in paths]
+        found = self._stepper.step(np.stack([state for _, state in before]), whole)
         if found is None:
             self._options |= dict.fromkeys(paths, ())
             return
         states, logits = found
         options = self._choose(logits, [len(path)] * len(paths))
-        for one, (above, _, _), state, follow in zip(paths, before, states, options, strict=True):
+        for one, (above, _), state, follow in zip(paths, before, states, options, strict=True):
             self._options[one] = follow
             for token, likely in follow:
-                self._waiting[*one, token] = above * likely, state, token
+                self._waiting[*one, token] = above * likely, state
 
 
 def make(parts: Parts, name: str, of: Callable[[Heads], Guesser]) -> HeadDrafter:

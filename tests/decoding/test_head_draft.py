@@ -47,8 +47,8 @@ class Seeing:
         self.tokens, self.nbytes = np.arange(target.model.vocab_size), 0
         self.seen: list[tuple[Array, int]] = []
 
-    def after(self, hidden: Array, token: int, choose: Choose) -> After:
-        self.seen.append((hidden, token))
+    def after(self, hidden: Array, context: Sequence[int], choose: Choose) -> After:
+        self.seen.append((hidden, context[-1]))
         options = choose(hidden[None], [0])[0]
         return lambda path: () if path else options
 
@@ -106,9 +106,9 @@ def test_what_is_looked_at_together_is_what_is_found_one_by_one(sampler: Greedy 
     hidden = np.random.default_rng(1).normal(size=target.abilities.hidden).astype(np.float32)
 
     def alone(path: Tokens) -> Options:
-        states, logits = eagle.step(hidden[None], [7], 0)
-        for depth, token in enumerate(path, 1):
-            states, logits = eagle.step(states, [token], depth)
+        states, logits = eagle.step(hidden[None], [(7,)])
+        for depth in range(len(path)):
+            states, logits = eagle.step(states, [(7, *path[: depth + 1])])
         return drafter._options(2, logits, [len(path)])[0]
 
     looks: list[int] = []
@@ -117,6 +117,7 @@ def test_what_is_looked_at_together_is_what_is_found_one_by_one(sampler: Greedy 
         looks.append(len(depths))
         return drafter._options(2, logits, depths)
 
+    eagle._recall.read([9, 7, 8, 9, 7])
     frontier = Frontier(eagle, hidden, 7, choose)
     paths: list[Tokens] = [()]
     for number in range(8):

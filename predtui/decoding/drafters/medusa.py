@@ -8,6 +8,8 @@ that the target itself has just chosen. Must not know of verification.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from predtui.decoding import head_draft
@@ -23,7 +25,7 @@ class Medusa:
 
     def __init__(self, heads: Heads) -> None:
         """Raises KeyError or ValueError for weights that are none of Medusa's."""
-        self.tokens, self.nbytes, self._output = heads.tokens, heads.nbytes, heads.output.T
+        self.tokens, self.nbytes, self._output = heads.tokens, heads.nbytes, heads.output
         self.heads, blocks = heads.count("heads.{}.layers.0.weight"), heads.count("heads.0.layers.{}.weight")
         self._blocks = [
             [
@@ -41,7 +43,7 @@ class Medusa:
         logits: Array = x[:, 0] @ self._output
         return logits
 
-    def after(self, hidden: Array, token: int, choose: Choose) -> After:
+    def after(self, hidden: Array, context: Sequence[int], choose: Choose) -> After:
         """As ``Guesser`` says: the same after all paths of one length, so that all is known at once."""
         options = choose(self.logits(hidden), [*range(self.heads)])
 

@@ -1,7 +1,7 @@
 """The networks of the methods, as they are trained: weights by the names that ``predtui.decoding.drafters`` reads.
 
-Each takes the states behind tokens and the tokens that follow, and tells what comes after each of those. Must not know
-where states come from, or of losses.
+Each takes the states behind tokens, the tokens that follow and what could be copied after each of those, and tells what
+does come. Must not know where states come from, or of losses.
 """
 
 from __future__ import annotations
@@ -41,9 +41,10 @@ class HeadNetwork(nn.Module):
         self.register_buffer("output", output, persistent=False)
         self.width = output.shape[1]
 
-    def forward(self, hidden: Tensor, rows: Tensor) -> Tensor:
+    def forward(self, hidden: Tensor, rows: Tensor, recalled: Tensor) -> Tensor:
         """Logits [batch, depth, n] of what follows each of ``rows`` [batch, depth], the rows of tokens in the
-        embedding; ``hidden`` [batch, width]: the state behind the token before the first of them."""
+        embedding; ``hidden`` [batch, width]: the state behind the token before the first of them; ``recalled``
+        [batch, depth, 2]: the rows of what ``Recall`` tells after each."""
         raise NotImplementedError
 
 
@@ -59,7 +60,7 @@ class MedusaNetwork(HeadNetwork):
         for weight in self.parameters():
             nn.init.zeros_(weight)
 
-    def forward(self, hidden: Tensor, rows: Tensor) -> Tensor:
+    def forward(self, hidden: Tensor, rows: Tensor, recalled: Tensor) -> Tensor:
         told = []
         for head in self.heads:
             x = hidden
@@ -82,7 +83,7 @@ class HydraNetwork(HeadNetwork):
             for head in range(recipe.hydra_heads)
         )
 
-    def forward(self, hidden: Tensor, rows: Tensor) -> Tensor:
+    def forward(self, hidden: Tensor, rows: Tensor, recalled: Tensor) -> Tensor:
         embedded = self.narrow(normed(self.embedding[rows]) * self.embedding_norm)
         state, told = normed(hidden) * self.state_norm, []
         for depth, head in zip(range(rows.shape[1]), self.heads, strict=False):
@@ -103,12 +104,14 @@ class EagleNetwork(HeadNetwork):
         self.state_norm, self.embedding_norm, self.inner_norm, self.norm = (
             nn.Parameter(torch.ones(width)) for _ in names
         )
-        self.state, self.token = (Layers(nn.Linear(width, width, bias=False)) for _ in range(2))
+        self.state, self.token, self.one, self.two = (Layers(nn.Linear(width, width, bias=False)) for _ in range(4))
         self.gate_up = Layers(nn.Linear(width, 2 * inner, bias=False))
         self.down = Layers(nn.Linear(inner, width, bias=False))
 
-    def forward(self, hidden: Tensor, rows: Tensor) -> Tensor:
-        embedded = self.token(normed(self.embedding[rows]) * self.embedding_norm)
+    def forward(self, hidden: Tensor, rows: Tensor, recalled: Tensor) -> Tensor:
+        embedding = normed(self.embedding) * self.embedding_norm
+        embedded: Tensor = self.token(embedding)[rows]
+        embedded = embedded + self.one(embedding)[recalled[..., 0]] + self.two(embedding)[recalled[..., 1]]
         state, told = hidden, []
         for depth in range(rows.shape[1]):
             x = self.state(normed(state) * self.state_norm) + embedded[:, depth]

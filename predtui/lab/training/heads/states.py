@@ -20,6 +20,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+from predtui.decoding.recall import along
 from predtui.lab.training.cllm.windows import IGNORED, Reply
 from predtui.llm.base import LoadedModel, tells_hidden
 
@@ -29,11 +30,12 @@ Facts = dict[str, Any]
 @dataclass(frozen=True, slots=True)
 class States:
     """``hidden`` [tokens, width], 16 bits: the state from which the target chose each token of ``tokens`` [tokens], all
-    replies behind each other; ``ends`` [replies]: where each reply ends. ``prompts``: those of the replies that are
-    held out, whose states are not here."""
+    replies behind each other; ``recalled`` [tokens, 2]: what ``Recall`` tells after each; ``ends`` [replies]: where
+    each reply ends. ``prompts``: those of the replies that are held out, whose states are not here."""
 
     hidden: Tensor
     tokens: Tensor
+    recalled: Tensor
     ends: Tensor
     prompts: tuple[tuple[int, ...], ...]
 
@@ -54,13 +56,14 @@ def of_replies(
     loaded.model.forget()
     tokens = torch.tensor([token for reply in learned for token in reply.tokens])
     ends = torch.tensor([len(reply.tokens) for reply in learned]).cumsum(0)
-    return States(torch.cat(hidden), tokens, ends, tuple(reply.prompt for reply in replies[len(learned) :]))
+    recalled = torch.tensor([pair for reply in learned for pair in along(reply.prompt, reply.tokens)])
+    return States(torch.cat(hidden), tokens, recalled, ends, tuple(reply.prompt for reply in replies[len(learned) :]))
 
 
 def save(path: Path, states: States, facts: Facts) -> None:
     """As a whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    tensors = {"hidden": states.hidden, "tokens": states.tokens, "ends": states.ends}
+    tensors = {"hidden": states.hidden, "tokens": states.tokens, "recalled": states.recalled, "ends": states.ends}
     partial = path.with_suffix(".partial")
     about = {"facts": json.dumps(facts, sort_keys=True), "prompts": json.dumps(states.prompts)}
     save_file(tensors, str(partial), metadata=about)
@@ -74,10 +77,10 @@ def saved(path: Path, facts: Facts) -> States | None:
             about = file.metadata() or {}
             if about.get("facts") != json.dumps(facts, sort_keys=True):
                 return None
-            hidden, tokens, ends = (file.get_tensor(name) for name in ("hidden", "tokens", "ends"))
+            tensors = {name: file.get_tensor(name) for name in ("hidden", "tokens", "recalled", "ends")}
     except (OSError, SafetensorError):
         return None
-    return States(hidden, tokens, ends, tuple(tuple(prompt) for prompt in json.loads(about["prompts"])))
+    return States(**tensors, prompts=tuple(tuple(prompt) for prompt in json.loads(about["prompts"])))
 
 
 def vocabulary(states: States, most: int) -> Tensor:
@@ -95,6 +98,8 @@ class Lessons:
         rows = torch.full((int(max(states.tokens.max(), tokens.max())) + 1,), self._n)
         rows[tokens] = torch.arange(self._n)
         self._rows = rows[states.tokens]
+        known = (states.recalled >= 0) & (states.recalled < len(rows))
+        self._recalled = torch.where(known, rows[states.recalled.clamp(0, len(rows) - 1)], self._n)
         end = torch.repeat_interleave(states.ends, torch.diff(states.ends, prepend=torch.zeros(1, dtype=torch.long)))
         self._left = end - torch.arange(len(self._rows))
         """Tokens of its reply from each place on."""
@@ -103,12 +108,15 @@ class Lessons:
     def __len__(self) -> int:
         return len(self._places)
 
-    def batch(self, size: int, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
-        """States [size, width], the rows [size, depth] of the tokens that follow, and those [size, depth] that are to
-        be foretold after each of them: ``IGNORED`` beyond the reply, and for what is not in the draft vocabulary."""
+    def batch(self, size: int, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """States [size, width], the rows [size, depth] of the tokens that follow, those [size, depth, 2] of what is
+        recalled after each of them, and those [size, depth] that are to be foretold: ``IGNORED`` beyond the reply, and
+        for what is not in the draft vocabulary."""
         places = self._places[torch.randint(len(self._places), (size,), generator=generator)]
         ahead = places[:, None] + torch.arange(self._depth + 1)
-        rows = self._rows[ahead.clamp(max=len(self._rows) - 1)]
+        ahead = ahead.clamp(max=len(self._rows) - 1)
+        rows = self._rows[ahead]
         inside = torch.arange(self._depth + 1) < self._left[places, None]
         told = torch.where(inside & (rows < self._n), rows, IGNORED)
-        return self._hidden[places].float(), torch.where(inside, rows, self._n)[:, :-1], told[:, 1:]
+        given = torch.where(inside, rows, self._n)[:, :-1]
+        return self._hidden[places].float(), given, self._recalled[ahead[:, :-1]], told[:, 1:]

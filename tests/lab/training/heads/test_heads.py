@@ -21,6 +21,7 @@ from predtui.decoding.drafters.eagle import Eagle
 from predtui.decoding.drafters.hydra import Hydra
 from predtui.decoding.drafters.medusa import Medusa
 from predtui.decoding.parts import Parts
+from predtui.decoding.recall import along
 from predtui.decoding.sampler import Greedy
 from predtui.errors import PredtuiError
 from predtui.llm.load import load
@@ -63,22 +64,27 @@ def exported(method: str, made: HeadNetwork) -> heads.Heads:
 @pytest.mark.parametrize("method", METHODS)
 def test_heads_in_numpy_are_those_in_torch(method: str) -> None:
     made = network(method)
-    found, rows = exported(method, made), torch.randint(DRAFTED + 1, (5, 2))
-    hidden, tokens = torch.randn(5, WIDTH), rows.numpy() + 3
-    tokens[rows.numpy() == DRAFTED] = 999  # a token that is not in the draft vocabulary
+    found, contexts = exported(method, made), [[9, 4, 9, 4], [5, 6, 7, 8], [4, 5, 6, 9, 4, 5], [999, 3, 3], [4, 999]]
+    follow = [9, 6, 6, 3, 999]  # one token that is not in the draft vocabulary
+    hidden, pairs = torch.randn(5, WIDTH), [along(c[:-1], [c[-1], f]) for c, f in zip(contexts, follow, strict=True)]
+    rows = torch.from_numpy(np.array([found.place([c[-1], token]) for c, token in zip(contexts, follow, strict=True)]))
+    recalled = torch.from_numpy(np.array([[found.place(pair) for pair in two] for two in pairs]))
     with torch.no_grad():
-        told = made(hidden, rows).numpy()
+        told = made(hidden, rows, recalled).numpy()
     if method == "medusa":
         medusa = Medusa(found)
         for row in range(5):
             np.testing.assert_allclose(medusa.logits(hidden[row].numpy()), told[row], atol=1e-4)
         return
-    guesser, now = (Hydra if method == "hydra" else Eagle)(found), hidden.numpy()
-    for depth in range(2):
-        stepped = guesser.step(now, tokens[:, depth].tolist(), depth)
-        assert stepped is not None
-        now, logits = stepped
-        np.testing.assert_allclose(logits, told[:, depth], atol=1e-4)
+    guesser = (Hydra if method == "hydra" else Eagle)(found)
+    for row, (context, token) in enumerate(zip(contexts, follow, strict=True)):
+        guesser.after(hidden[row].numpy(), context, lambda logits, depths: [])
+        now = hidden[row : row + 1].numpy()
+        for depth, path in enumerate([(context[-1],), (context[-1], token)]):
+            stepped = guesser.step(now, [path])
+            assert stepped is not None
+            now, logits = stepped
+            np.testing.assert_allclose(logits[0], told[row, depth], atol=1e-4)
 
 
 def some_states(count: int = 12, seed: int = 1) -> States:
@@ -86,24 +92,27 @@ def some_states(count: int = 12, seed: int = 1) -> States:
     lengths = torch.from_numpy(rng.integers(1, 9, count))
     total = int(lengths.sum())
     tokens = torch.from_numpy(rng.integers(0, VOCABULARY, total))
-    return States(torch.from_numpy(rng.normal(size=(total, WIDTH))).half(), tokens, lengths.cumsum(0), ((1, 2),))
+    recalled = torch.from_numpy(rng.integers(-1, VOCABULARY, (total, 2)))
+    hidden = torch.from_numpy(rng.normal(size=(total, WIDTH))).half()
+    return States(hidden, tokens, recalled, lengths.cumsum(0), ((1, 2),))
 
 
 def test_a_lesson_is_a_state_and_what_followed_it_in_its_reply() -> None:
     known = some_states()
     vocabulary = states.vocabulary(known, DRAFTED)
     lessons = Lessons(known, vocabulary, 3)
-    hidden, rows, told = lessons.batch(200, torch.Generator().manual_seed(0))
+    hidden, rows, recalled, told = lessons.batch(200, torch.Generator().manual_seed(0))
     place = {tuple(state): number for number, state in enumerate(known.hidden.float().tolist())}
     row_of = {token: row for row, token in enumerate(vocabulary.tolist())}
     ends = known.ends.tolist()
-    for state, given, asked in zip(hidden.tolist(), rows.tolist(), told.tolist(), strict=True):
+    for state, given, copied, asked in zip(*(part.tolist() for part in (hidden, rows, recalled, told)), strict=True):
         start = place[tuple(state)]
         end = next(end for end in ends if end > start)
         reply = known.tokens[start:end].tolist()
         assert len(reply) > 1, "something follows"
         expected = [row_of.get(token, DRAFTED) for token in reply]
         assert given == (expected + [DRAFTED] * 3)[:3]
+        assert copied[0] == [row_of.get(token, DRAFTED) for token in known.recalled[start].tolist()]
         following = [row if row < DRAFTED else IGNORED for row in expected[1:]]
         assert asked == (following + [IGNORED] * 3)[:3]
 
@@ -156,13 +165,13 @@ def test_learning_lowers_the_loss() -> None:
     made = network("eagle")
     made.output = torch.randn(VOCABULARY, WIDTH)
     made.embedding = torch.randn(VOCABULARY + 1, WIDTH)
-    hidden, rows, told = lessons.batch(200, torch.Generator().manual_seed(9))
+    hidden, rows, recalled, told = lessons.batch(200, torch.Generator().manual_seed(9))
     losses = []
     training = Training(made, lessons, QUICK, 0, Path("/dev/null"))
     for step in range(60):
         training._step(step, 0.0)
         with torch.no_grad():
-            losses.append(float(loop.loss_of(made(hidden, rows), told, 1.0)))
+            losses.append(float(loop.loss_of(made(hidden, rows, recalled), told, 1.0)))
     assert losses[-1] < 0.7 * losses[0]
 
 
@@ -223,6 +232,7 @@ def test_what_is_learned_from_is_what_the_model_says_itself(tmp_path: Path) -> N
     output = target.model.network.get_output_embeddings().weight.detach()
     assert (known.hidden.float() @ output.T).argmax(-1).tolist() == known.tokens.tolist()
     assert known.prompts == (replies[-1].prompt,)
+    assert known.recalled.tolist() == [list(pair) for reply in said[:-1] for pair in along(reply.prompt, reply.tokens)]
 
 
 def test_what_is_missing_is_named(tmp_path: Path, prompts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
