@@ -43,7 +43,7 @@ def estimated(loaded: LoadedModel, network: HeadNetwork, recipe: Recipe, budget:
     rate = _rate(network.width, recipe.batch)
     tokens = recipe.replies * (_PROMPT + _ONE_BY_ONE * recipe.reply_tokens / 2)
     collecting = 2 * loaded.parameters * (tokens + recipe.replies * (_PROMPT + recipe.reply_tokens / 2)) / rate
-    step = 6 * recipe.batch * recipe.depth * (weights + network.output.numel()) / rate
+    step = 6 * recipe.batch * network.work(recipe.depth) / rate
     training = 60 * budget.minutes if budget.minutes is not None else step * (budget.steps or 0)
     states = recipe.replies * recipe.reply_tokens * 2 * network.width
     activations = 4 * 3 * recipe.batch * recipe.depth * (len(network.output) + 8 * network.width)

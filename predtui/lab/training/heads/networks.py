@@ -47,6 +47,10 @@ class HeadNetwork(nn.Module):
         [batch, depth, 2]: the rows of what ``Recall`` tells after each."""
         raise NotImplementedError
 
+    def work(self, depth: int) -> int:
+        """Multiplications that a place takes in which so many tokens are foretold: each head's, once."""
+        return sum(weight.numel() for weight in self.parameters()) + depth * self.output.numel()
+
 
 class MedusaNetwork(HeadNetwork):
     """Heads begin as the target's own output layer: their blocks add nothing."""
@@ -96,6 +100,10 @@ class HydraNetwork(HeadNetwork):
 
 class EagleNetwork(HeadNetwork):
     """Learns from its own states: each is what it made of the one before."""
+
+    def work(self, depth: int) -> int:
+        """Of one layer, again for each token."""
+        return depth * super().work(1)
 
     def __init__(self, embedding: Tensor, output: Tensor, recipe: Recipe) -> None:
         super().__init__(embedding, output)
