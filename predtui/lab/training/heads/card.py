@@ -21,23 +21,24 @@ for the {vocabulary:,} tokens that they speak. What is drafted is verified: a re
 
     {command}
 
-Learned from {replies:,} of the model's own greedy replies to prompts of {prompts}, {whole:.0%} of them whole and the
-others broken off: {steps:,} steps of {batch} places, {minutes:g} minutes, {threads} threads, seed {seed}; {loss:.3f}
-nats a token at the end.
+Learned from {learned:,} of the model's own greedy replies to prompts of {prompts},
+{whole:.0%} of them whole and the others broken off: {steps:,} steps of {batch} places in {minutes:g} minutes,
+threads: {threads}, seed {seed}; {loss:.3f} nats a token at the end.
 
 ## Figures
 
-{tokens_per_forward} tokens a forward of the target, on the prompts of {measured_on} replies that were not learned
-from, where drafts cost nothing. Share of the drafts of which so many tokens were accepted:
+{tokens_per_forward} tokens a forward of the target, on the prompts of {measured_on} replies that were not learned from,
+where drafts cost nothing. Share of the drafts of which so many tokens were accepted:
 
 """
-COLUMNS = ("method", "tokens_a_forward", "accepted", "speed_up", "identical")
+COLUMNS = ("method", "tokens_per_forward", "acceptance_rate", "speedup", "identical_share", "n")
 
 
 def write_card(folder: Path) -> None:
     """Write ``README.md`` into a folder of heads. Raises FileNotFoundError where ``training.json`` is missing."""
     training: dict[str, Any] = json.loads((folder / "training.json").read_text(encoding="utf-8"))
-    text = CARD.format(**{**training["recipe"], **training, "title": training["method"].capitalize()})
+    facts = {**training["recipe"], **training, "title": training["method"].capitalize()}
+    text = CARD.format(**facts, learned=facts["replies"] - facts["measured_on"])
     depths = {str(depth): share for depth, share in enumerate(training["accepted_by_depth"], 1)}
     text += table(tuple(depths), [depths])
     measured = folder / "bench.json"
