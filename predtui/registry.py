@@ -70,6 +70,7 @@ NEEDS = {
     "rows": "an engine that tells whole rows of logits",
     "given": "an engine that tells what it would say after each of the tokens it is given",
     "hidden": "an engine that tells hidden states",
+    "heads": "heads that were trained for the model",
     "windows": "an engine that opens another cache over a model's weights",
     "window": "a Whisper that hears 30 s at once",
 }
@@ -312,6 +313,24 @@ DRAFTERS = Registry(
         "predtui.decoding.drafters.rsd:make",
         "a tree of what a smaller model may say, drawn without replacement",
         frozenset({"draft"}),
+    ),
+    Entry(
+        "medusa",
+        "predtui.decoding.drafters.medusa:make",
+        "what trained heads (--heads, by default the pocket model's) tell of the next tokens from its hidden state",
+        frozenset({"hidden", "heads"}),
+    ),
+    Entry(
+        "hydra",
+        "predtui.decoding.drafters.hydra:make",
+        "what trained heads tell from its hidden state and the tokens drafted before",
+        frozenset({"hidden", "heads"}),
+    ),
+    Entry(
+        "eagle",
+        "predtui.decoding.drafters.eagle:make",
+        "a tree by a trained layer that foretells its hidden states, and from each the next token",
+        frozenset({"hidden", "heads"}),
     ),
     Entry(
         "lookup",

@@ -38,13 +38,15 @@ SMALLER_DRAFT = "a smaller draft with --draft, or another --decoder"
 class DecodingOptions:
     """``decoder``: one of ``DECODERS``, or ``auto``, of which ``for_model`` makes one. ``drafter`` and ``draft`` (a
     model's name or path) count where the decoder drafts; ``datastore`` is the folder that retrieval reads, empty for
-    the one that ``predtui train rest`` writes by default; ``memory``: MB that drafting may hold, 0 for any number."""
+    the one that ``predtui train rest`` writes by default; ``heads`` that of trained heads, empty for those that ship;
+    ``memory``: MB that drafting may hold, 0 for any number."""
 
     decoder: str = "ar"
     drafter: str = "model"
     draft: str = POCKET_DRAFT
     datastore: str = ""
     memory: int = 0
+    heads: str = ""
 
     def for_model(self, parameters: int, can: Abilities, costs: Curve | None = None) -> DecodingOptions:
         """``auto``: whatever drafter pays, where a forward over many tokens takes little longer than one over one, as
@@ -113,7 +115,8 @@ def assemble(
     memory = Allowance(options.memory * MB if options.memory else None)
     draft = _draft(options, target, sampler, stale, loader, memory)
     store = resolve(options.datastore) if options.datastore else None
-    parts = Parts(target, sampler, draft, store, memory=memory, instrument=instrument or Instrument(RealClock()))
+    heads = resolve(options.heads) if options.heads else None
+    parts = Parts(target, sampler, draft, store, heads, memory=memory, instrument=instrument or Instrument(RealClock()))
     try:
         return Assembly(make_decoder(options.decoder, parts, options.drafter), draft)
     except PredtuiError:
@@ -140,11 +143,12 @@ def _made(registry: Registry, name: str, parts: Parts) -> object:
 
 
 def _refuse(kind: str, entry: Entry, parts: Parts) -> None:
-    """Raises PredtuiError where ``parts`` lack what the entry needs; ``needed_datastore`` says what
-    is wrong with a datastore."""
+    """Raises PredtuiError where ``parts`` lack what the entry needs; what is wrong with a datastore or with heads, they
+    say themselves."""
     can = parts.target.abilities
     met: dict[str, object] = {"drafter": parts.drafter, "draft": parts.draft, "trees": can.trees}
     met |= {"rows": can.whole, "given": can.verifies == "exact", "windows": can.windows}
+    met |= {"hidden": can.hidden > 0}
     for need in sorted(entry.needs & met.keys()):
         if not met[need]:
             which = "" if need in REMEDIES else f", which {parts.target.engine} is not"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,18 +16,25 @@ from predtui.errors import PredtuiError
 from predtui.llm.base import LoadedModel
 
 
+def nobody(_paths: int) -> None:
+    """Nobody is told."""
+
+
 @dataclass(frozen=True, slots=True)
 class Parts:
     """``draft``: the smaller model, where there is one. ``store``: a folder that ``predtui train rest`` wrote; None:
-    the one it writes by default. ``drafter``: what the decoder drafts with, where it takes one.
-    ``memory``: what may be kept to draft with. ``instrument``: what measures the target's forwards."""
+    the one it writes by default. ``heads``: the folder of trained heads; None: those that ship. ``drafter``: what the
+    decoder drafts with, where it takes one. ``memory``: what may be kept to draft with. ``instrument``: what measures
+    the target's forwards. ``looks``: is told each time that heads have looked further, for so many paths at once."""
 
     target: LoadedModel
     sampler: Sampler
     draft: LoadedModel | None = None
     store: Path | None = None
+    heads: Path | None = None
     drafter: Drafter | PacedDrafter | None = None
     memory: Allowance = field(default_factory=Allowance)
+    looks: Callable[[int], None] = nobody
     instrument: Instrument = field(default_factory=lambda: Instrument(RealClock()))
 
     def needed_draft(self) -> LoadedModel:

@@ -27,6 +27,8 @@ class Abilities:
     which is all that is told. ``generates``, ``shares``, ``spares``, ``windows``: it is a ``GeneratingModel``,
     ``SharingModel``, ``SparingModel``, ``WindowModel``.
 
+    ``hidden``: the width of the states that it tells as a ``HiddenModel``; 0 where it tells none.
+
     Of its rows: ``top`` of the likeliest tokens with log-probabilities; ``logprob``, that of any token; ``whole``, all
     logits, and so everything else."""
 
@@ -39,6 +41,7 @@ class Abilities:
     shares: bool = False
     spares: bool = False
     windows: bool = False
+    hidden: int = 0
     logprob: bool = False
     whole: bool = False
 

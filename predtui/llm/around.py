@@ -11,7 +11,7 @@ from functools import partial
 from typing import cast
 
 from predtui.llm.abilities import Abilities
-from predtui.llm.base import GeneratingModel, LanguageModel, SharingModel, SparingModel, TreeModel
+from predtui.llm.base import GeneratingModel, HiddenModel, LanguageModel, SharingModel, SparingModel, TreeModel
 from predtui.llm.rows import Rows
 from predtui.llm.windows import CELLS, WindowModel
 
@@ -56,6 +56,9 @@ class ModelAround:
 
     def aside(self, tokens: Sequence[int], room: int) -> AbstractContextManager[None]:
         return cast(SparingModel, self._model).aside(tokens, room)
+
+    def tell_hidden(self) -> None:
+        cast(HiddenModel, self._model).tell_hidden()
 
     def window_bytes(self, cells: int = CELLS) -> int:
         return cast(WindowModel, self._model).window_bytes(cells)

@@ -123,6 +123,20 @@ def has_trees(model: LanguageModel) -> TypeGuard[TreeModel]:
     return model.abilities.trees
 
 
+class HiddenModel(LanguageModel, Protocol):
+    """A model that also tells the states that its output layer makes logits of, after the last norm."""
+
+    def tell_hidden(self) -> None:
+        """From now on the rows of ``forward`` and ``forward_tree`` have ``hidden`` [rows, ``Abilities.hidden``]. Their
+        logits are the same as without."""
+        ...
+
+
+def tells_hidden(model: LanguageModel) -> TypeGuard[HiddenModel]:
+    """Whether ``model`` is one."""
+    return model.abilities.hidden > 0
+
+
 class SparingModel(LanguageModel, Protocol):
     """A model that can do other work without losing its cache."""
 

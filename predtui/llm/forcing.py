@@ -107,12 +107,12 @@ class Forced(ModelAround):
             return rows
         if not self.abilities.whole:
             certain = {row: PartialRow([(token, 0.0)]) for row, token in forced.items()}
-            return RowList([certain.get(number, row) for number, row in enumerate(rows)])
+            return RowList([certain.get(number, row) for number, row in enumerate(rows)], rows.hidden)
         logits = rows.logits.copy()
         for row, token in forced.items():
             logits[row] = 0
             logits[row, token] = _CERTAIN
-        return ArrayRows(logits)
+        return ArrayRows(logits, rows.hidden)
 
 
 def with_forced_endings(loaded: LoadedModel) -> LanguageModel:

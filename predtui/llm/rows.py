@@ -15,6 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 Logits = npt.NDArray[np.float32]
+Hidden = npt.NDArray[np.float32]
+"""[rows, width]: the states that a network's output layer makes logits of."""
 
 
 class Unanswered(LookupError):  # noqa: N818 - a condition, as StopIteration is
@@ -69,6 +71,11 @@ class Rows(Protocol):
         ...
 
     @property
+    def hidden(self) -> Hidden | None:
+        """The state behind each row; None where the model does not tell it, or was not asked to."""
+        ...
+
+    @property
     def finite(self) -> bool:
         """Whether all values are finite; if not, the weights are damaged."""
         ...
@@ -109,12 +116,12 @@ class ArrayRow:
 
 
 class ArrayRows:
-    """Rows over logits [rows, vocab_size], not copied."""
+    """Rows over logits [rows, vocab_size] and the states behind them, not copied."""
 
-    __slots__ = ("logits",)
+    __slots__ = ("hidden", "logits")
 
-    def __init__(self, logits: Logits) -> None:
-        self.logits = logits
+    def __init__(self, logits: Logits, hidden: Hidden | None = None) -> None:
+        self.logits, self.hidden = logits, hidden
 
     def __len__(self) -> int:
         return len(self.logits)
@@ -126,7 +133,9 @@ class ArrayRows:
 
     def __getitem__(self, index: int | slice) -> ArrayRow | ArrayRows:
         found = self.logits[index]
-        return ArrayRows(found) if isinstance(index, slice) else ArrayRow(found)
+        if not isinstance(index, slice):
+            return ArrayRow(found)
+        return ArrayRows(found, None if self.hidden is None else self.hidden[index])
 
     def __iter__(self) -> Iterator[ArrayRow]:
         return map(ArrayRow, self.logits)
@@ -169,12 +178,12 @@ class PartialRow:
 
 
 class RowList:
-    """Separate rows as one ``Rows``."""
+    """Separate rows as one ``Rows``, and the states behind them."""
 
-    __slots__ = ("_rows",)
+    __slots__ = ("_rows", "hidden")
 
-    def __init__(self, rows: Sequence[Row]) -> None:
-        self._rows = rows
+    def __init__(self, rows: Sequence[Row], hidden: Hidden | None = None) -> None:
+        self._rows, self.hidden = rows, hidden
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -185,7 +194,9 @@ class RowList:
     def __getitem__(self, index: slice) -> RowList: ...
 
     def __getitem__(self, index: int | slice) -> Row | RowList:
-        return RowList(self._rows[index]) if isinstance(index, slice) else self._rows[index]
+        if not isinstance(index, slice):
+            return self._rows[index]
+        return RowList(self._rows[index], None if self.hidden is None else self.hidden[index])
 
     def __iter__(self) -> Iterator[Row]:
         return iter(self._rows)

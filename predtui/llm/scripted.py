@@ -42,6 +42,7 @@ class ScriptedModel:
         self._table = rng.normal(size=(_ROWS, len(_SYMBOLS))).astype(np.float32)
         self._habits = _habits()
         self._memory: list[int] = []
+        self._telling = False
 
     @property
     def vocab_size(self) -> int:
@@ -49,7 +50,9 @@ class ScriptedModel:
 
     @property
     def abilities(self) -> Abilities:
-        return replace(Abilities.of_logits(self.vocab_size), trees=True, spares=True, windows=True)
+        return replace(
+            Abilities.of_logits(self.vocab_size), trees=True, spares=True, windows=True, hidden=self.vocab_size
+        )
 
     @property
     def context_size(self) -> int:
@@ -60,7 +63,11 @@ class ScriptedModel:
         self.counters.forwards += 1
         self.counters.tokens += len(tokens) - kept
         self._memory = list(tokens)
-        return ArrayRows(self.looked_at(tokens, last))
+        return self._rows(self.looked_at(tokens, last))
+
+    def tell_hidden(self) -> None:
+        """As ``HiddenModel`` says; its output layer would change nothing."""
+        self._telling = True
 
     def looked_at(self, tokens: Sequence[int], last: int) -> Logits:
         """The logits after each of the last ``last`` of ``tokens``, of which nothing is remembered."""
@@ -81,7 +88,7 @@ class ScriptedModel:
         self.counters.tokens += len(tokens) - kept + len(tree)
         self._memory = list(tokens)
         rows = [self._row(path, len(path)) for path in paths]
-        return ArrayRows(self._table[rows] + self._habits[[path[-1] for path in paths]])
+        return self._rows(self._table[rows] + self._habits[[path[-1] for path in paths]])
 
     @contextmanager
     def aside(self, tokens: Sequence[int], room: int) -> Iterator[None]:
@@ -104,6 +111,9 @@ class ScriptedModel:
 
     def close(self) -> None:
         self._memory.clear()
+
+    def _rows(self, logits: Logits) -> ArrayRows:
+        return ArrayRows(logits, logits if self._telling else None)
 
     def _row(self, tokens: Sequence[int], end: int) -> int:
         start = max(0, end - self._order)

@@ -107,6 +107,11 @@ class SpeculationOptions:
             continuations=settings.continuations,
             remote_budget=settings.remote_budget,
             decoding=DecodingOptions(
-                settings.decoder, settings.drafter, settings.draft, settings.datastore, settings.draft_memory
+                settings.decoder,
+                settings.drafter,
+                settings.draft,
+                settings.datastore,
+                settings.draft_memory,
+                settings.heads,
             ),
         )

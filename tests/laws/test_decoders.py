@@ -33,6 +33,7 @@ from predtui.llm.load import load
 from predtui.llm.rows import ArrayRow, ArrayRows, Logits
 from predtui.llm.scripted import ScriptedModel
 from predtui.registry import DECODERS, DRAFTERS
+from tests.heads import heads_of
 from tests.laws.test_lossless import differs_by_near_tie
 from tests.tiny_gguf import write
 
@@ -44,7 +45,7 @@ samplers = st.just(Greedy()) | st.builds(Seeded, temperature=st.floats(0.3, 2.0)
 
 
 def decoder_of(name: str, drafter: str, target: LoadedModel, draft: LoadedModel, sampler: Sampler) -> Decoder:
-    return make_decoder(name, Parts(target, sampler, draft, store_of(target)), drafter)
+    return make_decoder(name, Parts(target, sampler, draft, store_of(target), heads_of(target)), drafter)
 
 
 def store_of(target: LoadedModel, memo: dict[str, Path] = {}) -> Path:  # noqa: B006

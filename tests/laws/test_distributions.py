@@ -23,6 +23,7 @@ from predtui.lab.bench import distribution
 from predtui.lab.bench.distribution import SIZE, chi_square, loaded, p_value
 from predtui.llm.base import LoadedModel
 from predtui.registry import DECODERS, DRAFTERS
+from tests.heads import heads_of
 from tests.laws.test_decoders import no_end, store_of
 
 TOKENS, REPLY = 6000, 200
@@ -32,7 +33,8 @@ CRITICAL = 59.7
 
 def free_of_charge(name: str, drafter: str, target: LoadedModel, draft: LoadedModel, sampler: Sampler) -> Decoder:
     """A decoder to which drafts cost nothing, so that it always drafts."""
-    parts = Parts(target, sampler, draft, store_of(target), instrument=Instrument(VirtualClock()))
+    store, heads = store_of(target), heads_of(target)
+    parts = Parts(target, sampler, draft, store, heads, instrument=Instrument(VirtualClock()))
     return make_decoder(name, parts, drafter)
 
 

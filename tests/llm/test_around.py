@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from predtui.llm.abilities import Abilities
 from predtui.llm.around import ModelAround
-from predtui.llm.base import LanguageModel, Preempted, aside, generates, has_trees, leave
+from predtui.llm.base import LanguageModel, Preempted, aside, generates, has_trees, leave, tells_hidden
 from predtui.llm.rows import Rows
 from predtui.llm.scripted import ScriptedModel
 
@@ -22,6 +22,7 @@ ABILITIES = st.builds(
     verifies=st.sampled_from(["exact", "regenerates"]),
     rollback=st.sampled_from(["any", "none", 8]),
     top=st.integers(0, 9),
+    hidden=st.sampled_from([0, 8]),
     **{field.name: st.booleans() for field in fields(Abilities) if field.type == "bool"},
 )
 
@@ -46,6 +47,9 @@ class Bare:
 
     def leave(self, cores: int) -> None:
         self.said.append(cores)
+
+    def tell_hidden(self) -> None:
+        self.said.append("tells")
 
     @contextmanager
     def aside(self, tokens: Sequence[int], room: int) -> Iterator[None]:
@@ -81,10 +85,14 @@ def test_it_has_exactly_the_abilities_of_the_other(abilities: Abilities) -> None
     model = Counting(Counting(bare))
     assert model.abilities == abilities
     assert (has_trees(model), generates(model)) == (abilities.trees, abilities.generates)
+    assert tells_hidden(model) == (abilities.hidden > 0)
     leave(model, 2)
     with aside(model, [5], 3):
         pass
-    assert bare.said == [*([2] * abilities.shares), *(["in", "out"] * abilities.spares)]
+    if tells_hidden(model):
+        model.tell_hidden()
+    said = [*([2] * abilities.shares), *(["in", "out"] * abilities.spares), *(["tells"] * tells_hidden(model))]
+    assert bare.said == said
 
 
 def test_each_call_reaches_the_other_and_each_forward_passes_by() -> None:

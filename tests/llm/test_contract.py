@@ -6,6 +6,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from predtui.llm.abilities import Rollback
 from predtui.llm.around import ModelAround
 from predtui.llm.base import LanguageModel, LoadedModel, common_prefix, has_trees
 from predtui.llm.forcing import with_forced_endings
+from predtui.llm.llamacpp.exactness import known_exact
 from predtui.llm.rows import ArrayRows, Rows, Unanswered
 from predtui.llm.thinking import SpelledTokenizer, fragment, with_thinking
 from predtui.predgen.reply_text import ReplyText
@@ -97,6 +99,7 @@ def test_it_has_what_it_declares_and_nothing_else(loaded: LoadedModel) -> None:
         "leave": can.shares,
         "aside": can.spares,
         "window": can.windows,
+        "tell_hidden": can.hidden > 0,
     }
     assert {name: hasattr(loaded.model, name) for name in methods} == methods
 
@@ -105,6 +108,43 @@ def test_a_model_around_it_can_exactly_the_same(loaded: LoadedModel) -> None:
     thinker = with_thinking(loaded, "on", 20)
     around = Instrument(VirtualClock()).around(with_forced_endings(thinker))
     assert around.abilities == replace(thinker, model=around).abilities == loaded.abilities
+
+
+def test_states_stand_behind_the_same_logits(tried: Tried, tmp_path: Path) -> None:
+    """One prompt after another, rows of their ends and trees over them, with the states and without."""
+    folders = [tmp_path / name for name in ("plain", "telling")]
+    for folder in folders:
+        folder.mkdir()
+    with tried.open(folders[0]) as plain, tried.open(folders[1]) as telling:
+        if not telling.abilities.hidden:
+            return
+        telling.model.tell_hidden()  # type: ignore[attr-defined]
+        pairs = [*zip(*([*_asked(loaded)] for loaded in (plain, telling)), strict=True)]
+        output = tried.output(telling) if tried.output else None
+        for without, told in pairs:
+            assert without.hidden is None
+            states = told.hidden
+            assert states is not None
+            assert states.dtype == np.float32
+            assert states.shape == (len(told), telling.abilities.hidden)
+            assert states[1:].shape == told[1:].hidden.shape  # type: ignore[union-attr]
+            assert (without.logits == told.logits).all() if _exact(telling) else close(without, told)
+            if output is not None:
+                assert close(ArrayRows(states @ output), told)
+
+
+def _exact(loaded: LoadedModel) -> bool:
+    """Whether it says the same in whatever pieces a prompt is evaluated."""
+    return loaded.engine in ("scripted", "numpy") or known_exact(loaded.model)
+
+
+def _asked(loaded: LoadedModel) -> Iterator[Rows]:
+    """What it says at the ends of some texts, and after trees where it takes them."""
+    text = some(loaded, 90, 3)
+    for length, last in ((90, 1), (60, 7), (61, 1), (61, 61), (40, 3)):
+        yield loaded.model.forward(text[:length], last)
+        if has_trees(loaded.model):
+            yield loaded.model.forward_tree(text[:length], text[60:64], [-1, 0, 0, -1])
 
 
 def test_rows_tell_what_is_declared(loaded: LoadedModel) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
+from typing import cast
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,8 +16,9 @@ from predtui.decoding.autoregressive import generate
 from predtui.decoding.sampler import Greedy, Seeded
 from predtui.llm.abilities import Abilities
 from predtui.llm.base import LanguageModel, LoadedModel, generates, has_trees
-from predtui.llm.forcing import Ending, with_forced_endings
-from predtui.llm.rows import PartialRow, RowList, Rows
+from predtui.llm.forcing import Ending, Forced, with_forced_endings
+from predtui.llm.rows import ArrayRows, PartialRow, RowList, Rows
+from predtui.llm.scripted import ScriptedModel
 from predtui.llm.thinking import with_thinking
 from predtui.llm.thoughts import Thinking
 from predtui.state.events import Message
@@ -107,6 +110,17 @@ def test_what_a_model_is_to_say_next_is_certain_and_the_rest_is_its_own() -> Non
     assert forced.logits[0].argmax() == ord("\n")
     assert forced[0].logprob(ord("\n")) == pytest.approx(0.0, abs=1e-3)
     assert found.model.forward([*tokens, ord("a"), ord("\n")]).logits[0].argmax() == 256 + 3, "</think>"
+
+
+def test_states_stand_behind_what_is_certain_too() -> None:
+    whole, some = np.zeros((2, 300), np.float32), [PartialRow([(5, -0.1)]), PartialRow([(6, -0.2)])]
+    for model, kind in ((thinker("think").model, ArrayRows), (Partial(ScriptedModel()), RowList)):
+        states = np.ones((2, 3), np.float32)
+        forced = Forced(model, cast(Forced, thinker("think").model)._ending)
+        rows = forced._with(ArrayRows(whole, states) if kind is ArrayRows else RowList(some, states), {1: 4})
+        assert isinstance(rows, kind)
+        assert rows[1].argmax() == 4
+        assert rows.hidden is states
 
 
 def test_with_thinking_off_a_thought_that_is_begun_all_the_same_ends_at_once() -> None:

@@ -103,3 +103,12 @@ def test_what_a_model_does_not_tell_is_refused_with_the_reason() -> None:
     for asked, lacking in (({"whole": True}, "whole rows"), ({"top": 21}, "21 likeliest"), ({"logprob": True}, "log-")):
         with pytest.raises(PredtuiError, match=f"^This needs .*{lacking}.*, and the remote engine gives only the 20 "):
             told.require("This", **asked)  # type: ignore[arg-type]
+
+
+def test_states_go_with_their_rows() -> None:
+    logits, states = np.zeros((5, SIZE), np.float32), np.arange(10, dtype=np.float32).reshape(5, 2)
+    for several in (ArrayRows(logits, states), RowList([ArrayRow(row) for row in logits], states)):
+        part = several[1:4].hidden
+        assert part is not None
+        assert (part == states[1:4]).all()
+    assert ArrayRows(logits)[1:].hidden is None

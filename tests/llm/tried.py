@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from predtui.lab import random_gguf
@@ -15,6 +16,8 @@ from predtui.llm.abilities import Rollback, Verifies
 from predtui.llm.base import LoadedModel
 from predtui.llm.load import load
 from predtui.llm.remote.address import reference
+from predtui.llm.weights import read_weights
+from predtui.models.shipped import place
 from tests import tiny_folder
 from tests.llm import families, family_templates
 from tests.llm.remote import imitations
@@ -42,6 +45,8 @@ class Tried:
     ends: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
     thinks: bool = False
+    output: Callable[[LoadedModel], Any] | None = None
+    """The matrix [width, vocabulary] that makes logits of its states, where that is known."""
 
     def __str__(self) -> str:
         return self.name
@@ -100,7 +105,19 @@ def _folder(engine: str, template: str, marks: tuple[str, ...], end: str, networ
     rollback: Rollback = "none" if network else "any"
     name, thinks = " ".join(filter(None, (engine, network))), "<think>" in marks
     trees, ends = engine == "torch" and not network, (end,)
-    return Tried(name, engine, opened, "exact", rollback, trees, ends=ends, marks=marks, thinks=thinks)
+    rest: dict[str, Any] = {"ends": ends, "marks": marks, "thinks": thinks}
+    return Tried(name, engine, opened, "exact", rollback, trees, output=_OUTPUTS[engine], **rest)
+
+
+def _of_numpy_output(loaded: LoadedModel) -> Any:
+    return loaded.model._output  # type: ignore[attr-defined]
+
+
+def _of_torch_output(loaded: LoadedModel) -> Any:
+    return loaded.model.network.get_output_embeddings().weight.detach().numpy().T  # type: ignore[attr-defined]
+
+
+_OUTPUTS = {"numpy": _of_numpy_output, "torch": _of_torch_output}
 
 
 def _of_torch(network: str, vocabulary: int) -> Any:
@@ -129,8 +146,14 @@ def _published(name: str) -> families.Family:
 
 
 ENGINES = (
-    Tried("scripted", "scripted", _scripted, trees=True),
-    Tried("pocket", "llamacpp", _pocket, trees=True, ends=("<|end|>",), marks=("<|user|>", "<|assistant|>", "<|end|>")),
+    Tried("scripted", "scripted", _scripted, trees=True, output=lambda loaded: np.eye(loaded.model.vocab_size)),
+    Tried(
+        *("pocket", "llamacpp", _pocket),
+        trees=True,
+        ends=("<|end|>",),
+        marks=("<|user|>", "<|assistant|>", "<|end|>"),
+        output=lambda _loaded: read_weights(place("pocket"), 4, 4)["model.embed_tokens.weight"].T,
+    ),
     *(_family(_published(name)) for name in ("Qwen3", "Gemma 3", "Mistral", "gpt-oss")),
     *(_state(kind) for kind in ("lfm2", "mamba")),
     _folder("numpy", family_templates.LLAMA3, LLAMA3, "<|eot_id|>"),

@@ -49,6 +49,8 @@ from predtui.registry import DRAFTERS
 from predtui.state.events import DrafterFigures
 
 NAME = "auto"
+HEAD = 0.1
+"""Times of a forward that a token of trained heads is thought to take."""
 NO_ROWS = ArrayRows(np.zeros((0, 0), np.float32))
 OFF = "drafting is off: no drafter is faster here than none"
 
@@ -342,12 +344,14 @@ def make(parts: Parts) -> PacedDrafter:
 
 
 def _drafters(parts: Parts) -> Iterator[tuple[str, Drafter, float]]:
-    """Each drafter that can be made, and what a token of it is thought to take, in times of a forward."""
+    """Each drafter that can be made, and what a token of it is thought to take, in times of a forward. One that needs
+    hidden states is none unless heads are named for it: telling them makes every forward a little slower."""
     from predtui.decoding.assembly import make_drafter
 
     draft = parts.draft.parameters / max(1, parts.target.parameters) if parts.draft else 0.0
-    times = {"draft": draft, "windows": 1.0}
-    names = [name for name in DRAFTERS.offered() if name != NAME]
+    times = {"draft": draft, "windows": 1.0, "hidden": draft or HEAD}
+    left_out = {NAME} if parts.heads else {NAME, *(name for name in DRAFTERS if "hidden" in DRAFTERS[name].needs)}
+    names = [name for name in DRAFTERS.offered() if name not in left_out]
     for number, name in enumerate(names):
         parts.memory.sharing = len(names) - number
         try:

@@ -17,7 +17,9 @@ from predtui.clock import Clock, RealClock, VirtualClock
 from predtui.decoding.base import DecodingStatistics
 from predtui.decoding.costs.iterations import Iteration
 from predtui.decoding.memory import MB
+from predtui.decoding.parts import nobody
 from predtui.decoding.sampler import sampler
+from predtui.files import resolve
 from predtui.lab import profiles
 from predtui.lab.bench import calibrate, decoding_figures, decoding_spec_bench, streams
 from predtui.lab.bench.decoding_methods import VANILLA, MethodParts, ReadyMethod, chosen
@@ -65,6 +67,7 @@ class DecodingBench:
     seed: int = 0
     profile: HardwareProfile | None = None
     draft_memory: int = 0
+    heads: str = ""
 
 
 def tasks(files: Sequence[str], limit: int, seed: int) -> dict[str, list[Dialogue]]:
@@ -107,6 +110,8 @@ class Run:
             lambda name, iteration: self.iterations.setdefault((self._task, name), []).append(iteration),
             self.clock,
             bench.draft_memory * MB or None,
+            resolve(bench.heads) if bench.heads else None,
+            self._looked if where else nobody,
         )
         self._runners = {name: make(parts, name) for name, make in bench.methods.items()}
 
@@ -148,6 +153,11 @@ class Run:
             runner.close()
         for model in reversed(self._models):
             model.close()
+
+    def _looked(self, paths: int) -> None:
+        """Heads take what a forward of the draft model over so many tokens takes."""
+        assert self.bench.profile is not None
+        self.clock.sleep(self.bench.profile.draft_seconds(paths, 0))
 
     def _forward_s(self, loaded: LoadedModel, new: int, known: int) -> float:
         return calibrate.forward(loaded.model, new, known, REPEATS, self.clock.now)
@@ -261,6 +271,7 @@ def cli(
         Literal["real", "virtual"], typer.Option(help="Real: this machine's time. Virtual: the costs of --profile.")
     ] = "real",
     profile: Annotated[str, typer.Option(help="Machine of the virtual clock: a name or a .toml file.")] = "a5000-7b",
+    heads: Annotated[str, typer.Option(help="Folder of trained heads; empty: those that ship.")] = "",
     draft_memory: Annotated[int, typer.Option(help="MB that each method may hold to draft; 0: any.", min=0)] = 0,
     ablations: Annotated[bool, typer.Option(help="Duo's static sequences and budgets as well (tables 2, 3).")] = True,
     json: Json = None,
@@ -280,5 +291,6 @@ def cli(
         seed=seed,
         profile=profiles.load(profile) if clock == "virtual" else None,
         draft_memory=draft_memory,
+        heads=heads,
     )
     raise typer.Exit(main(bench, json, plot, markdown))

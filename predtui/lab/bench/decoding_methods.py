@@ -17,7 +17,7 @@ from predtui.decoding.costs.instrument import Instrument
 from predtui.decoding.costs.iterations import Iteration
 from predtui.decoding.duo import Duo, DuoOptions
 from predtui.decoding.memory import Allowance
-from predtui.decoding.parts import Parts
+from predtui.decoding.parts import Parts, nobody
 from predtui.decoding.sampler import Greedy
 from predtui.errors import PredtuiError
 from predtui.llm.base import LoadedModel
@@ -39,7 +39,8 @@ Generate = Callable[[Sequence[int], int], Iterator[int]]
 class MethodParts:
     """What methods are made of. ``budget``: the c that ablations of Duo are centred on; ``notify`` gets the iterations
     of Duo with the name of the method; ``folders`` hold target and draft for methods that load them themselves;
-    ``clock``: the one on which the models' forwards take time; ``memory``: bytes that each may hold to draft with."""
+    ``clock``: the one on which the models' forwards take time; ``memory``: bytes that each may hold to draft with.
+    ``heads``: the folder of trained heads; ``looks``: what a use of them takes on the clock."""
 
     target: LoadedModel
     draft: LoadedModel
@@ -50,6 +51,8 @@ class MethodParts:
     notify: Callable[[str, Iteration], None]
     clock: Clock = field(default_factory=RealClock)
     memory: int | None = None
+    heads: Path | None = None
+    looks: Callable[[int], None] = nobody
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,8 @@ def _ours(decoder: str, drafter: str = "") -> Callable[[MethodParts, str], Ready
         memory = Allowance(bench.memory)
         draft = _afforded(bench.draft, DecodingOptions(decoder, drafter), memory)
         instrument = Instrument(bench.clock)
-        parts = Parts(bench.target, bench.sampler, draft, bench.store, memory=memory, instrument=instrument)
+        models = bench.target, bench.sampler, draft
+        parts = Parts(*models, bench.store, bench.heads, None, memory, bench.looks, instrument)
         built = make_decoder(decoder, parts, drafter)
         is_end = bench.target.tokenizer.is_end
         return ReadyMethod(lambda prompt, limit: built.generate(prompt, limit, is_end), built.statistics, built.close)

@@ -45,17 +45,22 @@ class Chain:
         """``table`` [vocab, vocab]: logits by the token before."""
         self.counters, self.table = Counters(), table
         self.vocab_size, self.context_size = len(table), 2 * REPLY + 1
-        self.abilities = replace(Abilities.of_logits(len(table)), trees=True, windows=True)
+        self.abilities = replace(Abilities.of_logits(len(table)), trees=True, windows=True, hidden=len(table))
 
     def forward(self, tokens: Sequence[int], last: int = 1) -> Rows:
         self.counters.forwards += 1
         self.counters.tokens += last
-        return ArrayRows(self.table[list(tokens[-last:])])
+        said = self.table[list(tokens[-last:])]
+        return ArrayRows(said, said)
 
     def forward_tree(self, tokens: Sequence[int], tree: Sequence[int], parents: Sequence[int]) -> Rows:
         self.counters.forwards += 1
         self.counters.tokens += 1 + len(tree)
-        return ArrayRows(self.table[[tokens[-1], *tree]])
+        said = self.table[[tokens[-1], *tree]]
+        return ArrayRows(said, said)
+
+    def tell_hidden(self) -> None:
+        """Its rows have their states: what they say."""
 
     def window_bytes(self, cells: int = 0) -> int:
         """Those of its table."""

@@ -14,7 +14,7 @@ from predtui.commands.with_settings import Commands
 from predtui.lab.commands.packages import needed
 from predtui.models.shipped import output
 
-POCKET, CLLM, WHISPER = output("pocket"), output("cllm"), output("whisper")
+POCKET, CLLM, WHISPER, HEADS = output("pocket"), output("cllm"), output("whisper"), output("heads")
 """Where the models that ship are loaded from."""
 
 train = Commands(help="Train the models that ship with predtui.", no_args_is_help=True)
@@ -63,6 +63,44 @@ def train_consistency(
     command += ["--minutes", str(minutes), "--seed", str(seed), "--threads", str(threads), "--muon-lr", str(muon_lr)]
     command += [*(["--prompts", str(prompts)] if prompts else []), *(["--full"] if full else [])]
     raise typer.Exit(subprocess.run([*command, *(["--resume"] if resume else [])]).returncode)
+
+
+@train.command("heads")
+def train_heads_that_draft(
+    method: Annotated[Literal["medusa", "hydra", "eagle"], typer.Option(help="How they draft.")] = "eagle",
+    model: Annotated[str, typer.Option(help="pocket, a Hugging Face folder, or a name in the local cache.")] = "pocket",
+    out: Annotated[
+        Path | None, typer.Option(help="Where they go; default: where they are looked for.", callback=creatable)
+    ] = None,
+    prompts: Annotated[
+        Path | None,
+        typer.Option(
+            help='JSONL of {"messages": [..]} or {"prompt": ..}; the pocket corpus without it.', callback=existing
+        ),
+    ] = None,
+    minutes: Annotated[float, typer.Option(help="Minutes of training, beside the collecting of replies.", min=0)] = 8.0,
+    steps: Annotated[int | None, typer.Option(help="Steps, the same ones in every run; in place of minutes.")] = None,
+    replies: Annotated[int, typer.Option(help="Replies of the model to learn from.", min=2)] = 4096,
+    vocabulary: Annotated[int, typer.Option(help="Tokens that may be drafted: the commonest.", min=2)] = 1536,
+    seed: Annotated[int, typer.Option(help="Seed of prompts, weights and batches.")] = 0,
+    threads: Annotated[int, typer.Option(help="CPU threads; 0 uses all.", min=0)] = 0,
+    resume: Annotated[bool, typer.Option(help="Go on from the last checkpoint.")] = True,
+) -> None:
+    """Heads that draft for a model from its hidden states (Medusa, Hydra, EAGLE): --drafter METHOD --heads OUT."""
+    needed("train heads", "torch", "transformers")
+    from predtui.commands.console import console
+    from predtui.lab.bench.report import command
+    from predtui.lab.training.heads.config import Recipe
+    from predtui.lab.training.heads.train import HeadTraining, train_heads
+    from predtui.lab.training.pocket.config import Budget
+
+    budget = Budget(minutes=minutes) if steps is None else Budget(steps=steps)
+    recipe = Recipe(replies=replies, vocabulary=vocabulary)
+    folder = out or HEADS / method
+    train_heads(
+        HeadTraining(method, model, folder, budget, prompts, seed, threads, resume, command(), recipe=recipe),
+        console(),
+    )
 
 
 @train.command("asr")

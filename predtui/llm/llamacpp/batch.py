@@ -20,7 +20,7 @@ from predtui.llm.llamacpp.log import expect
 from predtui.llm.llamacpp.parameters import KV_TYPES
 from predtui.llm.pace import MOST
 from predtui.llm.placement import AUTO, USUAL, Placement
-from predtui.llm.rows import Logits
+from predtui.llm.rows import Hidden, Logits
 
 CHUNK = MOST
 """Tokens of the largest batch."""
@@ -130,6 +130,14 @@ def output_rows(context: int, count: int, vocab_size: int) -> Logits:
     buffer = memoryview((ctypes.c_float * (count * vocab_size)).from_address(address))
     rows: Logits = np.frombuffer(buffer, np.float32).reshape(count, vocab_size).copy()
     return rows
+
+
+def output_states(context: int, count: int, width: int) -> Hidden:
+    """A copy [count, width] of the states behind the first rows of the last forward of a context."""
+    address = ctypes.addressof(llama_cpp.llama_get_embeddings(context).contents)
+    buffer = memoryview((ctypes.c_float * (count * width)).from_address(address))
+    states: Hidden = np.frombuffer(buffer, np.float32).reshape(count, width).copy()
+    return states
 
 
 class Saved:

@@ -23,13 +23,13 @@ from predtui.llm.base import (
     reusable,
 )
 from predtui.llm.halt import Halt
-from predtui.llm.llamacpp.batch import CHUNK, HALTED, Batch, open_context, stop_at
+from predtui.llm.llamacpp.batch import CHUNK, HALTED, Batch, open_context, output_states, stop_at
 from predtui.llm.llamacpp.exactness import Padding, found
 from predtui.llm.llamacpp.log import forget_errors, last_error
 from predtui.llm.llamacpp.weights import LlamaWeights
 from predtui.llm.pace import Pace
 from predtui.llm.placement import Placement
-from predtui.llm.rows import ArrayRows, Logits, Rows
+from predtui.llm.rows import ArrayRows, Hidden, Logits, Rows
 from predtui.llm.threads import Cores
 
 LEAVES = 16
@@ -63,6 +63,10 @@ class LlamaCppModel:
         self._context = self._open(context)
         self._kv = llama_cpp.llama_get_memory(self._context)
         self._vocab_size = int(llama_cpp.llama_vocab_n_tokens(self.vocab))
+        pooled = llama_cpp.llama_pooling_type(self._context) != llama_cpp.LLAMA_POOLING_TYPE_NONE
+        self._width = 0 if pooled else int(llama_cpp.llama_model_n_embd(self._model))
+        self._telling = False
+        """Whether rows have the states behind them."""
         self._batch = Batch(CHUNK, PADDING)
         self._pace = Pace()
         self.exactness = found(self, weights.header.weights, self._threads, weights.held)
@@ -115,17 +119,21 @@ class LlamaCppModel:
         kept = self._cut_back(wanted)
         self.counters.forwards += 1
         parts: list[Logits] = []
+        states: list[Hidden] = []
         first_row = len(tokens) - last
-        for start, end in self._pieces(kept, wanted, first_row, len(tokens)):
+        pieces = self._pieces(kept, wanted, first_row, len(tokens))
+        for start, end in divided(pieces, first_row) if self._telling else pieces:
             if start > kept and self._stale():
                 raise Preempted
             rows = min(end - start, max(0, end - first_row))
             self._batch.fill(tokens[start:end], start, rows)
-            self._decode(self._batch.struct, self._batch.padded)
+            self._decode(self._batch.struct, self._batch.padded, told=rows > 0)
             self._memory.extend(tokens[start:end])
             if rows:
                 parts.append(self._batch.rows(self._context, self._vocab_size))
-        return ArrayRows(parts[0] if len(parts) == 1 else np.concatenate(parts))
+            if rows and self._telling:
+                states.append(output_states(self._context, rows, self._width))
+        return ArrayRows(_joined(parts), _joined(states) if states else None)
 
     def _pieces(self, start: int, _wanted: int, first_row: int, end: int) -> Iterator[tuple[int, int]]:
         """Begin and end of what is evaluated at once of the tokens from ``start`` to ``end``, of which rows are wanted
@@ -166,13 +174,16 @@ class LlamaCppModel:
         llama_cpp.llama_memory_clear(self._kv, False)
         self._memory.clear()
 
-    def _decode(self, batch: llama_cpp.llama_batch, padded: int, sequences: int = 1) -> None:
-        """Evaluate ``batch``, whose tokens belong to so many sequences, but for the last ``padded``, of no use.
+    def _decode(self, batch: llama_cpp.llama_batch, padded: int, sequences: int = 1, told: bool = True) -> None:
+        """Evaluate ``batch``, whose tokens belong to so many sequences, but for the last ``padded``, of no use;
+        ``told``: whether there are rows, whose states may be wanted.
         Raises Preempted where it was halted: then what is remembered is as it was before, and other sequences hold
         nothing."""
         if self._cores and (threads := self._cores.threads) != self._working:
             llama_cpp.llama_set_n_threads(self._context, threads, threads)
             self._working = threads
+        if self._telling:
+            llama_cpp.llama_set_embeddings(self._context, told)
         status = llama_cpp.llama_decode(self._context, batch)
         if padded:
             llama_cpp.llama_memory_seq_rm(self._kv, PADDING, -1, -1)
@@ -205,3 +216,16 @@ class LlamaCppModel:
             self.close()
             raise PredtuiError(f"llama.cpp cannot run {path}: {last_error()}.", "Try a smaller --llm-context.")
         return opened
+
+
+def divided(pieces: Iterator[tuple[int, int]], first_row: int) -> Iterator[tuple[int, int]]:
+    """``pieces``, of which the one that begins before ``first_row`` and ends behind it becomes two: a forward that
+    tells states tells those of all its tokens, and their logits."""
+    for start, end in pieces:
+        if start < first_row < end:
+            yield start, first_row
+        yield max(start, first_row) if first_row < end else start, end
+
+
+def _joined(parts: list[Logits]) -> Logits:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)

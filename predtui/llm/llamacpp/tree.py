@@ -16,7 +16,7 @@ import numpy as np
 from predtui.errors import PredtuiError
 from predtui.llm.abilities import Abilities
 from predtui.llm.base import Stale, check_request, check_vocabulary, common_prefix, never
-from predtui.llm.llamacpp.batch import CHUNK, Saved, output_rows
+from predtui.llm.llamacpp.batch import CHUNK, Saved, output_rows, output_states
 from predtui.llm.llamacpp.exactness import Padding
 from predtui.llm.llamacpp.model import LEAVES, PADDING, SPARED, LlamaCppModel
 from predtui.llm.llamacpp.sequences import LlamaCppSequences
@@ -59,7 +59,7 @@ class LlamaTreeModel(LlamaCppModel):
 
     @property
     def abilities(self) -> Abilities:
-        return replace(super().abilities, trees=True, spares=True, windows=True)
+        return replace(super().abilities, trees=True, spares=True, windows=True, hidden=self._width)
 
     def forward(self, tokens: Sequence[int], last: int = 1) -> Rows:
         self._settle(tokens)
@@ -68,6 +68,11 @@ class LlamaTreeModel(LlamaCppModel):
     def forget(self, keep: int = 0) -> None:
         self._settle(())
         super().forget(keep)
+
+    def tell_hidden(self) -> None:
+        """As ``HiddenModel`` says. Networks with a state beside the cache do not: of some, llama.cpp then computes
+        other logits."""
+        self._telling = True
 
     def pad(self, padding: Padding) -> None:
         """As ``PaddedModel`` says."""
@@ -138,7 +143,9 @@ class LlamaTreeModel(LlamaCppModel):
         self.counters.forwards = forwards + 1  # what is evaluated of the prompt is a chunk of the same forward
         self._memory.append(tokens[-1])
         self._tree = _Tree(tuple(tree), tuple(parents), homes, sequences)
-        return ArrayRows(output_rows(self._context, 1 + len(tree), self._vocab_size))
+        count = 1 + len(tree)
+        states = output_states(self._context, count, self._width) if self._telling else None
+        return ArrayRows(output_rows(self._context, count, self._vocab_size), states)
 
     def _settle(self, tokens: Sequence[int]) -> None:
         """Of the last tree, keep the branch down which ``tokens`` go, moved to where it had been alone: what follows

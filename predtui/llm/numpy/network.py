@@ -7,7 +7,7 @@ text, or of how tokens are chosen.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -60,6 +60,7 @@ class NumpyLlama:
         self._turns = _rotations(self._context_size, shape.head_width, shape.theta)
         self._memory: list[int] = []
         self._pace = Pace()
+        self._telling = False
         self.parameters = sum(weight.size for weight in weights.values())
 
     @property
@@ -68,7 +69,7 @@ class NumpyLlama:
 
     @property
     def abilities(self) -> Abilities:
-        return Abilities.of_logits(self.vocab_size)
+        return replace(Abilities.of_logits(self.vocab_size), hidden=self._embedding.shape[1])
 
     @property
     def context_size(self) -> int:
@@ -83,9 +84,13 @@ class NumpyLlama:
             if start > kept and self._stale():
                 raise Preempted
             states.append(self._evaluate(tokens[start:end]))
-        rows = np.concatenate(states)[-last:]
-        logits: Logits = _norm(rows, self._norm, self._shape.epsilon) @ self._output
-        return ArrayRows(logits)
+        rows = _norm(np.concatenate(states)[-last:], self._norm, self._shape.epsilon)
+        logits: Logits = rows @ self._output
+        return ArrayRows(logits, rows if self._telling else None)
+
+    def tell_hidden(self) -> None:
+        """As ``HiddenModel`` says."""
+        self._telling = True
 
     def forget(self, keep: int = 0) -> None:
         del self._memory[keep:]

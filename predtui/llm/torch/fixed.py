@@ -133,21 +133,26 @@ class FixedModel(TorchTreeModel):
             logits = self.graphs.repeat(shape)
             last = len(logits) - (shape.size - len(tokens))
             rows = logits[last - wanted : last].to("cpu", torch.float32, copy=True)
+            if self._telling:
+                self._states = shape.states[last - wanted : last].to("cpu", torch.float32, copy=True)
         self._memory.extend(tokens)
         self.counters.tokens += len(tokens)
         return rows
 
     def _work(self, shape: Shape) -> Tensor:
-        """A forward over what the shape holds: its logits [at least those wanted, vocab]."""
+        """A forward over what the shape holds: its logits [at least those wanted, vocab]; the states behind them are
+        the shape's. What is captured keeps them, since somebody may ask for them later."""
         self._spot.cells, self._spot.seen = shape.cells, shape.width
-        out = self.network(
-            shape.ids,
-            position_ids=shape.positions,
-            attention_mask=shape.mask,
-            use_cache=True,
-            logits_to_keep=shape.wanted,
-            past_key_values=self._fixed,
-        )
+        with self._noting():
+            out = self.network(
+                shape.ids,
+                position_ids=shape.positions,
+                attention_mask=shape.mask,
+                use_cache=True,
+                logits_to_keep=shape.wanted,
+                past_key_values=self._fixed,
+            )
+        shape.states = self._states
         logits: Tensor = out.logits[0]
         return logits
 

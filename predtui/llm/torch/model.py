@@ -5,7 +5,8 @@ Must not know of text, of files, or of how tokens are chosen.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from inspect import signature
 from typing import Any
@@ -47,6 +48,9 @@ class TorchModel:
         self._stale = stale
         self._deaf = False
         """Whether a forward is not to be halted."""
+        self._telling = False
+        self._states = torch.empty(0)
+        """What the output layer saw last, [rows, width], where that is told."""
         self._memory: list[int] = []
         self._cache = self._empty()
         self._pace = Pace()
@@ -64,7 +68,8 @@ class TorchModel:
     @property
     def abilities(self) -> Abilities:
         rollback: Rollback = "any" if self._cuttable else "none"
-        return replace(Abilities.of_logits(self.vocab_size), rollback=rollback)
+        layer = self.network.get_output_embeddings() if self.network else None
+        return replace(Abilities.of_logits(self.vocab_size), rollback=rollback, hidden=getattr(layer, "in_features", 0))
 
     @property
     def context_size(self) -> int:
@@ -84,7 +89,7 @@ class TorchModel:
         if len(tokens) > kept + 1 and not self._continues:
             kept = self._cut_back(0)
         self.counters.forwards += 1
-        rows = []
+        rows, states = [], []
         pieces = self._pace.pieces(kept, len(tokens) - last, len(tokens))
         for start, end in pieces if self._continues else [(kept, len(tokens))]:
             if start > kept and self._stale():
@@ -93,8 +98,13 @@ class TorchModel:
             evaluated = self._evaluate(tokens[start:end], wanted)
             if wanted:
                 rows.append(evaluated[-wanted:])
-        logits: Logits = torch.cat(rows)[:, : self._vocab_size].float().cpu().numpy()
-        return ArrayRows(logits)
+            if wanted and self._telling:
+                states.append(self._states[-wanted:])
+        return self._rows(torch.cat(rows), torch.cat(states) if states else None)
+
+    def tell_hidden(self) -> None:
+        """As ``HiddenModel`` says."""
+        self._telling = True
 
     def forget(self, keep: int = 0) -> None:
         self._cut_back(min(keep, len(self._memory)))
@@ -116,14 +126,15 @@ class TorchModel:
         device = self.network.device
         ids = torch.tensor([list(tokens)], device=device)
         try:
-            out = self.network(
-                ids,
-                position_ids=None if positions is None else torch.tensor([list(positions)], device=device),
-                attention_mask=None if seen is None else seen.to(device),
-                use_cache=True,
-                logits_to_keep=max(1, wanted),
-                **{self._cache_name: self._cache},
-            )
+            with self._noting() if self._telling else nullcontext():
+                out = self.network(
+                    ids,
+                    position_ids=None if positions is None else torch.tensor([list(positions)], device=device),
+                    attention_mask=None if seen is None else seen.to(device),
+                    use_cache=True,
+                    logits_to_keep=max(1, wanted),
+                    **{self._cache_name: self._cache},
+                )
         except Preempted:
             self._forget_partly()
             raise
@@ -131,6 +142,26 @@ class TorchModel:
         self.counters.tokens += len(tokens)
         rows: torch.Tensor = out.logits[0]
         return rows
+
+    @contextmanager
+    def _noting(self) -> Iterator[None]:
+        """Within it, a forward leaves what goes into the output layer in ``_states``."""
+
+        def note(_layer: torch.nn.Module, inputs: Any) -> None:
+            self._states = inputs[0][0]
+
+        layer = self.network.get_output_embeddings()
+        hook = layer.register_forward_pre_hook(note) if layer is not None else None
+        try:
+            yield
+        finally:
+            if hook is not None:
+                hook.remove()
+
+    def _rows(self, logits: torch.Tensor, states: torch.Tensor | None) -> ArrayRows:
+        """Of ``logits`` [rows, vocab], and the states behind them where these are told."""
+        found: Logits = logits[:, : self._vocab_size].float().cpu().numpy()
+        return ArrayRows(found, None if states is None else states.float().cpu().numpy())
 
     def _cut_back(self, keep: int) -> int:
         """Forget what lies beyond ``keep`` tokens, or all where the cache cannot be cut (recurrence); what is kept."""

@@ -23,6 +23,8 @@ class Shape:
     def __init__(self, size: int, width: int, device: torch.device, dtype: torch.dtype, wanted: int = 0) -> None:
         """``wanted``: how many of the last tokens' logits are computed; 0: all."""
         self.size, self.width, self.wanted = size, width, wanted
+        self.states = torch.empty(0)
+        """What the output layer saw, [at least those wanted, width], after a forward."""
         self.ids, self.positions = (torch.zeros(1, size, dtype=torch.long, device=device) for _ in range(2))
         self.cells = torch.zeros(size, dtype=torch.long, device=device)
         self.mask = torch.zeros(1, 1, size, width, dtype=dtype, device=device)

@@ -18,7 +18,7 @@ from transformers.cache_utils import DynamicLayer
 from predtui.llm.abilities import Abilities
 from predtui.llm.base import check_request, check_vocabulary, common_prefix
 from predtui.llm.pace import MOST
-from predtui.llm.rows import ArrayRows, Logits, Rows
+from predtui.llm.rows import Rows
 from predtui.llm.torch.model import TorchModel
 from predtui.llm.torch.window import TorchCells
 from predtui.llm.windows import CELLS, Window
@@ -74,8 +74,8 @@ class TorchTreeModel(TorchModel):
         seen = _tree_mask(kept, len(tokens), parents, self.network.dtype)
         rows = self._evaluate([*tokens[kept:], *tree], len(tree) + 1, positions, seen)
         self._parents = tuple(parents)
-        logits: Logits = rows[-len(tree) - 1 :, : self._vocab_size].float().cpu().numpy()
-        return ArrayRows(logits)
+        wanted = slice(-len(tree) - 1, None)
+        return self._rows(rows[wanted], self._states[wanted] if self._telling else None)
 
     @contextmanager
     def aside(self, tokens: Sequence[int], room: int) -> Iterator[None]:

@@ -18,6 +18,7 @@ from predtui.lab.bench.streams import Dialogue
 from predtui.lab.profiles import HardwareProfile
 from predtui.llm.load import load
 from predtui.models.shipped import asset
+from tests.heads import heads_of
 
 OURS = [name for name in METHODS if name not in ("transformers", "llama-cpp-python")]
 TASKS = {
@@ -42,7 +43,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PREDTUI_STATE_DIR", str(state))
         datastore.write(datastore.build(texts, datastore.fingerprint(target)), datastore.default_folder())
-        return decoding.result(bench(",".join(OURS)))
+        return decoding.result(bench(",".join(OURS), heads=str(heads_of(target))))
 
 
 def test_every_method_replies_to_every_prompt_as_vanilla_does(found: dict[str, Any]) -> None:
@@ -95,6 +96,17 @@ def test_tables_and_charts_show_what_was_found(found: dict[str, Any]) -> None:
     ]  # fmt: skip
     charts = [chart.title.split(":")[0] for chart in decoding_figures.charts(found)]
     assert charts == ["Figure 1", "Table 1", "Figure 3", "Figure 4", "Figure 4", "Figure 5"]
+
+
+def test_a_use_of_heads_takes_a_draft_models_forward_on_the_virtual_clock() -> None:
+    heads = str(heads_of(load("5", "scripted")))
+    run = decoding.Run(bench("eagle,medusa", profile=STEADY, heads=heads))
+    start = run.clock.now()
+    run._looked(2)
+    assert run.clock.now() - start == pytest.approx(0.0005)
+    eagle = [record for record in run.records() if record.method == "eagle"]
+    run.close()
+    assert sum(record.seconds - 0.01 * record.forwards for record in eagle) >= 0.0005
 
 
 def test_files_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -56,6 +56,19 @@ def pair() -> Iterator[tuple[TorchTreeModel, FixedModel]]:
         fixed.close()
 
 
+def test_the_states_behind_its_rows_are_the_same(pair: tuple[TorchTreeModel, FixedModel]) -> None:
+    """Of forwards that were captured before anybody asked, and of one that is too long for it."""
+    told = []
+    for model in pair:
+        model.tell_hidden()
+        asked = [model.forward(range(4, 4 + n), last) for n, last in ((9, 2), (10, 1), (90, 70))]
+        told.append([*asked, model.forward_tree([*range(4, 14)], [5, 6, 7], [-1, 0, 0])])
+        model.forget()
+    for one, other in zip(*told, strict=True):
+        assert one.hidden.shape == (len(one), pair[0].abilities.hidden)
+        assert np.abs(one.hidden - other.hidden).max() < 1e-4
+
+
 TOKENS = st.lists(st.integers(4, 40), min_size=1, max_size=70)
 STEPS = st.lists(
     st.one_of(

@@ -1,0 +1,5 @@
+"""Training heads that draft: on the hidden states that a target had while it gave its own replies.
+
+After Medusa (Cai et al. 2024), Hydra (Ankner et al. 2024) and EAGLE (Li et al. 2024). Must not know of the engine that
+decodes, or of the screen.
+"""

@@ -1,0 +1,122 @@
+"""What heads learn from: a target's own replies, and the states that it had while it gave them.
+
+Kept in one safetensors file, since a forward is not the same to the last bit in every run. Must not know of networks or
+of losses.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from predtui.decoding.recall import along
+from predtui.lab.training.cllm.windows import IGNORED, Reply
+from predtui.llm.base import LoadedModel, tells_hidden
+
+Facts = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class States:
+    """``hidden`` [tokens, width], 16 bits: the state from which the target chose each token of ``tokens`` [tokens], all
+    replies behind each other; ``recalled`` [tokens, 2]: what ``Recall`` tells after each; ``ends`` [replies]: where
+    each reply ends. ``prompts``: those of the replies that are held out, whose states are not here."""
+
+    hidden: Tensor
+    tokens: Tensor
+    recalled: Tensor
+    ends: Tensor
+    prompts: tuple[tuple[int, ...], ...]
+
+
+def of_replies(
+    loaded: LoadedModel, replies: Sequence[Reply], held_out: int, told: Callable[[int], None] = lambda _done: None
+) -> States:
+    """The states of all but the last ``held_out`` of ``replies``; ``told`` hears how many are done."""
+    assert tells_hidden(loaded.model), "the trainer has seen to it"
+    loaded.model.tell_hidden()
+    learned = replies[: len(replies) - held_out]
+    hidden = []
+    for number, reply in enumerate(learned):
+        rows = loaded.model.forward([*reply.prompt, *reply.tokens[:-1]], len(reply.tokens))
+        assert rows.hidden is not None
+        hidden.append(torch.from_numpy(rows.hidden.astype(np.float16)))
+        told(number + 1)
+    loaded.model.forget()
+    tokens = torch.tensor([token for reply in learned for token in reply.tokens])
+    ends = torch.tensor([len(reply.tokens) for reply in learned]).cumsum(0)
+    recalled = torch.tensor([pair for reply in learned for pair in along(reply.prompt, reply.tokens)])
+    return States(torch.cat(hidden), tokens, recalled, ends, tuple(reply.prompt for reply in replies[len(learned) :]))
+
+
+def save(path: Path, states: States, facts: Facts) -> None:
+    """As a whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    tensors = {"hidden": states.hidden, "tokens": states.tokens, "recalled": states.recalled, "ends": states.ends}
+    partial = path.with_suffix(".partial")
+    about = {"facts": json.dumps(facts, sort_keys=True), "prompts": json.dumps(states.prompts)}
+    save_file(tensors, str(partial), metadata=about)
+    os.replace(partial, path)
+
+
+def saved(path: Path, facts: Facts) -> States | None:
+    """What ``save`` wrote with the same ``facts``; None where there is no such file."""
+    try:
+        with safe_open(str(path), framework="pt") as file:
+            about = file.metadata() or {}
+            if about.get("facts") != json.dumps(facts, sort_keys=True):
+                return None
+            tensors = {name: file.get_tensor(name) for name in ("hidden", "tokens", "recalled", "ends")}
+    except (OSError, SafetensorError):
+        return None
+    return States(**tensors, prompts=tuple(tuple(prompt) for prompt in json.loads(about["prompts"])))
+
+
+def vocabulary(states: States, most: int) -> Tensor:
+    """The ``most`` tokens that are commonest in the replies, the commonest first."""
+    counts = Counter(states.tokens.tolist())
+    return torch.tensor([token for token, _ in sorted(counts.items(), key=lambda one: (-one[1], one[0]))[:most]])
+
+
+class Lessons:
+    """Places in the replies, each with the tokens that follow."""
+
+    def __init__(self, states: States, tokens: Tensor, depth: int) -> None:
+        """``tokens`` [n]: the draft vocabulary; ``depth``: tokens that are to be foretold."""
+        self._hidden, self._depth, self._n = states.hidden, depth, len(tokens)
+        rows = torch.full((int(max(states.tokens.max(), tokens.max())) + 1,), self._n)
+        rows[tokens] = torch.arange(self._n)
+        self._rows = rows[states.tokens]
+        known = (states.recalled >= 0) & (states.recalled < len(rows))
+        self._recalled = torch.where(known, rows[states.recalled.clamp(0, len(rows) - 1)], self._n)
+        end = torch.repeat_interleave(states.ends, torch.diff(states.ends, prepend=torch.zeros(1, dtype=torch.long)))
+        self._left = end - torch.arange(len(self._rows))
+        """Tokens of its reply from each place on."""
+        self._places = torch.nonzero(self._left > 1)[:, 0]
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def batch(self, size: int, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """States [size, width], the rows [size, depth] of the tokens that follow, those [size, depth, 2] of what is
+        recalled after each of them, and those [size, depth] that are to be foretold: ``IGNORED`` beyond the reply, and
+        for what is not in the draft vocabulary."""
+        places = self._places[torch.randint(len(self._places), (size,), generator=generator)]
+        ahead = places[:, None] + torch.arange(self._depth + 1)
+        ahead = ahead.clamp(max=len(self._rows) - 1)
+        rows = self._rows[ahead]
+        inside = torch.arange(self._depth + 1) < self._left[places, None]
+        told = torch.where(inside & (rows < self._n), rows, IGNORED)
+        given = torch.where(inside, rows, self._n)[:, :-1]
+        return self._hidden[places].float(), given, self._recalled[ahead[:, :-1]], told[:, 1:]

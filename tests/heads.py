@@ -1,0 +1,63 @@
+"""Heads of random weights for any target, small and as each method reads them."""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+import numpy as np
+
+from predtui.decoding import heads
+from predtui.decoding.heads import EMBEDDING, OUTPUT, TOKENS, Heads
+from predtui.llm.base import LoadedModel
+
+METHODS = ("medusa", "hydra", "eagle")
+
+
+def random_heads(method: str, target: LoadedModel, seed: int = 0, width: int = 0) -> Heads:
+    """Such as say something; the draft vocabulary lacks some of the target's tokens. ``width``: of other states than
+    the target's."""
+    rng, width = np.random.default_rng(seed), width or target.abilities.hidden
+    tokens = np.arange(0 if target.model.vocab_size < 9 else 4, target.model.vocab_size)
+
+    def matrix(*shape: int) -> Any:
+        return (rng.normal(size=shape) * shape[-1] ** -0.5).astype(np.float32)
+
+    tensors: dict[str, Any] = {TOKENS: tokens}
+    if method == "medusa":
+        tensors |= {OUTPUT: 2 * matrix(len(tokens), width)}
+        for head in range(3):
+            tensors |= {
+                f"heads.{head}.layers.0.weight": matrix(width, width),
+                f"heads.{head}.layers.0.bias": matrix(width),
+            }
+        return Heads(method, target.name, width, heads.digest(target.tokenizer), tensors)
+    tensors |= {EMBEDDING: 2 * matrix(len(tokens) + 1, width)}
+    norms = ("state_norm", "embedding_norm", "norm", *(["inner_norm"] if method == "eagle" else []))
+    tensors |= {name: np.ones(width, np.float32) for name in norms}
+    if method == "hydra":
+        tensors["narrow.layers.0.weight"] = matrix(3, width)
+        for head in range(3):
+            tensors[f"heads.{head}.layers.0.weight"] = matrix(width, width + 3 * (head + 1))
+            tensors |= {
+                f"heads.{head}.layers.1.weight": matrix(width, width),
+                f"heads.{head}.layers.1.bias": matrix(width),
+            }
+    else:
+        tensors |= {f"{name}.layers.0.weight": matrix(width, width) for name in ("state", "token", "one", "two")}
+        tensors |= {"gate_up.layers.0.weight": matrix(2 * width, width), "down.layers.0.weight": matrix(width, width)}
+    return Heads(method, target.name, width, heads.digest(target.tokenizer), tensors)
+
+
+def heads_of(target: LoadedModel, memo: dict[tuple[str, int, int], Path] = {}) -> Path:  # noqa: B006
+    """A folder of heads for each method."""
+    key = target.name, target.model.vocab_size, target.abilities.hidden
+    if key not in memo:
+        memo[key] = Path(mkdtemp(prefix="predtui-heads"))
+        atexit.register(shutil.rmtree, memo[key], ignore_errors=True)
+        for method in METHODS if target.abilities.hidden else ():
+            heads.write(random_heads(method, target), memo[key] / method)
+    return memo[key]

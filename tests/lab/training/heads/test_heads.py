@@ -1,0 +1,249 @@
+"""Training heads: what is learned from is the target's own, a crash costs nothing but time, and what is exported drafts
+for any family of models as it did in torch."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from predtui.clock import VirtualClock
+from predtui.decoding import heads
+from predtui.decoding.assembly import make_decoder
+from predtui.decoding.autoregressive import generate
+from predtui.decoding.costs.instrument import Instrument
+from predtui.decoding.drafters.eagle import Eagle
+from predtui.decoding.drafters.hydra import Hydra
+from predtui.decoding.drafters.medusa import Medusa
+from predtui.decoding.parts import Parts
+from predtui.decoding.recall import along
+from predtui.decoding.sampler import Greedy
+from predtui.errors import PredtuiError
+from predtui.llm.load import load
+from tests import tiny_folder
+from tests.tiny_gguf import FEED_FORWARD, HEADS, HIDDEN, LAYERS
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+from predtui.lab.training.cllm.windows import IGNORED, Reply  # noqa: E402
+from predtui.lab.training.heads import estimate, loop, states  # noqa: E402
+from predtui.lab.training.heads.config import METHODS, Recipe  # noqa: E402
+from predtui.lab.training.heads.loop import Counters, Training  # noqa: E402
+from predtui.lab.training.heads.networks import NETWORKS, HeadNetwork  # noqa: E402
+from predtui.lab.training.heads.states import Lessons, States  # noqa: E402
+from predtui.lab.training.heads.train import HeadTraining, train_heads  # noqa: E402
+from predtui.lab.training.pocket.config import Budget  # noqa: E402
+
+WIDTH, VOCABULARY, DRAFTED = 8, 30, 20
+QUICK = Recipe(vocabulary=24, depth=3, heads=2, hydra_heads=2, batch=16, replies=12, reply_tokens=10, held_out=3)
+SMALL = {"Llama": {}, "Qwen2": {}, "Gemma": {"head_dim": 8}}
+
+
+def network(method: str, seed: int = 0) -> HeadNetwork:
+    """Of random weights, norms and all."""
+    torch.manual_seed(seed)
+    made = NETWORKS[method](torch.randn(DRAFTED + 1, WIDTH), torch.randn(DRAFTED, WIDTH), QUICK)
+    with torch.no_grad():
+        for weight in made.parameters():
+            weight.copy_(torch.randn(weight.shape) * 0.4 + (weight.ndim == 1))
+    return made
+
+
+def exported(method: str, made: HeadNetwork) -> heads.Heads:
+    tensors = {"tokens": torch.arange(3, 3 + DRAFTED), **dict(made.named_parameters())}
+    tensors |= {"embedding": made.embedding, "output": made.output}
+    return heads.Heads(method, "it", WIDTH, "", {name: one.detach().numpy() for name, one in tensors.items()})
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_heads_in_numpy_are_those_in_torch(method: str) -> None:
+    made = network(method)
+    found, contexts = exported(method, made), [[9, 4, 9, 4], [5, 6, 7, 8], [4, 5, 6, 9, 4, 5], [999, 3, 3], [4, 999]]
+    follow = [9, 6, 6, 3, 999]  # one token that is not in the draft vocabulary
+    hidden, pairs = torch.randn(5, WIDTH), [along(c[:-1], [c[-1], f]) for c, f in zip(contexts, follow, strict=True)]
+    rows = torch.from_numpy(np.array([found.place([c[-1], token]) for c, token in zip(contexts, follow, strict=True)]))
+    recalled = torch.from_numpy(np.array([[found.place(pair) for pair in two] for two in pairs]))
+    with torch.no_grad():
+        told = made(hidden, rows, recalled).numpy()
+    if method == "medusa":
+        medusa = Medusa(found)
+        for row in range(5):
+            np.testing.assert_allclose(medusa.logits(hidden[row].numpy()), told[row], atol=1e-4)
+        return
+    guesser = (Hydra if method == "hydra" else Eagle)(found)
+    for row, (context, token) in enumerate(zip(contexts, follow, strict=True)):
+        guesser.after(hidden[row].numpy(), context, lambda logits, depths: [])
+        now = hidden[row : row + 1].numpy()
+        for depth, path in enumerate([(context[-1],), (context[-1], token)]):
+            stepped = guesser.step(now, [path])
+            assert stepped is not None
+            now, logits = stepped
+            np.testing.assert_allclose(logits[0], told[row, depth], atol=1e-4)
+
+
+def some_states(count: int = 12, seed: int = 1) -> States:
+    rng = np.random.default_rng(seed)
+    lengths = torch.from_numpy(rng.integers(1, 9, count))
+    total = int(lengths.sum())
+    tokens = torch.from_numpy(rng.integers(0, VOCABULARY, total))
+    recalled = torch.from_numpy(rng.integers(-1, VOCABULARY, (total, 2)))
+    hidden = torch.from_numpy(rng.normal(size=(total, WIDTH))).half()
+    return States(hidden, tokens, recalled, lengths.cumsum(0), ((1, 2),))
+
+
+def test_a_lesson_is_a_state_and_what_followed_it_in_its_reply() -> None:
+    known = some_states()
+    vocabulary = states.vocabulary(known, DRAFTED)
+    lessons = Lessons(known, vocabulary, 3)
+    hidden, rows, recalled, told = lessons.batch(200, torch.Generator().manual_seed(0))
+    place = {tuple(state): number for number, state in enumerate(known.hidden.float().tolist())}
+    row_of = {token: row for row, token in enumerate(vocabulary.tolist())}
+    ends = known.ends.tolist()
+    for state, given, copied, asked in zip(*(part.tolist() for part in (hidden, rows, recalled, told)), strict=True):
+        start = place[tuple(state)]
+        end = next(end for end in ends if end > start)
+        reply = known.tokens[start:end].tolist()
+        assert len(reply) > 1, "something follows"
+        expected = [row_of.get(token, DRAFTED) for token in reply]
+        assert given == (expected + [DRAFTED] * 3)[:3]
+        assert copied[0] == [row_of.get(token, DRAFTED) for token in known.recalled[start].tolist()]
+        following = [row if row < DRAFTED else IGNORED for row in expected[1:]]
+        assert asked == (following + [IGNORED] * 3)[:3]
+
+
+def test_states_come_back_for_the_same_facts_alone(tmp_path: Path) -> None:
+    path, known = tmp_path / "states.safetensors", some_states()
+    assert states.saved(path, {"seed": 1}) is None
+    states.save(path, known, {"seed": 1})
+    found = states.saved(path, {"seed": 1})
+    assert found is not None
+    assert torch.equal(found.hidden, known.hidden)
+    assert found.prompts == known.prompts
+    assert states.saved(path, {"seed": 2}) is None
+
+
+class CrashError(Exception):
+    pass
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_crash_resumes_to_the_same_weights(method: str, tmp_path: Path) -> None:
+    known = some_states(30)
+    lessons, budget = Lessons(known, states.vocabulary(known, DRAFTED), QUICK.depth), Budget(steps=12)
+
+    def run(path: Path, crash: int = -1) -> HeadNetwork:
+        training = Training(network(method), lessons, QUICK, 5, path)
+
+        def report(news: loop.News) -> None:
+            if news.counters.step == crash:
+                raise CrashError
+
+        training.run(budget, Counters("it"), True, report)
+        return training.network
+
+    whole = run(tmp_path / "whole")
+    for crash in (4, 9):
+        with pytest.raises(CrashError):
+            run(tmp_path / "crashed", crash)
+    again = run(tmp_path / "crashed")
+    for name, weight in whole.named_parameters():
+        assert torch.equal(weight, again.get_parameter(name)), name
+    assert not torch.equal(whole.get_parameter(name), network(method).get_parameter(name))
+    with pytest.raises(PredtuiError, match="another run"):
+        Training(network(method), lessons, QUICK, 5, tmp_path / "whole").run(budget, Counters("other"), True, print)
+
+
+def test_learning_lowers_the_loss() -> None:
+    known = some_states(8)
+    lessons = Lessons(known, states.vocabulary(known, VOCABULARY), QUICK.depth)
+    made = network("eagle")
+    made.output = torch.randn(VOCABULARY, WIDTH)
+    made.embedding = torch.randn(VOCABULARY + 1, WIDTH)
+    hidden, rows, recalled, told = lessons.batch(200, torch.Generator().manual_seed(9))
+    losses = []
+    training = Training(made, lessons, QUICK, 0, Path("/dev/null"))
+    for step in range(60):
+        training._step(step, 0.0)
+        with torch.no_grad():
+            losses.append(float(loop.loss_of(made(hidden, rows, recalled), told, 1.0)))
+    assert losses[-1] < 0.7 * losses[0]
+
+
+def family(folder: Path, name: str) -> Path:
+    """A folder of the family's random network, with the tiny tokenizer."""
+    written = tiny_folder.write(folder / name)
+    if name != "Llama":
+        config = json.loads((written / "config.json").read_text(encoding="utf-8"))
+        sizes = {"vocab_size": config["vocab_size"], "max_position_embeddings": config["max_position_embeddings"]}
+        sizes |= {"hidden_size": HIDDEN, "intermediate_size": FEED_FORWARD, "num_hidden_layers": LAYERS}
+        sizes |= {"num_attention_heads": HEADS, "num_key_value_heads": HEADS, "eos_token_id": config["eos_token_id"]}
+        made = getattr(transformers, f"{name}Config")(**sizes, **SMALL[name], initializer_range=0.5, bos_token_id=None)
+        torch.manual_seed(0)
+        getattr(transformers, f"{name}ForCausalLM")(made).save_pretrained(written)
+    return written
+
+
+@pytest.fixture(scope="module")
+def prompts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("prompts") / "prompts.jsonl"
+    path.write_text("\n".join(json.dumps({"prompt": text}) for text in ("the thing", "in a the", "hat")), "utf-8")
+    return path
+
+
+@pytest.mark.parametrize("name", sorted(SMALL))
+@pytest.mark.parametrize("method", METHODS)
+def test_two_steps_for_any_family_are_exported_loaded_and_draft(
+    method: str, name: str, prompts: Path, tmp_path: Path
+) -> None:
+    folder, said = family(tmp_path, name), io.StringIO()
+    training = HeadTraining(
+        method, str(folder), tmp_path / "out", Budget(steps=2), prompts, 1, 1, True, "it", tmp_path / "work", QUICK
+    )
+    train_heads(training, Console(file=said))
+    assert "of training" in said.getvalue(), "what it takes is told first"
+    about = json.loads((training.out / "training.json").read_text(encoding="utf-8"))
+    assert about["steps"] == 2
+    assert about["tokens_per_forward"] >= 1
+    assert "`" not in (card := (training.out / "README.md").read_text(encoding="utf-8"))
+    assert f"{method.capitalize()} heads for" in card
+    target = load(str(folder), "torch", threads=1)
+    parts = Parts(target, Greedy(), heads=training.out, instrument=Instrument(VirtualClock()))
+    decoder = make_decoder("speculative", parts, method)
+    prompt = target.tokenizer.encode("the thing is")
+    plain = list(generate(target.model, prompt, Greedy(), 20, lambda _token: False))
+    assert list(decoder.generate(prompt, 20, lambda _token: False)) == plain
+    assert decoder.statistics.proposed > 0
+    first = (training.out / heads.WEIGHTS).read_bytes()
+    train_heads(training, Console(file=io.StringIO()))
+    assert (training.out / heads.WEIGHTS).read_bytes() == first, "a run that is over is over"
+
+
+def test_what_is_learned_from_is_what_the_model_says_itself(tmp_path: Path) -> None:
+    target = load(str(tiny_folder.write(tmp_path / "it")), "torch", threads=1)
+    replies = [Reply(tuple(prompt), ()) for prompt in ([5, 6, 7], [9, 8], [40, 41, 42, 43])]
+    said = [replace(r, tokens=tuple(generate(target.model, r.prompt, Greedy(), 6, lambda _t: False))) for r in replies]
+    known = states.of_replies(target, said, 1)
+    output = target.model.network.get_output_embeddings().weight.detach()
+    assert (known.hidden.float() @ output.T).argmax(-1).tolist() == known.tokens.tolist()
+    assert known.prompts == (replies[-1].prompt,)
+    assert known.recalled.tolist() == [list(pair) for reply in said[:-1] for pair in along(reply.prompt, reply.tokens)]
+
+
+def test_what_is_missing_is_named(tmp_path: Path, prompts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tiny_folder.write(tmp_path / "it")
+    training = HeadTraining("eagle", str(folder), tmp_path / "out", Budget(steps=1), prompts, recipe=QUICK)
+    monkeypatch.setattr(estimate, "ram", lambda: replace(estimate_ram, free=10))
+    with pytest.raises(PredtuiError, match="of memory, and 0 MB are free"):
+        train_heads(training, Console(file=io.StringIO()))
+    monkeypatch.setattr(transformers.LlamaForCausalLM, "get_output_embeddings", lambda self: None)
+    with pytest.raises(PredtuiError, match="lacks an output layer"):
+        train_heads(training, Console(file=io.StringIO()))
+
+
+estimate_ram = estimate.ram()
