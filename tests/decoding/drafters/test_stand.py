@@ -11,8 +11,8 @@ from predtui.decoding.base import Sampler
 from predtui.decoding.draft import Draft, Verification
 from predtui.decoding.drafters.stand import LONGEST, Stand
 from predtui.decoding.sampler import Greedy, Seeded
+from predtui.lab.bench.distribution import SIZE, Chain
 from predtui.llm.rows import ArrayRows, Logits
-from tests.laws.test_distributions import SIZE, Chain
 
 samplers = st.just(Greedy()) | st.builds(Seeded, temperature=st.floats(0.3, 2.0), seed=st.integers(0, 99))
 
