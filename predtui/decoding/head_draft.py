@@ -24,6 +24,7 @@ from predtui.decoding.sampler import Greedy, foreseen
 from predtui.llm.base import tells_hidden
 from predtui.llm.rows import ArrayRow
 from predtui.models.shipped import asset
+from predtui.system.threads import limit_numpy
 
 CANDIDATES = 6
 """Tokens that may follow a node: others are hardly ever accepted."""
@@ -36,6 +37,9 @@ matrices that fit a cache, a product of two rows takes a third more than one of 
 After = Callable[[Path], Options]
 Choose = Callable[[Array, Sequence[int]], list[Options]]
 """Of logits [m, draft vocabulary] after m paths of so many tokens each, what may follow each."""
+
+SPINNING = "llamacpp"
+"""The engine whose threads spin beside numpy's: with two of each on two cores, a forward took three times as long."""
 
 
 class Guesser(Protocol):
@@ -182,4 +186,6 @@ def make(parts: Parts, name: str, of: Callable[[Heads], Guesser]) -> HeadDrafter
     parts.memory.fixed(f"What {name} has learnt", found.nbytes)
     assert tells_hidden(target.model), "assembly has seen to it"
     target.model.tell_hidden()
+    if target.engine == SPINNING:
+        limit_numpy(1)
     return HeadDrafter(found, name, parts.sampler, target.tokenizer.is_end, target.abilities.trees, parts.looks)

@@ -34,3 +34,10 @@ def limit(threads: int) -> None:
     torch = sys.modules.get("torch")
     if torch is not None and hasattr(torch, "set_num_threads"):
         torch.set_num_threads(threads)
+
+
+def limit_numpy(threads: int) -> None:
+    """Let numpy's BLAS, and that of whatever else has one, use so many ``threads`` from now on."""
+    from threadpoolctl import threadpool_limits
+
+    threadpool_limits(limits=threads, user_api="blas")
