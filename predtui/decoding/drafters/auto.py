@@ -212,7 +212,8 @@ class Auto(PacedDrafter):
         others as long as they are worth more than what there is; of none that could cost more than can be borne, or
         that would have to read the prompt first because a faster one has nothing to say."""
         start, promise, failing, spare = self._instrument.now(), 1.0, 1.0, BANDIT_FREE * plain
-        order, dear = self._bandit.order(self._reply.kind), False
+        order = self._bandit.order(self._reply.kind)
+        proposals: list[tuple[float, Proposal]] = []
         for arm in sorted(order, key=lambda arm: not self._free(arm)):
             best, value = arm == order[0], self._bandit.value(arm, self._reply.kind)
             free = self._free(arm) and self.arms[arm].asking(plain) <= spare
@@ -228,54 +229,45 @@ class Auto(PacedDrafter):
             self._read += self.arms[arm].read_s
             self._reply.debt += self.arms[arm].read_s
             took = self._instrument.now() - began - self.arms[arm].read_s
-            spare, dear = (spare - took, dear) if free else (spare, bool(draft.tokens))
+            spare -= took if free else 0.0
             if draft.tokens:
                 self._drafts[arm] = draft
                 if hope and not free:
                     self._hopes[arm] = hope
-                chances = self.arms[arm].chances(draft, self._reply.doubtful)
-                promise = max(promise, self._promise(arm, draft, value, plain))
-                failing *= 1 - sum(chances) / len(chances)
+                proposal = Proposal(draft, self.arms[arm].chances(draft, self._reply.doubtful))
+                promised = self._promise(arm, proposal, plain) if draft.chances else value
+                proposals.append((promised, proposal))
+                promise = max(promise, promised)
+                failing *= 1 - sum(proposal.chances) / len(draft.tokens)
             else:
                 self._silent(arm, draft, took / plain)
-        return self._together(room, self._instrument.now() - start - self._read, plain)
+        return self._together(proposals, room, self._instrument.now() - start - self._read, plain)
 
     def _adds(self, arm: int, hope: float, promise: float, plain: float) -> bool:
         """Whether a branch of this arm brings more, for what asking takes, than what is proposed already promises:
         ``hope`` is what it usually brings where that fails."""
         return self.arms[arm].added(hope) * plain > self.arms[arm].expected(BANDIT_BRANCH) * promise
 
-    def _together(self, room: int, spent: float, plain: float) -> Draft:
-        """One draft out of what arms proposed, which took so long, of as many tokens as are worth a longer forward: a
-        tree of all, or, where the target evaluates none, the most promising."""
-        kind, best = self._reply.kind, self._bandit.order(self._reply.kind)[:1]
+    def _together(self, proposals: Sequence[tuple[float, Proposal]], room: int, spent: float, plain: float) -> Draft:
+        """One draft out of ``proposals``, each with what it promises, which took so long, of as many tokens as are
+        worth a longer forward: a tree of all, or, where the target evaluates none, the most promising."""
         for number in self._drafts:
             self._looking.off(number)
-        if not self._drafts:
+        if not proposals:
             return NOTHING
-        doubtful = self._reply.doubtful
-        proposals = [
-            Proposal(draft, self.arms[number].chances(draft, doubtful)) for number, draft in self._drafts.items()
-        ]
-        if not self._trees:
-            values = [
-                self._promise(number, draft, self._bandit.value(number, kind), plain)
-                for number, draft in self._drafts.items()
-            ]
-            proposals = [proposals[values.index(max(values))]]
-        draft = pooled(proposals, min(room, LONGEST))
+        _, best = max(proposals, key=lambda one: one[0])
+        draft = pooled([one for _, one in proposals] if self._trees else [best], min(room, LONGEST))
         count = self._drafting.worth(draft.chances, spent)
-        trusted = any(number in best for number in self._drafts)
+        trusted = not self._drafts.keys().isdisjoint(self._bandit.order(self._reply.kind)[:1])
         while count and not self._bandit.bears((spent + self._verifying(count)) / plain - 1, trusted):
             count //= 2
         return draft.first(count) if count else NOTHING
 
-    def _promise(self, arm: int, draft: Draft, value: float, plain: float) -> float:
-        """How many times as fast as plain decoding ``draft`` is thought to be."""
-        if not draft.chances:
-            return value
-        seconds = self.arms[arm].paced.drafting(len(draft.tokens)) + self._verifying(len(draft.tokens))
-        return (1 + sum(self.arms[arm].chances(draft, self._reply.doubtful))) / max(seconds / plain, 1.0)
+    def _promise(self, arm: int, proposal: Proposal, plain: float) -> float:
+        """How many times as fast as plain decoding it is thought to be, by its own words."""
+        count = len(proposal.draft.tokens)
+        seconds = self.arms[arm].paced.drafting(count) + self._verifying(count)
+        return (1 + sum(proposal.chances)) / max(seconds / plain, 1.0)
 
     def _free(self, number: int) -> bool:
         """Whether asking it takes next to no time, however long its draft: it has no model to ask."""
