@@ -37,6 +37,11 @@ class Contrast:
         self._rest = samples[whole:]
 
     @property
+    def told(self) -> bool:
+        """Whether there is enough of the sound to tell."""
+        return len(self._levels) >= ENOUGH_SECONDS * 100
+
+    @property
     def flat(self) -> bool:
         """Whether nobody near speaks."""
         return self._range() < LEAST_DB
@@ -48,7 +53,7 @@ class Contrast:
 
     def _range(self) -> float:
         """In dB; of what is too short to tell, not a number, which is on neither side of any bound."""
-        if len(self._levels) < ENOUGH_SECONDS * 100:
+        if not self.told:
             return math.nan
         loud, soft = np.percentile(self._levels, [LOUD, SOFT])
         return float(loud - soft)

@@ -83,7 +83,8 @@ class PocketsphinxRecognizer:
         if self._unseen > 0:
             self._unseen = 0.0
             held = -math.inf if self._contrast.doubtful else math.inf
-            self._words.update(self._believed(), until=self._heard - SETTLED_SECONDS, held=held)
+            words = self._believed() if self._contrast.told else []  # a scrap of voice among many is no word yet
+            self._words.update(words, until=self._heard - SETTLED_SECONDS, held=held)
         return self._changed(Hypothesis(joined(self._words.stable), joined(self._words.tentative), unfinished=voiced))
 
     def finish(self) -> Hypothesis:
