@@ -39,8 +39,8 @@ Choose = Callable[[Array, Sequence[int]], list[Options]]
 """Of logits [m, draft vocabulary] after m paths of so many tokens each, what may follow each."""
 
 SPINNING = "llamacpp"
-"""The engine whose threads spin beside numpy's: on two cores, beside two of them, Medusa came to 0.62 of plain decoding's
-speed with two threads of numpy, and to 0.87 with one."""
+"""The engine whose threads spin beside those of numpy. On two cores, Medusa came to 0.62 of plain decoding's
+speed with two threads of each, and to 0.87 with one of numpy."""
 
 
 class Guesser(Protocol):
