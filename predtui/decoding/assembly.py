@@ -59,11 +59,9 @@ class DecodingOptions:
             return replace(self, decoder="ar")
         if costs and 1 in costs and can.trees and costs.seconds(WIDEST) <= FLAT * costs.seconds(1):
             return replace(self, decoder="speculative", drafter=AUTO)
-        return (
-            replace(self, decoder="speculative", drafter="suffix")
-            if parameters >= DEAR
-            else replace(self, decoder="ar")
-        )
+        if parameters >= DEAR:
+            return replace(self, decoder="speculative", drafter="suffix")
+        return replace(self, decoder="ar")
 
     @property
     def needs(self) -> frozenset[str]:

@@ -67,11 +67,11 @@ class Draft:
             return range(node + 1, min(node + 2, len(self.tokens)))
         return [i for i in range(node + 1, len(self.tokens)) if self.parents[i] == node]
 
-    def followed(self, tokens: Sequence[int]) -> list[int]:
-        """The nodes through which ``tokens`` go, as far as they are in it."""
+    def followed(self, tokens: Sequence[int], node: int = -1) -> list[int]:
+        """The nodes through which ``tokens`` go from ``node`` on, as far as they are in it."""
         path: list[int] = []
         for token in tokens:
-            node = self.child(path[-1] if path else -1, token)
+            node = self.child(node, token)
             if node < 0:
                 break
             path.append(node)

@@ -224,9 +224,6 @@ class Look:
 
     def follow(self, tokens: Sequence[int]) -> int | None:
         """The token that the draft did not have; None while it has all."""
-        for token in tokens:
-            node = self.draft.child(self.path[-1] if self.path else -1, token)
-            if node < 0:
-                return token
-            self.path.append(node)
-        return None
+        path = self.draft.followed(tokens, self.path[-1] if self.path else -1)
+        self.path += path
+        return tokens[len(path)] if len(path) < len(tokens) else None

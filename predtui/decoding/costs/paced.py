@@ -168,8 +168,8 @@ class PacedDrafter:
 
     def _learn(self, verification: Verification) -> None:
         """What the draft took, and what it brought."""
-        seconds = self._without_prefill(verification)
         draft = self._proposed if self._guessed.tokens else verification.draft
+        seconds = self._without_prefill(draft, verification)
         if not draft.tokens:
             self._drafting.missed()
             return
@@ -183,14 +183,13 @@ class PacedDrafter:
         depth = len(path) if verification.next_token is None else draft.depth(path)
         scheduler.drafted(len(draft.tokens), depth, len(path), seconds)
 
-    def _without_prefill(self, verification: Verification) -> float | None:
-        """Seconds of the draft that were no prefill, None where that is not known; what it saved, with several tokens
+    def _without_prefill(self, draft: Draft, verification: Verification) -> float | None:
+        """Seconds of ``draft`` that were no prefill, None where that is not known; what it saved, with several tokens
         in one forward in place of one by one, is kept beside what the prefill took."""
-        beside = bool(self._guessed.tokens)
-        proposed, costs = len((self._proposed if beside else verification.draft).tokens), self._instrument.costs
+        proposed, costs = len(draft.tokens), self._instrument.costs
         usual = self._drafting.drafting(proposed or 1)
         seconds = self._prefill.took(self._context, self._seconds, usual)
-        if seconds is not None and 1 in costs and not beside:
+        if seconds is not None and 1 in costs and not self._guessed.tokens:
             tokens = len(verification.tokens)
             gain = tokens * self._instrument.alone() - costs.seconds(proposed + 1) if proposed else 0.0
             self._prefill.saved(tokens, gain - seconds)

@@ -156,15 +156,15 @@ class Auto(PacedDrafter):
     def _learn_of_draft(self, verification: Verification, plain: float) -> None:
         """Of all that was proposed for a forward, whether it was verified or not."""
         kind, tokens = self._reply.kind, verification.tokens
-        lengths = {number: len(draft.followed(tokens)) for number, draft in self._drafts.items()}
+        looks = [Look(number, kind, draft) for number, draft in self._drafts.items()]
+        for look in looks:
+            missing = look.follow(tokens)
+            open_end = missing is None and not look.draft.parents  # what else it says, nobody knows yet
+            self._judge(look, missing, len(look.path) / len(look.draft.tokens) if open_end else 1.0)
+        lengths = {look.arm: len(look.path) for look in looks}
         for number, hope in self._hopes.items():
             others = max((length for other, length in lengths.items() if other != number), default=0)
             self.arms[number].hoped(hope, max(0, lengths[number] - others))
-        for number, draft in self._drafts.items():
-            look = Look(number, kind, draft)
-            missing = look.follow(tokens)
-            open_end = missing is None and not draft.parents  # what else it says, nobody knows yet
-            self._judge(look, missing, len(look.path) / len(draft.tokens) if open_end else 1.0)
         if verification.draft.tokens:
             self._drafted += 1
             self._reply.doubtful = not verification.path
