@@ -17,6 +17,8 @@ from predtui.state.events import DrafterFigures
 
 WIDEST = 16
 """Tokens of the largest draft that branches: engines evaluate as many branches at once."""
+DEEPEST = 8
+"""Tokens of a draft whose acceptance is told one by one."""
 Probabilities = npt.NDArray[np.float64]
 """[vocab], summing to 1."""
 
@@ -80,6 +82,10 @@ class DecodingStatistics:
     """Draft tokens that a forward of the target judged ..."""
     accepted: int = 0
     """... and those of them that it kept."""
+    drafts: int = 0
+    """Drafts that a forward judged ..."""
+    depths: tuple[int, ...] = (0,) * DEEPEST
+    """... and how many of them were kept to each depth: those with at least one token kept, with at least two, ..."""
     last: tuple[int, int] = (0, 0)
     """Proposed and accepted in the last forward."""
     note: str = ""
@@ -104,6 +110,9 @@ class DecodingStatistics:
         self.proposed += proposed
         self.accepted += accepted
         self.last = (proposed, accepted)
+        if proposed:
+            self.drafts += 1
+            self.depths = tuple([count + (depth < accepted) for depth, count in enumerate(self.depths)])
 
     @property
     def acceptance_rate(self) -> float:

@@ -27,9 +27,12 @@ class WorkSpans:
         self._open: dict[str, list[float]] = {}
         """Start and end of the span of each worker that is not closed yet."""
         self._closed: deque[WorkSpan] = deque(maxlen=MOST_SPANS)
+        self.seconds = {TARGET: 0.0, DRAFT: 0.0}
+        """How long each was at work since the start."""
 
     def worked(self, worker: str, start: float, end: float) -> None:
         """Seconds of the clock."""
+        self.seconds[worker] += end - start
         span = self._open.get(worker)
         if span is not None and start < span[0] + SPAN_S:
             span[1] += end - start

@@ -16,6 +16,7 @@ import typer
 from predtui.clock import Clock, RealClock, VirtualClock
 from predtui.decoding.base import DecodingStatistics
 from predtui.decoding.costs.iterations import Iteration
+from predtui.decoding.costs.spans import DRAFT
 from predtui.decoding.memory import MB
 from predtui.decoding.parts import nobody
 from predtui.decoding.sampler import sampler
@@ -165,6 +166,7 @@ class Run:
     def _reply(self, name: str, prompt: list[int], limit: int) -> tuple[list[int], ReplyRecord]:
         runner = self._runners[name]
         before = replace(runner.statistics) if runner.statistics else DecodingStatistics()
+        drafted = before.work.seconds[DRAFT]
         self.target.model.forget()
         self.draft.model.forget()
         tokens: list[int] = []
@@ -184,6 +186,9 @@ class Run:
             forwards=after.forwards - before.forwards,
             proposed=after.proposed - before.proposed,
             accepted=after.accepted - before.accepted,
+            drafting=after.work.seconds[DRAFT] - drafted,
+            drafts=after.drafts - before.drafts,
+            depths=tuple(new - old for new, old in zip(after.depths, before.depths, strict=True)),
             divergence=-1,
             logit_gap=0.0,
         )

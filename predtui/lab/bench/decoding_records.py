@@ -14,7 +14,8 @@ from predtui.lab.bench.decoding_methods import VANILLA
 
 @dataclass(frozen=True, slots=True)
 class ReplyRecord:
-    """One reply by one method; ``ttft_ms`` None where its tokens come all at once. ``divergence``: index of the first
+    """One reply by one method; ``ttft_ms`` None where its tokens come all at once. ``drafting``: seconds of it in the
+    draft; ``drafts`` and ``depths`` as in ``DecodingStatistics``. ``divergence``: index of the first
     token that is not vanilla's, -1 for none; ``logit_gap``: how far apart the target holds the two."""
 
     task: str
@@ -26,6 +27,9 @@ class ReplyRecord:
     forwards: int
     proposed: int
     accepted: int
+    drafting: float
+    drafts: int
+    depths: tuple[int, ...]
     divergence: int
     logit_gap: float
 
@@ -58,18 +62,22 @@ def _speed(group: Sequence[ReplyRecord], prompts: float) -> float:
 
 def _row(task: str, method: str, group: Sequence[ReplyRecord]) -> dict[str, Any]:
     tokens, forwards, proposed = (sum(getattr(r, key) for r in group) for key in ("tokens", "forwards", "proposed"))
+    seconds, drafting, drafts = (sum(getattr(r, key) for r in group) for key in ("seconds", "drafting", "drafts"))
+    depths = [sum(counts) for counts in zip(*(record.depths for record in group), strict=True)]
     firsts = [record.ttft_ms for record in group if record.ttft_ms is not None]
     return {
         "task": task,
         "method": method,
         "n": len(group),
-        "tokens_per_s": round(tokens / sum(record.seconds for record in group), 2),
+        "tokens_per_s": round(tokens / seconds, 2),
         "ttft_ms": round(fmean(firsts), 4) if firsts else None,
         "acceptance_rate": round(sum(r.accepted for r in group) / proposed, 4) if proposed else None,
         "tokens_per_forward": round(tokens / forwards, 4) if forwards else None,
+        "accepted_by_depth": [round(count / drafts, 4) for count in depths] if drafts else None,
+        "draft_share": round(drafting / seconds, 4),
         "identical_share": round(fmean(record.divergence < 0 for record in group), 4),
         "largest_gap": max(record.logit_gap for record in group),
-        "ms_per_iteration": round(1000 * sum(r.seconds for r in group) / forwards, 4) if forwards else None,
+        "ms_per_iteration": round(1000 * seconds / forwards, 4) if forwards else None,
     }
 
 

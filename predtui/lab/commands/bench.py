@@ -49,6 +49,11 @@ BENCHES = Registry(
                 "decoding",
                 "DuoDecoding's tables and figures: decoders side by side on the same models.",
             ),
+            (
+                "survey",
+                "survey",
+                "Every drafter beside every other: what it drafts, costs and brings, and its training.",
+            ),
             ("asr", "asr", "WhisperFlow's tables and figures: ways to stream the same Whisper, side by side."),
             ("noise", "wordless", "Silence, noises, music, a babble of voices: which recogniser hears words in them?"),
             ("retrieval", "retrieval", "Notes looked up while somebody speaks, or after: what holds, what it saves."),

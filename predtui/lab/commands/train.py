@@ -38,6 +38,27 @@ def train_pocket_models(
     train_pocket(out, minutes, judge_minutes, draft_minutes, seed, threads, resume, start=start)
 
 
+@train.command("wide")
+def train_wide_target(
+    out: Annotated[Path, typer.Option(help="Where the model goes.", callback=creatable)] = Path("build/wide/target"),
+    minutes: Annotated[float, typer.Option(help="Minutes of training.", min=0)] = 25.0,
+    steps: Annotated[int | None, typer.Option(help="Steps, the same ones in every run; in place of minutes.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of data and weights.")] = 0,
+    threads: Annotated[int, typer.Option(help="CPU threads; 0 uses all.", min=0)] = 0,
+    resume: Annotated[bool, typer.Option(help="Go on from the last checkpoint.")] = True,
+) -> None:
+    """The pocket target with 32 million parameters, to measure drafts where a forward costs more; it does not ship."""
+    needed("train wide", "torch", "gguf")
+    import os
+
+    from predtui.commands.console import console
+    from predtui.lab.training.pocket.config import Budget
+    from predtui.lab.training.pocket.wide import train_wide
+
+    budget = Budget(minutes=minutes) if steps is None else Budget(steps=steps)
+    train_wide(out, POCKET / "target", budget, seed, threads or os.cpu_count() or 1, resume, console())
+
+
 @train.command("cllm")
 def train_consistency(
     model: Annotated[str, typer.Option(help="pocket, a Hugging Face folder, or a name in the local cache.")] = "pocket",

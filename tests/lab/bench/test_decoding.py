@@ -68,7 +68,7 @@ def test_every_method_replies_to_every_prompt_as_vanilla_does(found: dict[str, A
 
 def test_the_speed_after_the_prompt_leaves_out_what_all_pay_alike() -> None:
     def record(method: str, seconds: float, ttft_ms: float | None) -> decoding.ReplyRecord:
-        return decoding.ReplyRecord("task", method, "prompt", 11, seconds, ttft_ms, 5, 0, 0, -1, 0.0)
+        return decoding.ReplyRecord("task", method, "prompt", 11, seconds, ttft_ms, 5, 0, 0, 0.0, 0, (0,) * 8, -1, 0.0)
 
     rows = {
         row["method"]: row

@@ -13,6 +13,7 @@ from predtui.lab.bench.decoding_records import ReplyRecord, as_line, iterations,
 def reply(method: str, seconds: float, task: str = "t", **changes: Any) -> ReplyRecord:
     plain: dict[str, Any] = {
         "prompt": "why", "tokens": 11, "ttft_ms": 100.0, "forwards": 11, "proposed": 0, "accepted": 0,
+        "drafting": 0.0, "drafts": 0, "depths": (0, 0),
         "divergence": -1, "logit_gap": 0.0,
     }  # fmt: skip
     return ReplyRecord(task=task, method=method, seconds=seconds, **plain | changes)
@@ -22,7 +23,7 @@ def test_a_method_is_compared_with_vanilla_on_its_own_task() -> None:
     table = rows(
         [
             reply("vanilla", 1.1),
-            reply("fast", 0.6, forwards=5, proposed=8, accepted=6),
+            reply("fast", 0.6, forwards=5, proposed=8, accepted=6, drafting=0.15, drafts=4, depths=(3, 2)),
             reply("vanilla", 2.2, "u"),
             reply("fast", 2.2, "u", ttft_ms=None),
         ]
@@ -31,6 +32,7 @@ def test_a_method_is_compared_with_vanilla_on_its_own_task() -> None:
     assert (fast["speedup"], fast["relative_ttft"]) == (pytest.approx(1.1 / 0.6, abs=1e-3), 1.0)
     assert fast["decode_speedup"] == 2.0  # a second after the first token, against half a second
     assert (fast["acceptance_rate"], fast["tokens_per_forward"]) == (0.75, 2.2)
+    assert (fast["draft_share"], fast["accepted_by_depth"]) == (0.25, [0.75, 0.5])
     assert (slow["speedup"], slow["ttft_ms"], slow["relative_ttft"], slow["acceptance_rate"]) == (1.0, None, None, None)
 
 

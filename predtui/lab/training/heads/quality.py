@@ -5,42 +5,15 @@ replies were not learned from. Must not know how heads are trained.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from predtui.clock import VirtualClock
-from predtui.decoding.assembly import make_decoder, make_drafter
-from predtui.decoding.base import Drafter
+from predtui.decoding.assembly import make_decoder
 from predtui.decoding.costs.instrument import Instrument
-from predtui.decoding.draft import Draft, Verification
 from predtui.decoding.parts import Parts
 from predtui.decoding.sampler import Greedy
 from predtui.llm.base import LoadedModel
-
-DEEPEST = 8
-"""Tokens of a draft whose acceptance is told."""
-
-
-class Watched:
-    """A drafter whose drafts are watched: how many there were, and how many of them were accepted to each depth."""
-
-    def __init__(self, drafter: Drafter) -> None:
-        self._drafter = drafter
-        self.drafts = 0
-        self.accepted = [0] * DEEPEST
-
-    def propose(self, context: Sequence[int], budget: int, position: int = 0) -> Draft:
-        return self._drafter.propose(context, budget, position)
-
-    def observe(self, verification: Verification) -> None:
-        self._drafter.observe(verification)
-        self.drafts += bool(verification.draft.tokens)
-        for depth in range(min(len(verification.path), DEEPEST)):
-            self.accepted[depth] += 1
-
-    def reset(self) -> None:
-        self._drafter.reset()
 
 
 def measured(
@@ -49,13 +22,13 @@ def measured(
     """Of greedy replies of at most ``limit`` tokens, with drafts that cost nothing: always drafted, as far as that is
     thought to help."""
     parts = Parts(loaded, Greedy(), heads=folder, instrument=Instrument(VirtualClock()))
-    watched = Watched(make_drafter(method, parts))
-    decoder = make_decoder("speculative", replace(parts, drafter=watched))
+    decoder = make_decoder("speculative", parts, method)
     for prompt in prompts:
         loaded.model.forget()
         for _token in decoder.generate(prompt, limit, loaded.tokenizer.is_end):
             pass
-    shares = [round(count / max(1, watched.drafts), 3) for count in watched.accepted]
-    figures = {"tokens_per_forward": round(decoder.statistics.tokens_per_forward, 3), "accepted_by_depth": shares}
     decoder.close()
+    found = decoder.statistics
+    shares = [round(count / max(1, found.drafts), 3) for count in found.depths]
+    figures = {"tokens_per_forward": round(found.tokens_per_forward, 3), "accepted_by_depth": shares}
     return {**figures, "measured_on": len(prompts)}

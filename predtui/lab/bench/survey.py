@@ -1,0 +1,146 @@
+"""Every drafter beside the others, in one table: what it drafts, what that costs and brings, what its training took.
+
+Each reply is given twice, on this machine's clock and at the prices of another machine; the figures of drafts are those
+of the second, which are the same in every run. Must not know how a method works, or how replies are measured.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from predtui.lab import profiles
+from predtui.lab.bench import decoding
+from predtui.lab.bench.decoding import DecodingBench, tasks
+from predtui.lab.bench.decoding_methods import chosen
+from predtui.lab.bench.decoding_records import as_line
+from predtui.lab.bench.report import command, console, machine
+from predtui.lab.bench.watch import Watch
+from predtui.lab.commands.options import Json, Markdown, MaxTokens, Threads
+from predtui.models.shipped import asset, place
+from predtui.registry import DRAFTERS
+
+SHOWN = 4
+"""Depths of which the table tells the acceptance."""
+_COLUMNS = {
+    "tokens_per_forward": ("a forward", "{:.2f}"),
+    "accepted_by_depth": ("accepted 1, 2, 3, 4 deep", "{}"),
+    "draft_share": ("in the draft", "{:.0%}"),
+    "real": ("real", "{:.2f}x"),
+    "priced": ("priced", "{:.2f}x"),
+    "identical_share": ("identical", "{:.1%}"),
+    "bytes": ("bytes", "{:,}"),
+    "minutes": ("minutes", "{:g}"),
+}
+
+
+def joined(real: Sequence[Mapping[str, Any]], priced: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """A row a method of both runs' rows over all tasks: ``real`` and ``priced`` are speed-ups over plain decoding;
+    ``draft_share`` that of real time; ``identical_share`` the smaller one."""
+    clocked = {row["method"]: row for row in real}
+    found = []
+    for row in priced:
+        here = clocked[row["method"]]
+        kept = {key: row[key] for key in ("method", "n", "tokens_per_forward", "acceptance_rate", "accepted_by_depth")}
+        same = min(row["identical_share"], here["identical_share"])
+        speeds = {"draft_share": here["draft_share"], "real": here["speedup"], "priced": row["speedup"]}
+        found.append({**kept, **speeds, "identical_share": same})
+    return found
+
+
+def trained(method: str, heads: Path, draft: Path) -> dict[str, Any]:
+    """``bytes`` of the weights that ``method`` drafts with, and ``minutes`` of their training; None where there are
+    none, or where nothing tells."""
+    needs = DRAFTERS[method].needs if method in DRAFTERS else frozenset[str]()
+    folders = [heads / method] * ("heads" in needs) + [draft] * ("draft" in needs)
+    told = next((folder / "training.json" for folder in folders if (folder / "training.json").is_file()), None)
+    if told is None:
+        return {"bytes": None, "minutes": None}
+    facts = json.loads(told.read_text(encoding="utf-8"))
+    weights = [path for pattern in ("*.safetensors", "*.gguf") for path in told.parent.glob(pattern)]
+    minutes = facts["minutes"] if "minutes" in facts else round(facts["seconds"] / 60, 1)
+    return {"bytes": sum(path.stat().st_size for path in weights), "minutes": minutes}
+
+
+def result(bench: DecodingBench) -> tuple[dict[str, Any], Watch[Any]]:
+    """The JSON; and what watched the second run. Raises PredtuiError as ``decoding.Run``."""
+    replies = sum(len(dialogue.turns) for dialogues in bench.tasks.values() for dialogue in dialogues)
+    watches = [Watch[Any](replies * len(bench.methods), "replies", as_line) for _ in range(2)]
+    priced = decoding.result(bench, watches[0])
+    real = decoding.result(replace(bench, profile=None), watches[1]) if not watches[0].stopped else priced
+    heads = Path(bench.heads) if bench.heads else asset("heads")
+    draft = place(bench.draft)
+    folder = draft if draft.is_dir() else draft.parent
+    rows = [{**row, **trained(row["method"], heads, folder)} for row in joined(real["overall"], priced["overall"])]
+    about = {"command": command(), "machine": machine(bench.threads), "priced": priced["machine"]}
+    return {**about, "models": real["models"], "rows": rows}, watches[0] if watches[0].stopped else watches[1]
+
+
+def cells(found: Mapping[str, Any]) -> list[list[str]]:
+    """The head, and a row a method."""
+    drawn = [["method", *(name for name, _ in _COLUMNS.values())]]
+    for row in found["rows"]:
+        depths = row["accepted_by_depth"]
+        shown = {**row, "accepted_by_depth": ", ".join(f"{share:.2f}" for share in depths[:SHOWN]) if depths else None}
+        line = ["–" if shown[key] is None else form.format(shown[key]) for key, (_, form) in _COLUMNS.items()]
+        drawn.append([row["method"], *line])
+    return drawn
+
+
+def table(found: Mapping[str, Any]) -> Table:
+    """For a terminal."""
+    told = f"{'; '.join(found['models'])}; real: {found['machine']}; priced: {found['priced']}"
+    shown = Table(title="The survey's drafters", caption=told)
+    head, *rows = cells(found)
+    for number, name in enumerate(head):
+        shown.add_column(name, justify="right" if number else "left", no_wrap=not number)
+    for row in rows:
+        shown.add_row(*row)
+    return shown
+
+
+def markdown(found: Mapping[str, Any]) -> str:
+    """The same for a document, with the command that measured it."""
+    head, *rows = cells(found)
+    lines = [head, [":--", *["--:"] * (len(head) - 1)], *rows]
+    drawn = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return f"{drawn}\n\n{found['machine']}; priced: {found['priced']}: `{found['command']}`\n"
+
+
+def cli(
+    methods: Annotated[str, typer.Option(help="Methods, separated by commas; drafters: all of these.")] = "drafters",
+    prompts: Annotated[list[str] | None, typer.Option(help="As in bench predgen; may be given several times.")] = None,
+    limit: Annotated[int, typer.Option(help="Dialogues a task; 0 takes all of a file.", min=0)] = 20,
+    target: Annotated[str, typer.Option(help="pocket, smollm2, or a path.")] = "pocket",
+    draft: Annotated[str, typer.Option(help="pocket-draft, or the path of a GGUF file.")] = "pocket-draft",
+    target_engine: Annotated[str, typer.Option(help="What runs the target.")] = "llamacpp",
+    threads: Threads = 1,
+    max_tokens: MaxTokens = 128,
+    profile: Annotated[str, typer.Option(help="The other machine: a name or a .toml file.")] = "a5000-7b",
+    heads: Annotated[str, typer.Option(help="Folder of trained heads; empty: those that ship.")] = "",
+    json: Json = None,
+    markdown_path: Markdown = None,
+) -> None:
+    """``predtui bench survey``."""
+    bench = DecodingBench(
+        methods=chosen(methods, ablations=False),
+        tasks=tasks(prompts or [], limit, seed=1),
+        target=target,
+        draft=draft,
+        target_engine=target_engine,
+        threads=threads,
+        max_tokens=max_tokens,
+        profile=profiles.load(profile),
+        heads=heads,
+    )
+    found, watch = result(bench)
+    console().print(table(found))
+    if markdown_path is not None:
+        markdown_path.write_text(markdown(found), encoding="utf-8")
+    raise typer.Exit(watch.leave(found, json))
