@@ -55,8 +55,8 @@ class ScriptedModel:
 
     @property
     def abilities(self) -> Abilities:
-        more = {"hidden": self.vocab_size, "layers": self._layers}
-        return replace(Abilities.of_logits(self.vocab_size), trees=True, spares=True, windows=True, **more)
+        can = replace(Abilities.of_logits(self.vocab_size), trees=True, spares=True, windows=True)
+        return replace(can, hidden=self.vocab_size, layers=self._layers)
 
     @property
     def context_size(self) -> int:

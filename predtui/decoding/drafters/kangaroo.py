@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from predtui.decoding import heads
 from predtui.decoding.base import Drafter, Sampler
@@ -76,7 +77,7 @@ class Adapter:
         return logits
 
 
-def turned(x: Array, positions: Array) -> Array:
+def turned(x: Array, positions: npt.NDArray[np.int64]) -> Array:
     """``x`` [n, heads, width], the first half of each head turned against the second by the angles of its position."""
     half = x.shape[-1] // 2
     angles = np.outer(positions, THETA ** (-np.arange(half) / half)).astype(np.float32)[:, None]

@@ -129,7 +129,7 @@ class SwiftDrafter:
                 break
         self.search.judged(skipped, better)
         if better:
-            self._told, self._part, part = told, part, self._part  # type: ignore[assignment]
+            self._told, self._part, part = told, part, self._part
         self._promised = self._worth(self.search.best, self._told.values())
         if part is not None:
             part.close()

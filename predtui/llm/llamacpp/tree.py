@@ -63,8 +63,8 @@ class LlamaTreeModel(LlamaCppModel):
 
     @property
     def abilities(self) -> Abilities:
-        more = {"hidden": self._width, "layers": self._layers}
-        return replace(super().abilities, trees=True, spares=True, windows=True, **more)
+        can = replace(super().abilities, trees=True, spares=True, windows=True)
+        return replace(can, hidden=self._width, layers=self._layers)
 
     def forward(self, tokens: Sequence[int], last: int = 1) -> Rows:
         self._settle(tokens)
@@ -109,6 +109,7 @@ class LlamaTreeModel(LlamaCppModel):
         check_layers(layers, self._layers)
         path = file_of(self._weights.header, layers)
         request = replace(self._weights.request, model=str(path), told=unheard, room=None, caches=1)
+        self._parts = [part for part in self._parts if part.handle]
         self._parts.append(LlamaTreeModel(LlamaWeights(path, request), self._context_size, self._stale))
         return self._parts[-1]
 

@@ -134,7 +134,7 @@ def turned(x: Tensor) -> Tensor:
     """``x`` [batch, heads, length, width] with the angles of each place, as the drafter has them."""
     half = x.shape[-1] // 2
     angles = torch.outer(torch.arange(x.shape[2]), THETA ** (-torch.arange(half) / half))
-    (left, right), sine, cosine = x.split(half, dim=-1), angles.sin(), angles.cos()
+    (left, right), sine, cosine = x.chunk(2, dim=-1), angles.sin(), angles.cos()
     return torch.cat((left * cosine - right * sine, right * cosine + left * sine), dim=-1)
 
 

@@ -76,7 +76,7 @@ def saved(path: Path, facts: Facts) -> States | None:
     return read(path, facts, States)
 
 
-def read(path: Path, facts: Facts, kind: type[Kind]) -> Kind | None:
+def read(path: Path, facts: Facts, kind: Callable[..., Kind]) -> Kind | None:
     """The same, of that ``kind``."""
     try:
         with safe_open(str(path), framework="pt") as file:
