@@ -104,7 +104,7 @@ class KangarooDrafter:
         self._start = 0
         """Where in the context the adapter begins to see it."""
         self._known: list[int] = []
-        """Tokens of whose states the adapter knows, from there on."""
+        """The context of which it knows the states from there on."""
 
     def propose(self, context: Sequence[int], budget: int, position: int = 0) -> Draft:
         """Fewer than ``budget`` tokens where the adapter is unsure, at an end, or where the context is full."""
@@ -130,17 +130,16 @@ class KangarooDrafter:
 
     def _after(self, sequence: list[int]) -> Array:
         """The adapter's logits of what follows."""
-        seen = sequence[self._start :]
-        known = min(common_prefix(self._known, seen), len(seen) - 1)
-        if known <= 0 or common_prefix(self._known, seen) < len(self._known) // 2:
-            self._start, known = max(0, len(sequence) - SPAN), 0
-        self._adapter.cut(known)
-        for start in range(self._start + known, len(sequence), PIECE):
+        known = min(common_prefix(self._known, sequence), len(sequence) - 1)
+        if known <= self._start:
+            known = self._start = max(0, len(sequence) - SPAN)
+        self._adapter.cut(known - self._start)
+        for start in range(known, len(sequence), PIECE):
             end = min(start + PIECE, len(sequence))
             states = self._part.forward(sequence[:end], end - start).hidden
             assert states is not None, "the part was told to tell them"
             logits = self._adapter.read(states)
-        self._known = sequence[self._start :]
+        self._known = list(sequence)
         return logits
 
 
