@@ -5,11 +5,12 @@ Must not know which layers are left out, or of verification.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
 from typing import NamedTuple
 
 from predtui.decoding.base import Sampler
 from predtui.decoding.draft import Verification
+from predtui.decoding.sampler import Greedy
 from predtui.llm.base import LanguageModel
 
 LONGEST = 32
@@ -35,10 +36,12 @@ def worth(rate: float, share: float) -> Worth:
 
 
 class Text(NamedTuple):
-    """A context that ends in a reply, which begins at ``start``."""
+    """A context that ends in a reply, which begins at ``start``; ``chances``: how likely the target thought each of its
+    tokens, as logarithms, where chance decides; else nothing."""
 
     tokens: tuple[int, ...]
     start: int
+    chances: tuple[float, ...] = ()
 
     @property
     def said(self) -> int:
@@ -47,37 +50,33 @@ class Text(NamedTuple):
 
 
 class Replies:
-    """The present reply, as far as it has come."""
+    """The present reply, as far as it has come from forwards."""
 
-    def __init__(self) -> None:
-        self._context: tuple[int, ...] = ()
-        self._start = 0
-
-    @property
-    def now(self) -> Text:
-        """The present one."""
-        return Text(self._context, self._start)
+    def __init__(self, sampler: Sampler) -> None:
+        self.now = Text((), 0)
+        self._sampled = not isinstance(sampler, Greedy)
 
     def begins(self) -> Text | None:
         """Another reply does: the one before, where there was any."""
-        before, self._context, self._start = self.now, (), 0
-        return before if before.said > 0 else None
-
-    def at(self, context: Sequence[int], position: int) -> None:
-        """``context`` ends in ``position`` tokens of the reply."""
-        self._start = len(context) - position
+        before, self.now = self.now, Text((), 0)
+        return before if before.said else None
 
     def heard(self, verification: Verification) -> None:
         """What follows is known."""
-        if not self._context and not self._start:
-            self._start = len(verification.context)
-        self._context = (*verification.context, *verification.tokens)
+        context, said, rows = verification.context, verification.tokens, verification.rows
+        start, chances = (self.now.start, self.now.chances) if self.now.tokens == context else (len(context), ())
+        if self._sampled:
+            places = [0, *(node + 1 for node in verification.path)]
+            chances += tuple(rows[place].logprob(token) for place, token in zip(places, said, strict=False))
+        self.now = Text((*context, *said), start, chances)
 
 
-def hits(part: LanguageModel, sampler: Sampler, text: Text, known: int = 0) -> list[bool]:
-    """Of each token of the reply behind the first ``known``, whether the part would have said it: in one forward."""
-    said = text.tokens[text.start + known :]
-    rows = part.forward(text.tokens[:-1], len(said))
-    return [
-        sampler.choose(row, known + place) == token for place, (row, token) in enumerate(zip(rows, said, strict=True))
-    ]
+def kept(part: LanguageModel, text: Text, known: int = 0) -> list[float]:
+    """Of each token of the reply behind the first ``known``, how likely it would be accepted if the part drafted there:
+    whether it would have said it; where chance decides, by how likely it thinks what the target said. One forward."""
+    rows = part.forward(text.tokens[:-1], text.said - known)
+    said = [*zip(rows, text.tokens[text.start + known :], strict=True)]
+    if not text.chances:
+        return [float(row.argmax() == token) for row, token in said]
+    chances = zip(said, text.chances[known:], strict=True)
+    return [math.exp(min(0.0, row.logprob(token) - chance)) for (row, token), chance in chances]

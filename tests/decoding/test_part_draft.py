@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,7 +21,7 @@ from predtui.decoding.drafters import swift
 from predtui.decoding.drafters.dynamic_exit import FIRST, Exit, ExitDrafter
 from predtui.decoding.drafters.swift import LEAST, PATIENCE, Search, SwiftDrafter
 from predtui.decoding.memory import Allowance
-from predtui.decoding.part_draft import LONGEST, Replies, Text, hits, worth
+from predtui.decoding.part_draft import LONGEST, Replies, Text, kept, worth
 from predtui.decoding.parts import Parts
 from predtui.decoding.sampler import Greedy, Seeded
 from predtui.errors import PredtuiError
@@ -57,26 +58,39 @@ def test_a_part_that_says_more_or_takes_less_is_worth_no_less(a: float, b: float
 
 
 @given(st.lists(st.integers(4, 50), min_size=1, max_size=9), st.lists(st.integers(4, 50), min_size=1, max_size=9))
-def test_a_hit_is_a_token_that_the_part_would_choose(prompt: list[int], said: list[int]) -> None:
-    model, sampler = ScriptedModel(3), Seeded(0.9, seed=2)
-    told = hits(model, sampler, Text((*prompt, *said), len(prompt)))
-    one_by_one = [
-        sampler.choose(ScriptedModel(3).forward([*prompt, *said[:place]])[-1], place) == token
-        for place, token in enumerate(said)
+def test_kept_is_what_a_draft_of_the_part_would_keep(prompt: list[int], said: list[int]) -> None:
+    """Greedily what it would say; at a temperature, on the average over what the target says, the share of its
+    probability that is the part's, too."""
+    model, text = ScriptedModel(3), Text((*prompt, *said), len(prompt))
+    rows = [ScriptedModel(3).forward([*prompt, *said[:place]])[-1] for place in range(len(said))]
+    assert kept(model, text) == [float(row.argmax() == token) for row, token in zip(rows, said, strict=True)]
+    assert kept(model, text, len(said) - 1) == kept(model, text)[-1:]
+    target, (row,) = Seeded(1.0).probabilities(ScriptedModel(4).forward(prompt)[-1]), model.forward(prompt)
+    told = [
+        kept(model, Text((*prompt, token), len(prompt), (float(np.log(chance)),)))[0]
+        for token, chance in enumerate(target)
     ]
-    assert told == one_by_one
-    assert hits(model, sampler, Text((*prompt, *said), len(prompt)), len(said) - 1) == told[-1:]
+    shared = np.minimum(target, Seeded(1.0).probabilities(row)).sum()
+    assert float(target @ told) == pytest.approx(shared, rel=1e-3)
 
 
-def test_a_reply_is_what_follows_its_context() -> None:
-    model, replies = ScriptedModel(1), Replies()
+@pytest.mark.parametrize("sampler", [Greedy(), Seeded(1.0, seed=2)], ids=["greedy", "sampled"])
+def test_a_reply_is_what_follows_its_context(sampler: Sampler) -> None:
+    model, replies = ScriptedModel(1), Replies(sampler)
     assert replies.begins() is None
-    verification = verify(model, [5, 6, 7], Draft(()), ExactMatch(Greedy()), 0, no_end)
-    replies.heard(verification)
-    assert replies.now == Text((5, 6, 7, *verification.tokens), 3)
-    replies.at(replies.now.tokens, 3)
-    assert replies.now.said == 3, "two of which were there before"
-    assert replies.begins() == Text((5, 6, 7, *verification.tokens), 1)
+    context = (5, 6, 7)
+    for _ in range(2):
+        draft = Draft(tuple(generate(model, context, sampler, 2, no_end, position=len(context) - 3)))
+        verification = verify(model, context, draft, ExactMatch(sampler), len(context) - 3, no_end)
+        replies.heard(verification)
+        context = (*context, *verification.tokens)
+    assert (replies.now.tokens, replies.now.said) == (context, 6)
+    told = [model.forward(context[:place])[-1].logprob(context[place]) for place in range(3, 9)]
+    assert replies.now.chances == (() if isinstance(sampler, Greedy) else pytest.approx(told))
+    replies.heard(verify(model, (9, 9), Draft(()), ExactMatch(sampler), 0, no_end))
+    assert replies.now.said == 1, "another context"
+    reply = replies.now
+    assert replies.begins() == reply
     assert replies.now.said == 0
 
 
@@ -210,9 +224,9 @@ def test_del_drafts_with_the_exit_that_promises_most_and_no_further() -> None:
 
 def test_the_rate_of_an_exit_forgets() -> None:
     one = Exit(ScriptedModel(1), 0.5)
-    one.learn([True] * 50)
+    one.learn([1.0] * 50)
     high = one.worth.speed
-    one.learn([False] * 400)
+    one.learn([0.0] * 400)
     assert one.worth.length == 0
     assert high > 1.5
 

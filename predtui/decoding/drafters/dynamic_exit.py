@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from predtui.decoding.base import Drafter, Sampler
 from predtui.decoding.draft import Draft, Verification
 from predtui.decoding.drafters.model import ModelDrafter
-from predtui.decoding.part_draft import Replies, Worth, hits, worth
+from predtui.decoding.part_draft import Replies, Worth, kept, worth
 from predtui.decoding.parts import Parts
 from predtui.llm.base import LanguageModel
 from predtui.llm.layers import has_layers
@@ -34,16 +34,17 @@ class Exit:
     def __init__(self, part: LanguageModel, share: float) -> None:
         """``share``: of the target's layers."""
         self.part, self._share = part, share
-        self._hits, self._told = 1.0, 2.0
+        self._kept, self._told = 1.0, 2.0
 
-    def learn(self, told: Sequence[bool]) -> None:
-        for hit in told:
-            self._hits, self._told = DECAY * self._hits + hit, DECAY * self._told + 1
+    def learn(self, told: Sequence[float]) -> None:
+        """``told``: how likely each of some tokens would be accepted, if it drafted them."""
+        for chance in told:
+            self._kept, self._told = DECAY * self._kept + chance, DECAY * self._told + 1
 
     @property
     def worth(self) -> Worth:
         """What it promises."""
-        return worth(self._hits / self._told, self._share)
+        return worth(self._kept / self._told, self._share)
 
 
 class ExitDrafter:
@@ -56,7 +57,7 @@ class ExitDrafter:
         ends."""
         self._sampler, self._is_end = sampler, is_end
         self._exits = [Exit(part, count / layers) for count, part in parts.items()]
-        self._replies = Replies()
+        self._replies = Replies(sampler)
         self._known = 0
         """Tokens of the present reply that the parts have read."""
         self._unread, self._interval = 0, FIRST
@@ -64,7 +65,6 @@ class ExitDrafter:
 
     def propose(self, context: Sequence[int], budget: int, position: int = 0) -> Draft:
         """At most as many tokens as promise to pay."""
-        self._replies.at(context, position)
         if self._chosen is None:
             return Draft((), source=NAME)
         drafter = ModelDrafter(self._chosen.part, self._sampler, self._is_end, source=NAME)
@@ -87,7 +87,7 @@ class ExitDrafter:
         if (size := text.said) <= self._known or len(text.tokens) > min(one.part.context_size for one in self._exits):
             return
         for one in self._exits:
-            one.learn(hits(one.part, self._sampler, text, self._known))
+            one.learn(kept(one.part, text, self._known))
         best = max(self._exits, key=lambda one: one.worth.speed)
         self._chosen = best if best.worth.length else None
         self._known, self._unread, self._interval = size, 0, min(2 * self._interval, MOST)

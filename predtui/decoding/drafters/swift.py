@@ -18,7 +18,7 @@ from predtui.decoding.base import Drafter, Sampler
 from predtui.decoding.costs.instrument import Instrument
 from predtui.decoding.draft import Draft, Verification
 from predtui.decoding.drafters.model import ModelDrafter
-from predtui.decoding.part_draft import Replies, Text, Worth, hits, worth
+from predtui.decoding.part_draft import Replies, Text, Worth, kept, worth
 from predtui.decoding.parts import Parts
 from predtui.llm.base import LanguageModel
 from predtui.llm.layers import LayeredModel, has_layers
@@ -79,18 +79,17 @@ class SwiftDrafter:
         self.search = Search(self._layers)
         self._model, self._sampler, self._is_end, self._instrument = model, sampler, is_end, instrument
         self._part: LanguageModel | None = None
-        self._replies = Replies()
+        self._replies = Replies(sampler)
         self._texts: deque[Text] = deque(maxlen=TEXTS)
         """Replies by which parts are judged."""
-        self._told: dict[Text, list[bool]] = {}
-        """What the best part would have said of those that it was asked about, and what it promises by that."""
+        self._told: dict[Text, list[float]] = {}
+        """What would have been accepted of the best part in those that it was asked about, and what it promises."""
         self._promised = NOTHING
         self._worked = self._spent = 0.0
         """Seconds of the target's forwards, and of tries."""
 
     def propose(self, context: Sequence[int], budget: int, position: int = 0) -> Draft:
         """Nothing while no part is worth its time."""
-        self._replies.at(context, position)
         if self._part is None or self._promised.speed < PAYS:
             return Draft((), source=NAME)
         drafter = ModelDrafter(self._part, self._sampler, self._is_end, source=NAME)
@@ -118,15 +117,11 @@ class SwiftDrafter:
         """One set of layers, by the replies before this one; no more of them than show that it is no better."""
         skipped = self.search.next()
         part = self._model.part([layer for layer in range(self._layers) if layer not in skipped])
-        told, better = dict[Text, list[bool]](), True
-        for text in reversed(self._texts):
-            told[text] = hits(part, self._sampler, text)
-            if self._part is not None and text not in self._told:
-                self._told[text] = hits(self._part, self._sampler, text)
-            before = [self._told.get(text, []) for text in told]
-            better = self._worth(skipped, told.values()).speed > self._worth(self.search.best, before).speed
-            if not better:
-                break
+        try:
+            told, better = self._judged(part, skipped)
+        except BaseException:
+            part.close()
+            raise
         self.search.judged(skipped, better)
         if better:
             self._told, self._part, part = told, part, self._part
@@ -134,9 +129,22 @@ class SwiftDrafter:
         if part is not None:
             part.close()
 
-    def _worth(self, skipped: Skipped, told: Iterable[Sequence[bool]]) -> Worth:
-        """Of a part without these layers that was ``told`` of so many tokens whether it would have said them."""
-        each = [hit for text in told for hit in text]
+    def _judged(self, part: LanguageModel, skipped: Skipped) -> tuple[dict[Text, list[float]], bool]:
+        """What would be accepted of ``part``, and whether it is better than the best."""
+        told, better = dict[Text, list[float]](), True
+        for text in reversed(self._texts):
+            told[text] = kept(part, text)
+            if self._part is not None and text not in self._told:
+                self._told[text] = kept(self._part, text)
+            before = [self._told.get(text, []) for text in told]
+            better = self._worth(skipped, told.values()).speed > self._worth(self.search.best, before).speed
+            if not better:
+                break
+        return told, better
+
+    def _worth(self, skipped: Skipped, told: Iterable[Sequence[float]]) -> Worth:
+        """Of a part without these layers, by the chances of tokens of some texts to be accepted if it drafted them."""
+        each = [chance for text in told for chance in text]
         return worth((sum(each) + 1) / (len(each) + 2), 1 - len(skipped) / self._layers) if skipped else NOTHING
 
 
