@@ -29,7 +29,7 @@ from predtui.system.threads import limit_numpy
 NAME = "kangaroo"
 EXIT = "exit"
 """The tensor [1] that says after how many layers the adapter stands."""
-UNSURE = 0.4
+UNSURE = 0.6
 """A draft ends where it is thought less likely than this that all of it is accepted."""
 SPAN, PIECE = 256, 64
 """Tokens at the end of a context that are read where none of it is known, and those that are read at once."""

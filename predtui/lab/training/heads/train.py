@@ -100,7 +100,7 @@ def publish(
     """The file of what was ``trained``, and what it is worth on prompts that are ``held_out``, with its card."""
     heads.write(trained, training.out)
     figures = measured(loaded, training.method, training.out, held_out, training.recipe.reply_tokens)
-    learnt = sum(tensor.size for name, tensor in trained.tensors.items() if name not in GIVEN)
+    learnt = sum(one.size for name, one in trained.tensors.items() if name not in GIVEN and one.dtype.kind == "f")
     about = {"command": training.command, "method": training.method, "model": loaded.name, "seed": training.seed}
     about |= {"threads": training.threads, "steps": counters.step, "minutes": round(counters.seconds / 60, 1)}
     about |= {"loss": round(counters.loss, 4), "parameters": learnt}
