@@ -70,6 +70,7 @@ NEEDS = {
     "rows": "an engine that tells whole rows of logits",
     "given": "an engine that tells what it would say after each of the tokens it is given",
     "hidden": "an engine that tells hidden states",
+    "layers": "an engine that can leave out layers",
     "heads": "heads that were trained for the model",
     "windows": "an engine that opens another cache over a model's weights",
     "window": "a Whisper that hears 30 s at once",
@@ -331,6 +332,24 @@ DRAFTERS = Registry(
         "predtui.decoding.drafters.eagle:make",
         "a tree by a trained layer that foretells its hidden states, and from each the next token",
         frozenset({"hidden", "heads"}),
+    ),
+    Entry(
+        "swift",
+        "predtui.decoding.drafters.swift:make",
+        "the model without the layers that it can do without, which it finds as it replies",
+        frozenset({"layers"}),
+    ),
+    Entry(
+        "del",
+        "predtui.decoding.drafters.dynamic_exit:make",
+        "its own first layers, as many of them, and as many tokens, as the context pays for",
+        frozenset({"layers"}),
+    ),
+    Entry(
+        "kangaroo",
+        "predtui.decoding.drafters.kangaroo:make",
+        "its own first layers, with a trained layer of attention behind them",
+        frozenset({"hidden", "heads", "layers"}),
     ),
     Entry(
         "lookup",

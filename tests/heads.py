@@ -11,10 +11,13 @@ from typing import Any
 import numpy as np
 
 from predtui.decoding import heads
+from predtui.decoding.drafters.kangaroo import inner
 from predtui.decoding.heads import EMBEDDING, OUTPUT, TOKENS, Heads
 from predtui.llm.base import LoadedModel
 
 METHODS = ("medusa", "hydra", "eagle")
+PARTS = ("kangaroo",)
+"""Methods whose heads are of the states of a part."""
 
 
 def random_heads(method: str, target: LoadedModel, seed: int = 0, width: int = 0) -> Heads:
@@ -27,6 +30,12 @@ def random_heads(method: str, target: LoadedModel, seed: int = 0, width: int = 0
         return (rng.normal(size=shape) * shape[-1] ** -0.5).astype(np.float32)
 
     tensors: dict[str, Any] = {TOKENS: tokens}
+    if method == "kangaroo":
+        size = inner(width)
+        tensors |= {OUTPUT: 2 * matrix(len(tokens), width), "exit": np.array([1])}
+        tensors |= {name: np.ones(width, np.float32) for name in ("state_norm", "norm")}
+        tensors |= {"qkv.layers.0.weight": matrix(3 * size, width), "out.layers.0.weight": matrix(width, size)}
+        return Heads(method, target.name, width, heads.digest(target.tokenizer), tensors)
     if method == "medusa":
         tensors |= {OUTPUT: 2 * matrix(len(tokens), width)}
         for head in range(3):
@@ -58,6 +67,6 @@ def heads_of(target: LoadedModel, memo: dict[tuple[str, int, int], Path] = {}) -
     if key not in memo:
         memo[key] = Path(mkdtemp(prefix="predtui-heads"))
         atexit.register(shutil.rmtree, memo[key], ignore_errors=True)
-        for method in METHODS if target.abilities.hidden else ():
+        for method in (*METHODS, *PARTS) if target.abilities.hidden else ():
             heads.write(random_heads(method, target), memo[key] / method)
     return memo[key]

@@ -105,14 +105,20 @@ class HeadDrafter:
     def _options(self, position: int, logits: Array, depths: Sequence[int]) -> list[Options]:
         """As ``Choose``, for a draft that begins at ``position`` of the reply."""
         self._looks(len(logits))
-        if isinstance(self._sampler, Greedy):
-            return likeliest(logits, self._guesser.tokens, self._candidates)
-        whole = np.full((len(logits), int(self._guesser.tokens.max()) + 1), -np.inf, np.float32)
-        whole[:, self._guesser.tokens] = logits
-        return [
-            foreseen(self._sampler, ArrayRow(row), position + depth, self._candidates)
-            for row, depth in zip(whole, depths, strict=True)
-        ]
+        places = [position + depth for depth in depths]
+        return foretold(logits, self._guesser.tokens, self._sampler, places, self._candidates)
+
+
+def foretold(
+    logits: Array, tokens: npt.NDArray[np.int64], sampler: Sampler, positions: Sequence[int], count: int
+) -> list[Options]:
+    """The ``count`` of ``tokens`` [n] that are likeliest to be chosen at ``positions`` of the reply, by each row of
+    ``logits`` [m, n], with their chances."""
+    if isinstance(sampler, Greedy):
+        return likeliest(logits, tokens, count)
+    whole = np.full((len(logits), int(tokens.max()) + 1), -np.inf, np.float32)
+    whole[:, tokens] = logits
+    return [foreseen(sampler, ArrayRow(row), place, count) for row, place in zip(whole, positions, strict=True)]
 
 
 def likeliest(logits: Array, tokens: npt.NDArray[np.int64], count: int) -> list[Options]:

@@ -27,7 +27,8 @@ class Abilities:
     which is all that is told. ``generates``, ``shares``, ``spares``, ``windows``: it is a ``GeneratingModel``,
     ``SharingModel``, ``SparingModel``, ``WindowModel``.
 
-    ``hidden``: the width of the states that it tells as a ``HiddenModel``; 0 where it tells none.
+    ``hidden``: the width of the states that it tells as a ``HiddenModel``; 0 where it tells none. ``layers``: how many
+    it has as a ``LayeredModel``; 0 where it can leave out none.
 
     Of its rows: ``top`` of the likeliest tokens with log-probabilities; ``logprob``, that of any token; ``whole``, all
     logits, and so everything else."""
@@ -42,6 +43,7 @@ class Abilities:
     spares: bool = False
     windows: bool = False
     hidden: int = 0
+    layers: int = 0
     logprob: bool = False
     whole: bool = False
 

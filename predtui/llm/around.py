@@ -12,6 +12,7 @@ from typing import cast
 
 from predtui.llm.abilities import Abilities
 from predtui.llm.base import GeneratingModel, HiddenModel, LanguageModel, SharingModel, SparingModel, TreeModel
+from predtui.llm.layers import LayeredModel
 from predtui.llm.rows import Rows
 from predtui.llm.windows import CELLS, WindowModel
 
@@ -65,6 +66,12 @@ class ModelAround:
 
     def window(self, cells: int = CELLS) -> LanguageModel:
         return cast(WindowModel, self._model).window(cells)
+
+    def part_bytes(self, layers: Sequence[int]) -> int:
+        return cast(LayeredModel, self._model).part_bytes(layers)
+
+    def part(self, layers: Sequence[int]) -> LanguageModel:
+        return cast(LayeredModel, self._model).part(layers)
 
     def forget(self, keep: int = 0) -> None:
         self._model.forget(keep)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -22,6 +23,7 @@ from predtui.llm.base import (
     common_prefix,
     reusable,
 )
+from predtui.llm.layers import check_layers
 from predtui.llm.rows import ArrayRows, Logits, Rows
 from predtui.llm.windows import CELLS, Window
 from predtui.state.events import Message
@@ -29,6 +31,9 @@ from predtui.state.events import Message
 _SYMBOLS = "\x01\x02\x03\x04 etaoinshrdlucmfwypvbgkqjxzETAOINSHRDLUCM.?!,'0123456789éß"
 _END, _SYSTEM, _USER, _ASSISTANT = range(4)
 _ROWS = 509
+_LAYERS = 4
+_MISSED = 0.7
+"""Standard deviation of what each layer that is left out changes."""
 
 
 class ScriptedModel:
@@ -42,7 +47,7 @@ class ScriptedModel:
         self._table = rng.normal(size=(_ROWS, len(_SYMBOLS))).astype(np.float32)
         self._habits = _habits()
         self._memory: list[int] = []
-        self._telling = False
+        self._telling, self._layers = False, _LAYERS
 
     @property
     def vocab_size(self) -> int:
@@ -50,9 +55,8 @@ class ScriptedModel:
 
     @property
     def abilities(self) -> Abilities:
-        return replace(
-            Abilities.of_logits(self.vocab_size), trees=True, spares=True, windows=True, hidden=self.vocab_size
-        )
+        can = replace(Abilities.of_logits(self.vocab_size), trees=True, spares=True, windows=True)
+        return replace(can, hidden=self.vocab_size, layers=self._layers)
 
     @property
     def context_size(self) -> int:
@@ -105,6 +109,21 @@ class ScriptedModel:
     def window(self, cells: int = CELLS) -> Window:
         """As ``WindowModel`` says."""
         return Window(self, _Cells(self), cells)
+
+    def part_bytes(self, layers: Sequence[int]) -> int:
+        """As ``LayeredModel`` says."""
+        return self._table.nbytes
+
+    def part(self, layers: Sequence[int]) -> ScriptedModel:
+        """As ``LayeredModel`` says: each layer that is left out is missed."""
+        check_layers(layers, self._layers)
+        part = copy(self)
+        missed = (
+            np.random.default_rng(layer).normal(size=self._table.shape) for layer in {*range(self._layers)} - {*layers}
+        )
+        part._table = self._table + _MISSED * sum(missed, np.zeros(())).astype(np.float32)
+        part.counters, part._memory, part._telling, part._layers = Counters(), [], False, len(layers)
+        return part
 
     def forget(self, keep: int = 0) -> None:
         del self._memory[keep:]

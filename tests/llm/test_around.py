@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from predtui.llm.abilities import Abilities
 from predtui.llm.around import ModelAround
 from predtui.llm.base import LanguageModel, Preempted, aside, generates, has_trees, leave, tells_hidden
+from predtui.llm.layers import has_layers
 from predtui.llm.rows import Rows
 from predtui.llm.scripted import ScriptedModel
 
@@ -23,6 +24,7 @@ ABILITIES = st.builds(
     rollback=st.sampled_from(["any", "none", 8]),
     top=st.integers(0, 9),
     hidden=st.sampled_from([0, 8]),
+    layers=st.sampled_from([0, 4]),
     **{field.name: st.booleans() for field in fields(Abilities) if field.type == "bool"},
 )
 
@@ -50,6 +52,13 @@ class Bare:
 
     def tell_hidden(self) -> None:
         self.said.append("tells")
+
+    def part_bytes(self, layers: Sequence[int]) -> int:
+        return len(layers)
+
+    def part(self, layers: Sequence[int]) -> LanguageModel:
+        self.said.append([*layers])
+        return self.inner.part(layers)
 
     @contextmanager
     def aside(self, tokens: Sequence[int], room: int) -> Iterator[None]:
@@ -91,7 +100,10 @@ def test_it_has_exactly_the_abilities_of_the_other(abilities: Abilities) -> None
         pass
     if tells_hidden(model):
         model.tell_hidden()
+    if has_layers(model):
+        assert model.part([0, 2]).abilities.layers == model.part_bytes([0, 2]) == 2
     said = [*([2] * abilities.shares), *(["in", "out"] * abilities.spares), *(["tells"] * tells_hidden(model))]
+    said += [[0, 2]] * has_layers(model)
     assert bare.said == said
 
 

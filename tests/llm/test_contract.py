@@ -24,6 +24,7 @@ from predtui.llm.abilities import Rollback
 from predtui.llm.around import ModelAround
 from predtui.llm.base import LanguageModel, LoadedModel, common_prefix, has_trees
 from predtui.llm.forcing import with_forced_endings
+from predtui.llm.layers import has_layers
 from predtui.llm.llamacpp.exactness import known_exact
 from predtui.llm.rows import ArrayRows, Rows, Unanswered
 from predtui.llm.thinking import SpelledTokenizer, fragment, with_thinking
@@ -102,6 +103,7 @@ def test_it_has_what_it_declares_and_nothing_else(loaded: LoadedModel) -> None:
         "tell_hidden": can.hidden > 0,
     }
     assert {name: hasattr(loaded.model, name) for name in methods} == methods
+    assert not can.layers or (hasattr(loaded.model, "part") and hasattr(loaded.model, "part_bytes"))
 
 
 def test_a_model_around_it_can_exactly_the_same(loaded: LoadedModel) -> None:
@@ -131,6 +133,33 @@ def test_states_stand_behind_the_same_logits(tried: Tried, tmp_path: Path) -> No
             assert (without.logits == told.logits).all() if _exact(telling) else close(without, told)
             if output is not None:
                 assert close(ArrayRows(states @ output), told)
+
+
+def test_a_part_of_all_layers_is_the_whole_and_keeps_a_cache_of_its_own(loaded: LoadedModel) -> None:
+    model = loaded.model
+    if not has_layers(model):
+        return
+    text, layers = some(loaded, 40, 4), range(model.abilities.layers)
+    whole, fewer = model.part(layers), model.part(layers[:1])
+    assert (whole.vocab_size, whole.abilities) == (model.vocab_size, replace(model.abilities, layers=len(layers)))
+    assert model.part_bytes(layers) >= model.part_bytes(layers[:1]) > 0
+    for part in (whole, fewer):
+        part.tell_hidden()  # type: ignore[attr-defined]
+    for end in (20, 40, 30):
+        known, rows = model.counters.tokens, whole.forward(text[:end], 5)
+        told = fewer.forward(text[:end], 5)
+        assert model.counters.tokens == known
+        assert close(model.forward(text[:end], 5), rows)
+        assert rows.hidden is not None
+        assert told.hidden is not None
+        assert rows.hidden.shape == told.hidden.shape == (5, model.abilities.hidden)
+        assert not close(rows, told)
+    fewer.close()
+    assert close(model.forward(text, 5), whole.forward(text, 5)), "closing one leaves the others"
+    for wrong in ([], [len(layers)], [-1, 0], [1, 0], [0, 0]):
+        with pytest.raises(ValueError, match="layers"):
+            model.part(wrong)
+    whole.close()
 
 
 def _exact(loaded: LoadedModel) -> bool:

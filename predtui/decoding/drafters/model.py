@@ -24,10 +24,17 @@ class ModelDrafter:
     sampled draft is both a fair draw for speculative sampling and likely to be what the target itself will choose."""
 
     def __init__(
-        self, model: LanguageModel, sampler: Sampler, is_end: Callable[[int], bool], unsure: float = UNSURE
+        self,
+        model: LanguageModel,
+        sampler: Sampler,
+        is_end: Callable[[int], bool],
+        unsure: float = UNSURE,
+        source: str = "model",
     ) -> None:
-        """``is_end``: after which tokens a reply, and so a draft, has ended. ``unsure``: as ``UNSURE``."""
+        """``is_end``: after which tokens a reply, and so a draft, has ended. ``unsure``: as ``UNSURE``.
+        ``source``: what its drafts are called."""
         self._model, self._sampler, self._is_end, self._unsure = model, sampler, is_end, unsure
+        self._source = source
 
     def propose(self, context: Sequence[int], budget: int, position: int = 0) -> Draft:
         """Fewer than ``budget`` tokens where the draft is unsure, at an end, or its context is full."""
@@ -47,7 +54,7 @@ class ModelDrafter:
             if self._is_end(token):
                 break
         q_rows = np.stack(q) if q else None
-        return Draft(tuple(sequence[start:]), q=q_rows, source="model", chances=tuple(chances))
+        return Draft(tuple(sequence[start:]), q=q_rows, source=self._source, chances=tuple(chances))
 
     def observe(self, verification: Verification) -> None:
         """The model's memory follows the context by itself."""

@@ -33,6 +33,8 @@ from predtui.registry import DECODERS, DRAFTERS
 
 SIZE, REPLY = 6, 500
 """Tokens of the vocabulary, and of a reply."""
+LAYERS = 4
+"""That the target says it has."""
 TEMPERATURE = 1.2
 UNLIKELY = 0.001
 """Below this p-value the replies are taken for another distribution's."""
@@ -45,7 +47,8 @@ class Chain:
         """``table`` [vocab, vocab]: logits by the token before."""
         self.counters, self.table = Counters(), table
         self.vocab_size, self.context_size = len(table), 2 * REPLY + 1
-        self.abilities = replace(Abilities.of_logits(len(table)), trees=True, windows=True, hidden=len(table))
+        can = replace(Abilities.of_logits(len(table)), trees=True, windows=True)
+        self.abilities = replace(can, hidden=len(table), layers=LAYERS)
 
     def forward(self, tokens: Sequence[int], last: int = 1) -> Rows:
         self.counters.forwards += 1
@@ -69,6 +72,15 @@ class Chain:
     def window(self, cells: int = 0) -> Chain:
         """What has forgotten something says something else."""
         return Chain((np.flip(self.table, 0) / 2 + self.table / 2).astype(np.float32))
+
+    def part_bytes(self, layers: Sequence[int]) -> int:
+        """Those of its table."""
+        return self.table.nbytes
+
+    def part(self, layers: Sequence[int]) -> Chain:
+        """The fewer layers, the more it says something else."""
+        missed = np.float32(1 - len(layers) / LAYERS) / 2
+        return Chain((1 - missed) * self.table + missed * np.flip(self.table, 0))
 
     def forget(self, keep: int = 0) -> None:
         """It remembers nothing."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from predtui.clock import Clock, RealClock
@@ -39,6 +39,22 @@ class PricedModel(ModelAround):
     def __init__(self, model: LanguageModel, price: Price | None, clock: Clock, stale: Stale = never) -> None:
         super().__init__(model)
         self._price, self._clock, self._stale = price, clock, stale
+        self._parts: list[LanguageModel] = []
+
+    def part(self, layers: Sequence[int]) -> LanguageModel:
+        """At its share of the price, by layers; it forgets with the model."""
+        price, share = self._price, len(layers) / self.abilities.layers
+
+        def shared(new: int, known: int) -> float:
+            return share * price(new, known) if price else 0.0
+
+        self._parts.append(PricedModel(super().part(layers), shared if price else None, self._clock, self._stale))
+        return self._parts[-1]
+
+    def forget(self, keep: int = 0) -> None:
+        super().forget(keep)
+        for part in self._parts:
+            part.forget(keep)
 
     def window(self, cells: int = CELLS) -> LanguageModel:
         """At the price of forwards over as much context as it holds."""

@@ -1,4 +1,5 @@
-"""The first layers of a GGUF file as a file of their own: every type and shape of its tensors, at a share of the cost.
+"""Some layers of a GGUF file as a file of their own: the first ones, for every type and shape of its tensors at a share
+of the cost, or any.
 
 Weights, vocabulary and metadata are the file's own; only the number of layers is another. Must not know what it is for.
 """
@@ -8,7 +9,7 @@ from __future__ import annotations
 import mmap
 import re
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from math import prod
@@ -42,9 +43,10 @@ class _Tensor:
         weights, length = BLOCKS[self.kind]
         return prod(self.shape) // weights * length
 
-    def described(self, offset: int) -> bytes:
-        """Its entry in a header, for data at another offset."""
-        name, count = self.name.encode(), len(self.shape)
+    def described(self, offset: int, places: Mapping[int, int]) -> bytes:
+        """Its entry in a header, for data at another offset, and in the layer of another number by ``places``."""
+        layer = f"blk.{places.get(self.layer)}."
+        name, count = _LAYER.sub(layer, self.name).encode(), len(self.shape)
         return struct.pack(f"<Q{len(name)}sI{count}QIQ", len(name), name, count, *self.shape, self.kind, offset)
 
 
@@ -66,12 +68,13 @@ class _Header:
         last = max((tensor.layer for tensor in self.tensors), default=-1)
         return len(self.counted) == 1 and layers <= last and all(tensor.kind in BLOCKS for tensor in self.tensors)
 
-    def cut(self, layers: int) -> _Header:
-        """The header of a file of so many first layers."""
+    def cut(self, layers: Sequence[int]) -> _Header:
+        """The header of a file of these layers."""
         metadata = bytearray(self.metadata)
-        struct.pack_into("<I", metadata, self.counted[0], layers)
+        struct.pack_into("<I", metadata, self.counted[0], len(layers))
         metadata[self.split] = bytes(len(metadata[self.split]))
-        return replace(self, metadata=metadata, tensors=[one for one in self.tensors if one.layer < layers])
+        kept = {-1, *layers}
+        return replace(self, metadata=metadata, tensors=[one for one in self.tensors if one.layer in kept])
 
 
 def write_excerpt(path: Path, out: Path) -> bool:
@@ -81,15 +84,31 @@ def write_excerpt(path: Path, out: Path) -> bool:
     ``path`` is one that ``read_header`` accepts. Raises OSError where ``out`` cannot be written.
     """
     with ExitStack() as stack:
-        parts = [_mapped(stack, part) for part in read_header(path).parts]
-        header = _read(parts[0], 0)
-        for number, buffer in enumerate(parts[1:], 1):
-            header.tensors.extend(_read(buffer, number).tensors)
+        header, parts = _opened(stack, path)
         layers = _enough(header.tensors)
         if not header.may_be_cut(layers):
             return False
-        _write(out, header.cut(layers), parts)
+        _write(out, header, range(layers), parts)
     return True
+
+
+def write_layers(path: Path, out: Path, layers: Sequence[int]) -> None:
+    """Write these layers of the GGUF file ``path``, in their order. Raises ValueError where they cannot be told apart,
+    OSError where ``out`` cannot be written."""
+    with ExitStack() as stack:
+        header, parts = _opened(stack, path)
+        if not header.may_be_cut(0):
+            raise ValueError(f"{path}: its layers cannot be told apart")
+        _write(out, header, layers, parts)
+
+
+def _opened(stack: ExitStack, path: Path) -> tuple[_Header, list[mmap.mmap]]:
+    """The header, with the tensors of all files of the model, and these files."""
+    parts = [_mapped(stack, part) for part in read_header(path).parts]
+    header = _read(parts[0], 0)
+    for number, buffer in enumerate(parts[1:], 1):
+        header.tensors.extend(_read(buffer, number).tensors)
+    return header, parts
 
 
 def _mapped(stack: ExitStack, path: Path) -> mmap.mmap:
@@ -136,14 +155,16 @@ def _enough(tensors: Sequence[_Tensor]) -> int:
     return max(1, 1 + max(first.values(), default=0))
 
 
-def _write(out: Path, header: _Header, parts: Sequence[mmap.mmap]) -> None:
-    """``header`` with the data of its tensors, which ``parts`` hold."""
+def _write(out: Path, whole: _Header, layers: Sequence[int], parts: Sequence[mmap.mmap]) -> None:
+    """These layers of the ``whole``, with the data of their tensors, which ``parts`` hold."""
+    header, places = whole.cut(layers), {layer: place for place, layer in enumerate(layers)}
     offsets: list[int] = []
     end = 0
     for tensor in header.tensors:
         offsets.append(end)
         end = -(-(end + tensor.size) // header.alignment) * header.alignment
-    described = b"".join(tensor.described(offset) for tensor, offset in zip(header.tensors, offsets, strict=True))
+    placed = zip(header.tensors, offsets, strict=True)
+    described = b"".join(tensor.described(offset, places) for tensor, offset in placed)
     with out.open("wb") as file:
         counts = struct.pack("<QQ", len(header.tensors), header.pairs)
         file.write(header.magic + counts + header.metadata + described)

@@ -15,10 +15,12 @@ import numpy as np
 
 from predtui.errors import PredtuiError
 from predtui.llm.abilities import Abilities
-from predtui.llm.base import Stale, check_request, check_vocabulary, common_prefix, never
+from predtui.llm.base import Stale, check_request, check_vocabulary, common_prefix, never, unheard
+from predtui.llm.layers import check_layers
 from predtui.llm.llamacpp.batch import CHUNK, Saved, output_rows, output_states
 from predtui.llm.llamacpp.exactness import Padding
 from predtui.llm.llamacpp.model import LEAVES, PADDING, SPARED, LlamaCppModel
+from predtui.llm.llamacpp.part import cuttable, file_of, size_of
 from predtui.llm.llamacpp.sequences import LlamaCppSequences
 from predtui.llm.llamacpp.weights import LlamaWeights
 from predtui.llm.llamacpp.window import LlamaCells
@@ -55,11 +57,14 @@ class LlamaTreeModel(LlamaCppModel):
 
     def __init__(self, weights: LlamaWeights, context: int = 0, stale: Stale = never) -> None:
         self._windows: list[LlamaCells] = []
+        self._parts: list[LlamaTreeModel] = []
+        self._layers = cuttable(weights.header)
         super().__init__(weights, context, stale)
 
     @property
     def abilities(self) -> Abilities:
-        return replace(super().abilities, trees=True, spares=True, windows=True, hidden=self._width)
+        can = replace(super().abilities, trees=True, spares=True, windows=True)
+        return replace(can, hidden=self._width, layers=self._layers)
 
     def forward(self, tokens: Sequence[int], last: int = 1) -> Rows:
         self._settle(tokens)
@@ -93,9 +98,26 @@ class LlamaTreeModel(LlamaCppModel):
         self._windows.append(LlamaCells(self, self._threads, cells))
         return Window(self, self._windows[-1], cells, self._stale)
 
+    def part_bytes(self, layers: Sequence[int]) -> int:
+        """As ``LayeredModel`` says: with the weights, which are the part's own."""
+        network, ask = self._weights.plan.network, self._weights.plan.ask
+        cells = network.cache(ask.cells, ask.kv, flash=ask.flash) * len(layers) // max(1, self._layers)
+        return size_of(self._weights.header, layers) + cells + network.buffers(ask.cells, ask.batch, ask.flash)
+
+    def part(self, layers: Sequence[int]) -> LlamaTreeModel:
+        """As ``LayeredModel`` says, out of a file of its own."""
+        check_layers(layers, self._layers)
+        path = file_of(self._weights.header, layers)
+        request = replace(self._weights.request, model=str(path), told=unheard, room=None, caches=1)
+        self._parts = [part for part in self._parts if part.handle]
+        self._parts.append(LlamaTreeModel(LlamaWeights(path, request), self._context_size, self._stale))
+        return self._parts[-1]
+
     def close(self) -> None:
         for cells in self._windows:
             cells.close()
+        for part in self._parts:
+            part.close()
         super().close()
 
     @contextmanager

@@ -28,7 +28,7 @@ class LlamaWeights:
         the file's own, where that was read. Raises PredtuiError for a file that cannot be loaded, has no room, or is no
         longer wanted."""
         initialise()
-        self.path, self.header = path, header or read_header(path)
+        self.request, self.path, self.header = request, path, header or read_header(path)
         refuse_unfit(path, self.header.metadata)
         self.placement, held = request.placement, request.weights or AUTO
         self.threads = threads_of(request, self.header.parameters)

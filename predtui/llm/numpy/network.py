@@ -7,6 +7,7 @@ text, or of how tokens are chosen.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,6 +22,7 @@ from predtui.llm.base import (
     reusable,
 )
 from predtui.llm.halt import Halt
+from predtui.llm.layers import check_layers
 from predtui.llm.pace import Pace
 from predtui.llm.rows import ArrayRows, Logits, Rows
 
@@ -48,20 +50,24 @@ class NumpyLlama:
         """``context`` in tokens, 0 for the network's own; ``stale`` is asked between the pieces of a long evaluation,
         and a Halt between its layers, too, which then raises Preempted. Raises KeyError for a weight that is
         missing."""
-        self.counters = Counters()
         self._shape, self._stale, self._halted = shape, stale, stale.within if isinstance(stale, Halt) else never
         self._context_size = min(context or shape.context, shape.context)
         self._embedding = weights["model.embed_tokens.weight"]
         self._output = weights.get("lm_head.weight", self._embedding).T
         self._norm = weights["model.norm.weight"]
         self._layers = [_Layer(shape, weights, f"model.layers.{number}.") for number in range(shape.layers)]
-        cells = (shape.layers, shape.kv_heads, self._context_size, shape.head_width)
-        self._keys, self._values = np.zeros(cells, np.float32), np.zeros(cells, np.float32)
         self._turns = _rotations(self._context_size, shape.head_width, shape.theta)
+        self._begin()
+        self.parameters = sum(weight.size for weight in weights.values())
+
+    def _begin(self) -> None:
+        """Nothing was done, and nothing is remembered."""
+        self.counters = Counters()
+        cells = (len(self._layers), self._shape.kv_heads, self._context_size, self._shape.head_width)
+        self._keys, self._values = np.zeros(cells, np.float32), np.zeros(cells, np.float32)
         self._memory: list[int] = []
         self._pace = Pace()
         self._telling = False
-        self.parameters = sum(weight.size for weight in weights.values())
 
     @property
     def vocab_size(self) -> int:
@@ -69,7 +75,8 @@ class NumpyLlama:
 
     @property
     def abilities(self) -> Abilities:
-        return replace(Abilities.of_logits(self.vocab_size), hidden=self._embedding.shape[1])
+        hidden, layers = self._embedding.shape[1], len(self._layers)
+        return replace(Abilities.of_logits(self.vocab_size), hidden=hidden, layers=layers)
 
     @property
     def context_size(self) -> int:
@@ -91,6 +98,18 @@ class NumpyLlama:
     def tell_hidden(self) -> None:
         """As ``HiddenModel`` says."""
         self._telling = True
+
+    def part_bytes(self, layers: Sequence[int]) -> int:
+        """As ``LayeredModel`` says: keys and values."""
+        return 8 * len(layers) * self._shape.kv_heads * self._context_size * self._shape.head_width
+
+    def part(self, layers: Sequence[int]) -> NumpyLlama:
+        """As ``LayeredModel`` says."""
+        check_layers(layers, len(self._layers))
+        part = copy(self)
+        part._layers = [self._layers[layer] for layer in layers]
+        part._begin()
+        return part
 
     def forget(self, keep: int = 0) -> None:
         del self._memory[keep:]

@@ -96,8 +96,8 @@ class FixedModel(TorchTreeModel):
 
     @property
     def abilities(self) -> Abilities:
-        """No windows: while a graph is captured, nothing else may use the network."""
-        return replace(super().abilities, windows=False)
+        """No windows, and no parts: while a graph is captured, nothing else may use the network."""
+        return replace(super().abilities, windows=False, layers=0)
 
     def close(self) -> None:
         self.graphs.close()

@@ -27,6 +27,7 @@ from predtui.llm.halt import Halt
 from predtui.llm.pace import Pace
 from predtui.llm.rows import ArrayRows, Logits, Rows
 from predtui.llm.torch import DEFAULT_CONTEXT
+from predtui.llm.torch.part import layers_of, part_of
 
 _WHOLE = (DynamicLayer, DynamicSlidingWindowLayer)
 """Layers of a cache that a plain one may stand for; those that derive from them have states beside."""
@@ -56,6 +57,7 @@ class TorchModel:
         self._pace = Pace()
         self._cuttable = all(type(layer) in _WHOLE for layer in DynamicCache(config=config).layers)
         named = signature(network.forward).parameters
+        self._layers = layers_of(network) if self._cuttable else 0
         self._cache_name = "past_key_values" if "past_key_values" in named else "cache_params"
         self._continues = self._cuttable or _continues(network, self._cache_name)
         if isinstance(stale, Halt):
@@ -69,7 +71,8 @@ class TorchModel:
     def abilities(self) -> Abilities:
         rollback: Rollback = "any" if self._cuttable else "none"
         layer = self.network.get_output_embeddings() if self.network else None
-        return replace(Abilities.of_logits(self.vocab_size), rollback=rollback, hidden=getattr(layer, "in_features", 0))
+        hidden = getattr(layer, "in_features", 0)
+        return replace(Abilities.of_logits(self.vocab_size), rollback=rollback, hidden=hidden, layers=self._layers)
 
     @property
     def context_size(self) -> int:
@@ -105,6 +108,23 @@ class TorchModel:
     def tell_hidden(self) -> None:
         """As ``HiddenModel`` says."""
         self._telling = True
+
+    def part_bytes(self, layers: Sequence[int]) -> int:
+        """As ``LayeredModel`` says: keys and values."""
+        return self._cell_bytes * len(layers) * self._context_size
+
+    def part(self, layers: Sequence[int]) -> TorchModel:
+        """As ``LayeredModel`` says."""
+        return type(self)(part_of(self.network, layers), self._context_size, self._stale)
+
+    @property
+    def _cell_bytes(self) -> int:
+        """Of the keys and values of a token in one layer."""
+        config = self.network.config.get_text_config()
+        heads = config.num_attention_heads
+        width = getattr(config, "head_dim", None) or config.hidden_size // heads
+        kept = (getattr(config, "num_key_value_heads", None) or heads) * width
+        return int(2 * kept * self.network.dtype.itemsize)
 
     def forget(self, keep: int = 0) -> None:
         self._cut_back(min(keep, len(self._memory)))

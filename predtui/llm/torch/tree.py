@@ -36,11 +36,7 @@ class TorchTreeModel(TorchModel):
 
     def window_bytes(self, cells: int = CELLS) -> int:
         """As ``WindowModel`` says."""
-        config = self.network.config.get_text_config()
-        heads = config.num_attention_heads
-        width = getattr(config, "head_dim", None) or config.hidden_size // heads
-        kept = (getattr(config, "num_key_value_heads", None) or heads) * width
-        return int(2 * config.num_hidden_layers * kept * self.network.dtype.itemsize * cells)
+        return int(self._cell_bytes * self.network.config.get_text_config().num_hidden_layers * cells)
 
     def window(self, cells: int = CELLS) -> Window:
         """As ``WindowModel`` says."""

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Protocol
 
 import torch
 from safetensors import safe_open
@@ -21,10 +22,11 @@ from predtui.errors import PredtuiError
 from predtui.lab.training.cllm.windows import IGNORED
 from predtui.lab.training.heads.config import Recipe
 from predtui.lab.training.heads.networks import HeadNetwork
-from predtui.lab.training.heads.states import Lessons
 from predtui.lab.training.pocket.config import Budget
 from predtui.lab.training.pocket.optim import PocketOptimizer
 
+Batch = tuple[Tensor, Tensor, Tensor, Tensor]
+"""What a network takes, and what it is to tell."""
 SMOOTHING = 0.98
 """Of the running mean of the loss."""
 
@@ -57,10 +59,18 @@ class News:
         )
 
 
+class Batches(Protocol):
+    """What is learned from."""
+
+    def batch(self, size: int, generator: torch.Generator) -> Batch:
+        """So many lessons, drawn by ``generator``."""
+        ...
+
+
 class Training:
     """One run over ``lessons``; its batches are drawn by ``seed``."""
 
-    def __init__(self, network: HeadNetwork, lessons: Lessons, recipe: Recipe, seed: int, path: Path) -> None:
+    def __init__(self, network: HeadNetwork, lessons: Batches, recipe: Recipe, seed: int, path: Path) -> None:
         """``path``: the checkpoint."""
         self.network, self._lessons, self._recipe, self._seed, self._path = network, lessons, recipe, seed, path
         self._optimizer = PocketOptimizer(network, recipe.muon_lr, recipe.adam_lr, recipe.decay)

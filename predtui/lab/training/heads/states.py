@@ -10,9 +10,9 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -25,6 +25,7 @@ from predtui.lab.training.cllm.windows import IGNORED, Reply
 from predtui.llm.base import LoadedModel, tells_hidden
 
 Facts = dict[str, Any]
+Kind = TypeVar("Kind")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +61,10 @@ def of_replies(
     return States(torch.cat(hidden), tokens, recalled, ends, tuple(reply.prompt for reply in replies[len(learned) :]))
 
 
-def save(path: Path, states: States, facts: Facts) -> None:
-    """As a whole or not at all."""
+def save(path: Path, states: Any, facts: Facts) -> None:
+    """A dataclass of tensors, and of ``prompts``; as a whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    tensors = {"hidden": states.hidden, "tokens": states.tokens, "recalled": states.recalled, "ends": states.ends}
+    tensors = {name: getattr(states, name) for name in _tensors(type(states))}
     partial = path.with_suffix(".partial")
     about = {"facts": json.dumps(facts, sort_keys=True), "prompts": json.dumps(states.prompts)}
     save_file(tensors, str(partial), metadata=about)
@@ -72,20 +73,34 @@ def save(path: Path, states: States, facts: Facts) -> None:
 
 def saved(path: Path, facts: Facts) -> States | None:
     """What ``save`` wrote with the same ``facts``; None where there is no such file."""
+    return read(path, facts, States)
+
+
+def read(path: Path, facts: Facts, kind: Callable[..., Kind]) -> Kind | None:
+    """The same, of that ``kind``."""
     try:
         with safe_open(str(path), framework="pt") as file:
             about = file.metadata() or {}
             if about.get("facts") != json.dumps(facts, sort_keys=True):
                 return None
-            tensors = {name: file.get_tensor(name) for name in ("hidden", "tokens", "recalled", "ends")}
+            tensors = {name: file.get_tensor(name) for name in _tensors(kind)}
     except (OSError, SafetensorError):
         return None
-    return States(**tensors, prompts=tuple(tuple(prompt) for prompt in json.loads(about["prompts"])))
+    return kind(**tensors, prompts=tuple(tuple(prompt) for prompt in json.loads(about["prompts"])))
+
+
+def _tensors(kind: Any) -> list[str]:
+    return [field.name for field in fields(kind) if field.name != "prompts"]
 
 
 def vocabulary(states: States, most: int) -> Tensor:
     """The ``most`` tokens that are commonest in the replies, the commonest first."""
-    counts = Counter(states.tokens.tolist())
+    return commonest(states.tokens, most)
+
+
+def commonest(tokens: Tensor, most: int) -> Tensor:
+    """The ``most`` of ``tokens`` [n] that are commonest in them, the commonest first."""
+    counts = Counter(tokens.tolist())
     return torch.tensor([token for token, _ in sorted(counts.items(), key=lambda one: (-one[1], one[0]))[:most]])
 
 

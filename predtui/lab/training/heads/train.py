@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from predtui.decoding import heads
 from predtui.decoding.heads import EMBEDDING, OUTPUT, TOKENS, Heads
 from predtui.errors import PredtuiError
 from predtui.lab.training.cllm import prompts, replies
+from predtui.lab.training.cllm.windows import Reply
 from predtui.lab.training.heads import states
 from predtui.lab.training.heads.card import write_card
 from predtui.lab.training.heads.config import Recipe
@@ -35,6 +36,8 @@ from predtui.llm.base import LoadedModel, tells_hidden
 from predtui.llm.load import load
 from predtui.system.exits import terminate_as_interrupt
 
+GIVEN = (TOKENS, EMBEDDING, OUTPUT)
+"""Of a file, what was not learned."""
 WORK = Path("build/heads")
 """Where states and checkpoints stand, in a folder for each model, relative to where the command is run."""
 
@@ -64,8 +67,8 @@ def train_heads(training: HeadTraining, console: Console) -> None:
     memory, and for a checkpoint of another run.
     """
     loaded = load(training.model, "torch", training.threads or None)
-    tables = _tables(loaded)
-    work, facts = training.work / loaded.name, _facts(training, loaded)
+    tables = tables_of(loaded)
+    work, facts = training.work / loaded.name, facts_of(training, loaded)
     known = states.saved(work / "states.safetensors", facts) if training.resume else None
     sketch = _network(training, tables, torch.arange(min(training.recipe.vocabulary, len(tables[1]))))
     foreseen = estimated(loaded, sketch, training.recipe, training.budget, known is None)
@@ -83,11 +86,24 @@ def train_heads(training: HeadTraining, console: Console) -> None:
         with bar(f"heads {loaded.name} {training.method}", console, News.line) as report:
             fresh = Counters(json.dumps([training.method, facts, asdict(training.recipe)], sort_keys=True))
             counters = run.run(training.budget, fresh, training.resume, report)
-    heads.write(_exported(training, loaded, network, tokens), training.out)
-    figures = measured(loaded, training.method, training.out, known.prompts, training.recipe.reply_tokens)
+    publish(training, loaded, _exported(training, loaded, network, tokens), counters, known.prompts, console)
+
+
+def publish(
+    training: HeadTraining,
+    loaded: LoadedModel,
+    trained: Heads,
+    counters: Counters,
+    held_out: Sequence[Sequence[int]],
+    console: Console,
+) -> None:
+    """The file of what was ``trained``, and what it is worth on prompts that are ``held_out``, with its card."""
+    heads.write(trained, training.out)
+    figures = measured(loaded, training.method, training.out, held_out, training.recipe.reply_tokens)
+    learnt = sum(one.size for name, one in trained.tensors.items() if name not in GIVEN and one.dtype.kind == "f")
     about = {"command": training.command, "method": training.method, "model": loaded.name, "seed": training.seed}
     about |= {"threads": training.threads, "steps": counters.step, "minutes": round(counters.seconds / 60, 1)}
-    about |= {"loss": round(counters.loss, 4), "parameters": sum(weight.numel() for weight in network.parameters())}
+    about |= {"loss": round(counters.loss, 4), "parameters": learnt}
     about |= {"prompts": training.prompts.name if training.prompts else "the pocket corpus"}
     about |= {"bytes": (training.out / heads.WEIGHTS).stat().st_size, "recipe": asdict(training.recipe), **figures}
     (training.out / "training.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
@@ -95,7 +111,7 @@ def train_heads(training: HeadTraining, console: Console) -> None:
     console.print(f"{counters.step} steps, {figures['tokens_per_forward']} tokens a forward: {training.out}")
 
 
-def _tables(loaded: LoadedModel) -> tuple[Tensor, Tensor]:
+def tables_of(loaded: LoadedModel) -> tuple[Tensor, Tensor]:
     """The model's embeddings and its output matrix [vocabulary, width]. Raises PredtuiError where it has none that
     heads could use."""
     network: Any = loaded.model.network  # type: ignore[attr-defined]
@@ -114,7 +130,7 @@ def _output(network: Any) -> Any:
     return network.get_output_embeddings()
 
 
-def _facts(training: HeadTraining, loaded: LoadedModel) -> Facts:
+def facts_of(training: HeadTraining, loaded: LoadedModel) -> Facts:
     """What states are a function of."""
     asked = hashlib.sha256(training.prompts.read_bytes()).hexdigest() if training.prompts else "pocket"
     recipe = training.recipe
@@ -132,6 +148,12 @@ def _network(training: HeadTraining, tables: tuple[Tensor, Tensor], tokens: Tens
 
 def _collected(training: HeadTraining, loaded: LoadedModel, console: Console) -> States:
     """The model's own replies to prompts, and the states that it had while it gave them."""
+    said = replies_of(training, loaded, console)
+    return states.of_replies(loaded, said, min(training.recipe.held_out, len(said) // 2))
+
+
+def replies_of(training: HeadTraining, loaded: LoadedModel, console: Console) -> list[Reply]:
+    """The model's own, in an order by the seed; those at the end are held out."""
     recipe = training.recipe
     console.print(f"collecting what {loaded.name} replies")
     network: Any = loaded.model.network  # type: ignore[attr-defined]
@@ -141,7 +163,7 @@ def _collected(training: HeadTraining, loaded: LoadedModel, console: Console) ->
     said = said[: recipe.replies]
     random.Random(f"heads:{training.seed}").shuffle(said)
     console.print(f"the states behind {sum(len(reply.tokens) for reply in said):,} tokens")
-    return states.of_replies(loaded, said, min(recipe.held_out, len(said) // 2))
+    return said
 
 
 def _prompts(training: HeadTraining, loaded: LoadedModel) -> Iterator[list[int]]:
