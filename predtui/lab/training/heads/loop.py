@@ -20,7 +20,7 @@ from torch.nn import functional
 from predtui.errors import PredtuiError
 from predtui.lab.training.cllm.windows import IGNORED
 from predtui.lab.training.heads.config import Recipe
-from predtui.lab.training.heads.networks import HeadNetwork
+from predtui.lab.training.heads.networks.base import HeadNetwork
 from predtui.lab.training.heads.states import Lessons
 from predtui.lab.training.pocket.config import Budget
 from predtui.lab.training.pocket.optim import PocketOptimizer

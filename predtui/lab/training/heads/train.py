@@ -26,7 +26,8 @@ from predtui.lab.training.heads.card import write_card
 from predtui.lab.training.heads.config import Recipe
 from predtui.lab.training.heads.estimate import estimated
 from predtui.lab.training.heads.loop import Counters, News, Training
-from predtui.lab.training.heads.networks import NETWORKS, HeadNetwork
+from predtui.lab.training.heads.networks import NETWORKS
+from predtui.lab.training.heads.networks.base import HeadNetwork
 from predtui.lab.training.heads.quality import measured
 from predtui.lab.training.heads.states import Facts, States
 from predtui.lab.training.pocket.config import Budget

@@ -35,7 +35,8 @@ from predtui.lab.training.cllm.windows import IGNORED, Reply  # noqa: E402
 from predtui.lab.training.heads import estimate, loop, states  # noqa: E402
 from predtui.lab.training.heads.config import METHODS, Recipe  # noqa: E402
 from predtui.lab.training.heads.loop import Counters, Training  # noqa: E402
-from predtui.lab.training.heads.networks import NETWORKS, HeadNetwork  # noqa: E402
+from predtui.lab.training.heads.networks import NETWORKS  # noqa: E402
+from predtui.lab.training.heads.networks.base import HeadNetwork  # noqa: E402
 from predtui.lab.training.heads.states import Lessons, States  # noqa: E402
 from predtui.lab.training.heads.train import HeadTraining, train_heads  # noqa: E402
 from predtui.lab.training.pocket.config import Budget  # noqa: E402
