@@ -90,8 +90,8 @@ class Training:
 
     def _step(self, step: int, share: float) -> float:
         generator = torch.Generator().manual_seed(hash_of(self._seed, step))
-        hidden, rows, recalled, told = self._lessons.batch(self._recipe.batch, generator)
-        logits = self.network(hidden, rows, recalled)
+        *given, told = self._lessons.batch(self._recipe.batch, generator)
+        logits = self.network(*given)
         loss = loss_of(logits, told[:, : logits.shape[1]], self._recipe.discount)
         torch.autograd.backward(loss)
         torch.nn.utils.clip_grad_norm_(self.network.parameters(), self._recipe.grad_clip)

@@ -77,7 +77,7 @@ def train_heads(training: HeadTraining, console: Console) -> None:
             states.save(work / "states.safetensors", known, facts)
         tokens = states.vocabulary(known, training.recipe.vocabulary)
         network = _network(training, tables, tokens)
-        lessons = states.Lessons(known, tokens, training.recipe.depth)
+        lessons = states.Lessons(known, tokens, training.recipe.depth, network.window)
         if not len(lessons):
             raise PredtuiError(f"No reply of {loaded.name} has two tokens.", "Give other --prompts.")
         run = Training(network, lessons, training.recipe, training.seed, work / f"{training.method}.safetensors")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from predtui.decoding.heads import EPSILON
+from predtui.decoding.heads import ATTENTION, EPSILON
 
 
 class Layers(nn.Module):
@@ -26,6 +26,8 @@ class HeadNetwork(nn.Module):
 
     embedding: Tensor
     output: Tensor
+    window = 0
+    """How many of the tokens before it takes."""
 
     def __init__(self, embedding: Tensor, output: Tensor) -> None:
         super().__init__()
@@ -33,10 +35,11 @@ class HeadNetwork(nn.Module):
         self.register_buffer("output", output, persistent=False)
         self.width = output.shape[1]
 
-    def forward(self, hidden: Tensor, rows: Tensor, recalled: Tensor) -> Tensor:
+    def forward(self, hidden: Tensor, rows: Tensor, recalled: Tensor, before: Tensor) -> Tensor:
         """Logits [batch, depth, n] of what follows each of ``rows`` [batch, depth], the rows of tokens in the
         embedding; ``hidden`` [batch, width]: the state behind the token before the first of them; ``recalled``
-        [batch, depth, 2]: the rows of what ``Recall`` tells after each."""
+        [batch, depth, 2]: the rows of what ``Recall`` tells after each; ``before`` [batch, window]: those of the
+        tokens before the first, ``NOTHING`` where there are none."""
         raise NotImplementedError
 
     def work(self, depth: int) -> int:
@@ -47,3 +50,17 @@ class HeadNetwork(nn.Module):
 def normed(x: Tensor) -> Tensor:
     """Each vector over its root mean square."""
     return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + float(EPSILON))
+
+
+def attended(query: Tensor, keys: Tensor, values: Tensor, bias: Tensor | float = 0.0) -> Tensor:
+    """As ``predtui.decoding.heads.attended``."""
+    batch, seen, width = keys.shape
+    queries = query.view(batch, ATTENTION, -1, 1)
+    scores = (keys.reshape(batch, seen, ATTENTION, -1).transpose(1, 2) @ queries)[..., 0]
+    shares = torch.softmax(scores * (width // ATTENTION) ** -0.5 + bias, dim=2)
+    return (shares[:, :, None] @ values.reshape(batch, seen, ATTENTION, -1).transpose(1, 2)).reshape(batch, width)
+
+
+def share_of(width: int, share: float) -> int:
+    """About that share of ``width``, such that heads of attention can divide it."""
+    return ATTENTION * max(1, round(share * width / ATTENTION))

@@ -28,7 +28,7 @@ class EagleNetwork(HeadNetwork):
         self.gate_up = Layers(nn.Linear(width, 2 * inner, bias=False))
         self.down = Layers(nn.Linear(inner, width, bias=False))
 
-    def forward(self, hidden: Tensor, rows: Tensor, recalled: Tensor) -> Tensor:
+    def forward(self, hidden: Tensor, rows: Tensor, recalled: Tensor, before: Tensor) -> Tensor:
         embedding = normed(self.embedding) * self.embedding_norm
         embedded: Tensor = self.token(embedding)[rows]
         embedded = embedded + self.one(embedding)[recalled[..., 0]] + self.two(embedding)[recalled[..., 1]]

@@ -23,7 +23,7 @@ class HydraNetwork(HeadNetwork):
             for head in range(recipe.hydra_heads)
         )
 
-    def forward(self, hidden: Tensor, rows: Tensor, recalled: Tensor) -> Tensor:
+    def forward(self, hidden: Tensor, rows: Tensor, recalled: Tensor, before: Tensor) -> Tensor:
         embedded = self.narrow(normed(self.embedding[rows]) * self.embedding_norm)
         state, told = normed(hidden) * self.state_norm, []
         for depth, head in zip(range(rows.shape[1]), self.heads, strict=False):

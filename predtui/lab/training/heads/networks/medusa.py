@@ -22,7 +22,7 @@ class MedusaNetwork(HeadNetwork):
         for weight in self.parameters():
             nn.init.zeros_(weight)
 
-    def forward(self, hidden: Tensor, rows: Tensor, recalled: Tensor) -> Tensor:
+    def forward(self, hidden: Tensor, rows: Tensor, recalled: Tensor, before: Tensor) -> Tensor:
         told = []
         for head in self.heads:
             x = hidden
