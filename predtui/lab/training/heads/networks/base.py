@@ -53,12 +53,13 @@ def normed(x: Tensor) -> Tensor:
 
 
 def attended(query: Tensor, keys: Tensor, values: Tensor, bias: Tensor | float = 0.0) -> Tensor:
-    """As ``predtui.decoding.heads.attended``."""
-    batch, seen, width = keys.shape
-    queries = query.view(batch, ATTENTION, -1, 1)
-    scores = (keys.reshape(batch, seen, ATTENTION, -1).transpose(1, 2) @ queries)[..., 0]
-    shares = torch.softmax(scores * (width // ATTENTION) ** -0.5 + bias, dim=2)
-    return (shares[:, :, None] @ values.reshape(batch, seen, ATTENTION, -1).transpose(1, 2)).reshape(batch, width)
+    """[batch, places, width]: of ``values`` [batch, seen, width], what each ``query`` [batch, places, width] finds by
+    ``keys``; ``bias``, which heads share, is on their scores [batch, heads, places, seen]."""
+    queries, keys, values = (
+        part.reshape(*part.shape[:2], ATTENTION, -1).transpose(1, 2) for part in (query, keys, values)
+    )
+    scores = queries @ keys.mT * keys.shape[-1] ** -0.5 + bias
+    return (torch.softmax(scores, dim=3) @ values).transpose(1, 2).flatten(2)
 
 
 def share_of(width: int, share: float) -> int:

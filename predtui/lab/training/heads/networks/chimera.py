@@ -43,14 +43,19 @@ class ChimeraNetwork(HeadNetwork):
             for back, layer in enumerate(self.trigram)
         )
         encoded, nothing = normed(functional.silu(encoded)), nothing[:, 2:]
-        keys, values = self.key(encoded), self.value(encoded)
-        state, told = self.state(normed(hidden) * self.state_norm), []
+        state, newest = self.state(normed(hidden) * self.state_norm), encoded[:, self._reach - 1 :]
+        x = state[:, None] + self.short(newest)
+        query, bias = self.query(normed(x) * self.seen_norm), self._bias(rows.shape[1])
+        bias = bias.masked_fill(nothing[:, None, None], -torch.inf)
+        x = x + self.mixed(attended(query, self.key(encoded), self.value(encoded), bias))
+        normal, told = normed(x) * self.head_norm, []
         for depth in range(rows.shape[1]):
-            seen = slice(depth, depth + self._reach)
-            x = state + self.short(encoded[:, depth + self._reach - 1])
-            far = self.far.masked_fill(nothing[:, seen], -torch.inf)[:, None]
-            x = x + self.mixed(attended(self.query(normed(x) * self.seen_norm), keys[:, seen], values[:, seen], far))
             head = self.heads[min(depth, len(self.heads) - 1)].layers[0]  # type: ignore[index]
-            x = x + functional.silu(head(normed(x) * self.head_norm))  # type: ignore[operator]
-            told.append(normed(x) * self.norm)
-        return torch.stack(told, dim=1) @ self.output.T
+            told.append(functional.silu(head(normal[:, depth])))  # type: ignore[operator]
+        return normed(x + torch.stack(told, dim=1)) * self.norm @ self.output.T
+
+    def _bias(self, depth: int) -> Tensor:
+        """[depth, reach + depth - 1]: each of the newest tokens attends to itself and those before it."""
+        back = torch.arange(self._reach + depth - 1) - torch.arange(depth)[:, None]
+        outside = (back < 0) | (back >= self._reach)
+        return self.far[back.clamp(0, self._reach - 1)].masked_fill(outside, -torch.inf)

@@ -41,8 +41,8 @@ class CloverNetwork(HeadNetwork):
         told = []
         for depth in range(rows.shape[1]):
             x = normed(x) * self.state_norm + embedded[:, depth]
-            query = self.query(normed(x) * self.seen_norm)
-            x = x + self.mixed(attended(query, keys[:, : depth + 1], values[:, : depth + 1]))
+            query = self.query(normed(x) * self.seen_norm)[:, None]
+            x = x + self.mixed(attended(query, keys[:, : depth + 1], values[:, : depth + 1]))[:, 0]
             gate, up = self.gate_up(normed(x) * self.inner_norm).chunk(2, dim=1)
             x = x + self.down(functional.silu(gate) * up)
             told.append(normed(x) * self.norm)

@@ -66,10 +66,8 @@ class FalconNetwork(HeadNetwork):
         """States [batch, block, width] out of which the tokens of a block are told; each place attends to all of the
         block, and to ``seen`` of the tokens before."""
         normal = normed(x) * self.seen_norm
-        query = self.query(normal)
         keys, values = torch.cat((seen, self.own(normal)), dim=1).chunk(2, dim=2)
-        mixed = torch.stack([attended(query[:, place], keys, values) for place in range(x.shape[1])], dim=1)
-        x = x + self.mixed(mixed)
+        x = x + self.mixed(attended(self.query(normal), keys, values))
         gate, up = self.gate_up(normed(x) * self.inner_norm).chunk(2, dim=2)
         return normed(x + self.down(functional.silu(gate) * up)) * self.norm
 
