@@ -352,6 +352,24 @@ DRAFTERS = Registry(
         frozenset({"hidden", "heads", "layers"}),
     ),
     Entry(
+        "clover",
+        "predtui.decoding.drafters.clover:make",
+        "what a trained block makes of its hidden state, again after each drafted token, and attending to all of those",
+        frozenset({"hidden", "heads"}),
+    ),
+    Entry(
+        "falcon",
+        "predtui.decoding.drafters.falcon:make",
+        "blocks of two tokens, each block by one pass of trained layers",
+        frozenset({"hidden", "heads"}),
+    ),
+    Entry(
+        "chimera",
+        "predtui.decoding.drafters.chimera:make",
+        "what trained heads tell from its hidden state and all tokens of the context",
+        frozenset({"hidden", "heads"}),
+    ),
+    Entry(
         "lookup",
         "predtui.decoding.drafters.lookup:make",
         "what followed the same words earlier in the prompt",

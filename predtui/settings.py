@@ -129,7 +129,9 @@ class LlmSettings:
         "", "folder that the drafters rest and cascade read; empty: where predtui train rest writes it"
     )
     heads: str = option(
-        "", "folder of trained heads, which medusa, hydra and eagle draft with; empty: those that ship", flag="heads"
+        "",
+        "folder of trained heads, which medusa, eagle and their like draft with; empty: those that ship",
+        flag="heads",
     )
     draft_memory: int = option(
         0, "MB that drafting may hold: draft model, caches, tables; 0: any number", flag="draft-memory", least=0

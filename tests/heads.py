@@ -15,9 +15,31 @@ from predtui.decoding.drafters.kangaroo import inner
 from predtui.decoding.heads import EMBEDDING, OUTPUT, TOKENS, Heads
 from predtui.llm.base import LoadedModel
 
-METHODS = ("medusa", "hydra", "eagle")
+METHODS = ("medusa", "hydra", "eagle", "clover", "falcon", "chimera")
 PARTS = ("kangaroo",)
 """Methods whose heads are of the states of a part."""
+NORMS = ("state_norm", "embedding_norm", "inner_norm", "seen_norm", "hidden_norm", "head_norm", "norm")
+NARROW, ATTENDS = 8, 4
+
+
+def shapes(method: str, width: int) -> dict[str, tuple[int, int]]:
+    """Of layers of one matrix alone."""
+    square, whole = (width, width), {"gate_up": (2 * width, width), "down": (width, width)}
+    if method == "eagle":
+        return dict.fromkeys(("state", "token", "one", "two"), square) | whole
+    if method == "clover":
+        narrow = dict.fromkeys(("query", "key", "value"), (NARROW, width)) | {"mixed": (width, NARROW)}
+        return dict.fromkeys(("augment", "token", "one", "two"), square) | narrow | whole
+    if method == "falcon":
+        narrow = dict.fromkeys(("token", "one", "two"), (NARROW, width)) | {"begin": (2 * NARROW, width)}
+        narrow |= {"gates": (4 * NARROW, 2 * NARROW), "enter": (width, 2 * NARROW), "query": (ATTENDS, width)}
+        narrow |= {"remember": (2 * ATTENDS, NARROW), "own": (2 * ATTENDS, width), "mixed": (width, ATTENDS)}
+        return {"state": square} | narrow | whole
+    if method == "chimera":
+        narrow = dict.fromkeys(("trigram.0", "trigram.1", "trigram.2", "query"), (NARROW, width))
+        narrow |= dict.fromkeys(("key", "value"), (NARROW, NARROW))
+        return {"state": square} | narrow | dict.fromkeys(("short", "mixed"), (width, NARROW))
+    return {}
 
 
 def random_heads(method: str, target: LoadedModel, seed: int = 0, width: int = 0) -> Heads:
@@ -45,8 +67,7 @@ def random_heads(method: str, target: LoadedModel, seed: int = 0, width: int = 0
             }
         return Heads(method, target.name, width, heads.digest(target.tokenizer), tensors)
     tensors |= {EMBEDDING: 2 * matrix(len(tokens) + 1, width)}
-    norms = ("state_norm", "embedding_norm", "norm", *(["inner_norm"] if method == "eagle" else []))
-    tensors |= {name: np.ones(width, np.float32) for name in norms}
+    tensors |= {name: np.ones(width, np.float32) for name in NORMS}
     if method == "hydra":
         tensors["narrow.layers.0.weight"] = matrix(3, width)
         for head in range(3):
@@ -55,9 +76,16 @@ def random_heads(method: str, target: LoadedModel, seed: int = 0, width: int = 0
                 f"heads.{head}.layers.1.weight": matrix(width, width),
                 f"heads.{head}.layers.1.bias": matrix(width),
             }
-    else:
-        tensors |= {f"{name}.layers.0.weight": matrix(width, width) for name in ("state", "token", "one", "two")}
-        tensors |= {"gate_up.layers.0.weight": matrix(2 * width, width), "down.layers.0.weight": matrix(width, width)}
+    elif method == "chimera":
+        tensors["far"] = matrix(5)
+        for head in range(2):
+            tensors[f"heads.{head}.layers.0.weight"] = matrix(width, width)
+            tensors[f"heads.{head}.layers.0.bias"] = matrix(width)
+    elif method == "clover":
+        tensors["augment.layers.1.weight"] = matrix(width, width)
+    elif method == "falcon":
+        tensors["slots"] = matrix(2, width)
+    tensors |= {f"{name}.layers.0.weight": matrix(*shape) for name, shape in shapes(method, width).items()}
     return Heads(method, target.name, width, heads.digest(target.tokenizer), tensors)
 
 

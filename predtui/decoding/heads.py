@@ -28,6 +28,8 @@ FACTS = "heads"
 TOKENS, EMBEDDING, OUTPUT = "tokens", "embedding", "output"
 EPSILON = np.float32(1e-6)
 """Of norms."""
+ATTENTION = 4
+"""Heads of attention, in the methods that attend."""
 _PROBE = "Hello, world! It's 12:30 on 4 May 2026; naïve cafés cost €3.50\n\tfor (i = 0; i < n; i++) — 你好, мир"
 """What two tokenizers are compared by: each engine has its own way to spell a single token."""
 
@@ -99,6 +101,20 @@ def normed(x: Array) -> Array:
 def silu(x: Array) -> Array:
     """``x`` times its sigmoid."""
     result: Array = x / (1 + np.exp(-x))
+    return result
+
+
+def attended(query: Array, keys: Array, values: Array, bias: Array | float = 0.0) -> Array:
+    """[m, width]: of ``values`` [m, seen, width], what each ``query`` [m, width] finds by ``keys`` [m, seen, width];
+    ``bias`` [seen] is on their scores. ``width`` is that of all heads."""
+    rows, seen, width = keys.shape
+    queries = query.reshape(rows, ATTENTION, -1, 1)
+    scores = (keys.reshape(rows, seen, ATTENTION, -1).transpose(0, 2, 1, 3) @ queries)[..., 0]
+    scores = scores * np.float32((width // ATTENTION) ** -0.5) + bias
+    shares = np.exp(scores - scores.max(axis=2, keepdims=True))
+    shares /= shares.sum(axis=2, keepdims=True)
+    found = shares[:, :, None] @ values.reshape(rows, seen, ATTENTION, -1).transpose(0, 2, 1, 3)
+    result: Array = found.reshape(rows, width)
     return result
 
 

@@ -17,7 +17,10 @@ from predtui.decoding.accept import ExactMatch, verify
 from predtui.decoding.assembly import DecodingOptions, assemble, make_decoder, make_drafter
 from predtui.decoding.costs.instrument import Instrument
 from predtui.decoding.draft import Draft
+from predtui.decoding.drafters.chimera import Chimera
+from predtui.decoding.drafters.clover import Clover
 from predtui.decoding.drafters.eagle import Eagle
+from predtui.decoding.drafters.falcon import Falcon
 from predtui.decoding.drafters.grow import Options
 from predtui.decoding.drafters.grow import Path as Tokens
 from predtui.decoding.head_draft import CANDIDATES, After, Choose, Frontier, HeadDrafter, likeliest
@@ -99,16 +102,19 @@ def test_the_likeliest_come_first_with_their_chances(seed: int, count: int) -> N
 
 
 @pytest.mark.parametrize("sampler", [Greedy(), Seeded(0.8, seed=3)], ids=["greedy", "sampled"])
-def test_what_is_looked_at_together_is_what_is_found_one_by_one(sampler: Greedy | Seeded) -> None:
+@pytest.mark.parametrize("guesser", [Eagle, Clover, Chimera], ids=["eagle", "clover", "chimera"])
+def test_what_is_looked_at_together_is_what_is_found_one_by_one(
+    guesser: type[Eagle] | type[Clover] | type[Chimera], sampler: Greedy | Seeded
+) -> None:
     target = scripted()
-    eagle = Eagle(random_heads("eagle", target))
-    drafter = HeadDrafter(eagle, "eagle", sampler, no_end)
+    made = guesser(random_heads(guesser.__name__.lower(), target))
+    drafter = HeadDrafter(made, "it", sampler, no_end)
     hidden = np.random.default_rng(1).normal(size=target.abilities.hidden).astype(np.float32)
 
     def alone(path: Tokens) -> Options:
-        states, logits = eagle.step(hidden[None], [(7,)])
+        states, logits = made.step(first[None], [(7,)])
         for depth in range(len(path)):
-            states, logits = eagle.step(states, [(7, *path[: depth + 1])])
+            states, logits = made.step(states, [(7, *path[: depth + 1])])
         return drafter._options(2, logits, [len(path)])[0]
 
     looks: list[int] = []
@@ -117,8 +123,9 @@ def test_what_is_looked_at_together_is_what_is_found_one_by_one(sampler: Greedy 
         looks.append(len(depths))
         return drafter._options(2, logits, depths)
 
-    eagle._recall.read([9, 7, 8, 9, 7])
-    frontier = Frontier(eagle, hidden, 7, choose)
+    frontier = made.after(hidden, [9, 7, 8, 9, 7], choose)
+    assert isinstance(frontier, Frontier)
+    _, first = frontier._waiting[()]
     paths: list[Tokens] = [()]
     for number in range(8):
         path = paths[number]
@@ -129,6 +136,40 @@ def test_what_is_looked_at_together_is_what_is_found_one_by_one(sampler: Greedy 
         paths += [(*path, token) for token, _ in found]
     assert max(looks) > 1
     assert sum(looks) >= 8 > len(looks)
+
+
+def test_falcon_tells_a_block_of_tokens_at_once() -> None:
+    falcon, asked = Falcon(random_heads("falcon", scripted())), list[list[int]]()
+    hidden = np.ones(scripted().abilities.hidden, np.float32)
+
+    def choose(logits: Array, depths: Sequence[int]) -> list[Options]:
+        asked.append([*depths])
+        return [[(token, 0.5) for token in (8, 9)] for _ in depths]
+
+    look = falcon.after(hidden, [5, 6], choose)
+    for path in ((), (8,), (9,), (8, 9), (8, 9, 8)):
+        assert look(path)
+    assert asked == [[0, 1], [2, 3]]
+
+
+@given(st.lists(st.integers(0, 61), min_size=1, max_size=20), st.lists(st.integers(0, 61), max_size=20), st.data())
+@settings(deadline=None, max_examples=30)
+def test_what_chimera_keeps_of_a_context_is_what_it_reads_of_the_whole(
+    context: list[int], other: list[int], data: st.DataObject
+) -> None:
+    found, seen = random_heads("chimera", scripted()), list[Array]()
+    grown, fresh = Chimera(found), Chimera(found)
+    hidden = np.ones(found.width, np.float32)
+
+    def choose(logits: Array, depths: Sequence[int]) -> list[Options]:
+        seen.extend(logits)
+        return [[] for _ in depths]
+
+    grown.after(hidden, [*context[: data.draw(st.integers(0, len(context)))], *other, 1], choose)
+    grown.after(hidden, context[: data.draw(st.integers(1, len(context)))], choose)
+    for chimera in (grown, fresh):
+        chimera.after(hidden, context, choose)(())
+    np.testing.assert_allclose(seen[0], seen[1], atol=1e-4)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -47,10 +47,12 @@ def counted(replies: Sequence[Sequence[int]]) -> npt.NDArray[np.int64]:
     return counts
 
 
+ALIKE = {"clover", "falcon", "chimera"}
+"""Drafters whose tokens are drawn as EAGLE's, by the same code, however their chances come about."""
 PAIRS = [
     (name, drafter)
     for name, entry in sorted(DECODERS.items())
-    for drafter in (sorted(DRAFTERS) if "drafter" in entry.needs else ["-"])
+    for drafter in (sorted({*DRAFTERS} - ALIKE) if "drafter" in entry.needs else ["-"])
 ]
 
 

@@ -88,7 +88,10 @@ def train_consistency(
 
 @train.command("heads")
 def train_heads_that_draft(
-    method: Annotated[Literal["medusa", "hydra", "eagle", "kangaroo"], typer.Option(help="How they draft.")] = "eagle",
+    method: Annotated[
+        Literal["medusa", "hydra", "eagle", "clover", "falcon", "chimera", "kangaroo"],
+        typer.Option(help="How they draft."),
+    ] = "eagle",
     model: Annotated[str, typer.Option(help="pocket, a Hugging Face folder, or a name in the local cache.")] = "pocket",
     out: Annotated[
         Path | None, typer.Option(help="Where they go; default: where they are looked for.", callback=creatable)
@@ -108,8 +111,7 @@ def train_heads_that_draft(
     threads: Annotated[int, typer.Option(help="CPU threads; 0 uses all.", min=0)] = 0,
     resume: Annotated[bool, typer.Option(help="Go on from the last checkpoint.")] = True,
 ) -> None:
-    """Heads that draft for a model from its hidden states (Medusa, Hydra, EAGLE, Kangaroo): --drafter METHOD --heads
-    OUT."""
+    """Heads that draft for a model from its hidden states (Medusa, Hydra, EAGLE, ..): --drafter METHOD --heads OUT."""
     needed("train heads", "torch", "transformers")
     from predtui.commands.console import console
     from predtui.lab.bench.report import command

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-METHODS = ("medusa", "hydra", "eagle")
+METHODS = ("medusa", "hydra", "eagle", "clover", "falcon", "chimera")
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
     """``depth``: tokens that are drafted in training, each from what was drafted before; ``heads`` and ``blocks`` are
-    Medusa's, ``narrow`` (of the width) and ``hydra_heads`` Hydra's, ``inner`` (in widths) EAGLE's. ``vocabulary``: the
-    draft vocabulary, the tokens that are commonest in the replies. ``discount``: the weight of each token in the loss,
-    relative to the one before it: what is guessed right counts only behind what is."""
+    Medusa's, ``narrow`` (of the width) and ``hydra_heads`` Hydra's, ``inner`` (in widths) EAGLE's, as
+    ``clover_inner`` and ``falcon_inner`` are theirs. Falcon drafts ``block`` tokens at once; Chimera attends to
+    the last ``reach`` tokens and has ``chimera_heads`` heads, and encoders that are ``narrow``, too. ``vocabulary``:
+    the draft vocabulary, the tokens that are commonest in the replies. ``discount``: the weight of each token in the
+    loss, relative to the one before it: what is guessed right counts only behind what is."""
 
     vocabulary: int = 1536
     depth: int = 6
@@ -21,6 +23,11 @@ class Recipe:
     hydra_heads: int = 4
     narrow: float = 0.5
     inner: int = 3
+    clover_inner: int = 1
+    falcon_inner: int = 1
+    block: int = 2
+    reach: int = 64
+    chimera_heads: int = 3
     batch: int = 512
     muon_lr: float = 0.02
     adam_lr: float = 0.004

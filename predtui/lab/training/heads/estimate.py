@@ -11,7 +11,7 @@ import torch
 
 from predtui.errors import PredtuiError
 from predtui.lab.training.heads.config import Recipe
-from predtui.lab.training.heads.networks import HeadNetwork
+from predtui.lab.training.heads.networks.base import HeadNetwork
 from predtui.lab.training.pocket.config import Budget
 from predtui.llm.base import LoadedModel
 from predtui.llm.memory import ram, told

@@ -25,8 +25,9 @@ from predtui.lab.training.cllm.windows import IGNORED, Reply
 from predtui.lab.training.heads import states
 from predtui.lab.training.heads.config import Recipe
 from predtui.lab.training.heads.estimate import estimated
-from predtui.lab.training.heads.loop import Batch, Counters, News, Training
-from predtui.lab.training.heads.networks import HeadNetwork, Layers, normed
+from predtui.lab.training.heads.loop import Counters, News, Training
+from predtui.lab.training.heads.networks.base import HeadNetwork, Layers, normed
+from predtui.lab.training.heads.states import Batch
 from predtui.lab.training.heads.train import HeadTraining, facts_of, publish, replies_of, tables_of
 from predtui.lab.training.pocket.report import bar
 from predtui.llm.base import LoadedModel, tells_hidden
@@ -94,8 +95,8 @@ class WholeLessons:
 
     def batch(self, size: int, generator: torch.Generator) -> Batch:
         """States [size, longest context, width]; places [size, longest reply] in it that something is to be told
-        after; nothing; and the rows of what comes there, ``IGNORED`` beyond the reply, and for what is not in the draft
-        vocabulary."""
+        after; nothing, twice; and the rows of what comes there, ``IGNORED`` beyond the reply, and for what is not in
+        the draft vocabulary."""
         chosen = torch.randint(len(self._begins), (size,), generator=generator)
         begins, starts, ends = self._begins[chosen], self._contexts.starts[chosen], self._contexts.ends[chosen]
         within = torch.arange(int((ends - begins).max()))
@@ -104,7 +105,7 @@ class WholeLessons:
         inside = ahead < ends[:, None]
         told = torch.where(inside, self._rows[ahead.clamp(max=len(self._rows) - 1)], IGNORED)
         places = torch.where(inside, ahead - 1 - begins[:, None], 0)
-        return hidden, places, torch.empty(0), told
+        return hidden, places, torch.empty(0), torch.empty(0), told
 
 
 class KangarooNetwork(HeadNetwork):
@@ -117,7 +118,7 @@ class KangarooNetwork(HeadNetwork):
         self.qkv, self.out = Layers(nn.Linear(width, 3 * size, bias=False)), Layers(nn.Linear(size, width, bias=False))
         nn.init.zeros_(self.out.layers[0].weight)  # type: ignore[arg-type]
 
-    def forward(self, hidden: Tensor, rows: Tensor, recalled: Tensor) -> Tensor:
+    def forward(self, hidden: Tensor, rows: Tensor, recalled: Tensor, before: Tensor) -> Tensor:
         """Logits [batch, places, n] after the places ``rows`` [batch, places] of contexts whose states are ``hidden``
         [batch, longest, width]; the rest is not looked at."""
         batch, length, _ = hidden.shape

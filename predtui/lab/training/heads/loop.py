@@ -21,12 +21,11 @@ from torch.nn import functional
 from predtui.errors import PredtuiError
 from predtui.lab.training.cllm.windows import IGNORED
 from predtui.lab.training.heads.config import Recipe
-from predtui.lab.training.heads.networks import HeadNetwork
+from predtui.lab.training.heads.networks.base import HeadNetwork
+from predtui.lab.training.heads.states import Batch
 from predtui.lab.training.pocket.config import Budget
 from predtui.lab.training.pocket.optim import PocketOptimizer
 
-Batch = tuple[Tensor, Tensor, Tensor, Tensor]
-"""What a network takes, and what it is to tell."""
 SMOOTHING = 0.98
 """Of the running mean of the loss."""
 
@@ -63,7 +62,7 @@ class Batches(Protocol):
     """What is learned from."""
 
     def batch(self, size: int, generator: torch.Generator) -> Batch:
-        """So many lessons, drawn by ``generator``."""
+        """So many lessons, drawn by ``generator``: what a network takes, and what it is to tell."""
         ...
 
 
@@ -100,8 +99,8 @@ class Training:
 
     def _step(self, step: int, share: float) -> float:
         generator = torch.Generator().manual_seed(hash_of(self._seed, step))
-        hidden, rows, recalled, told = self._lessons.batch(self._recipe.batch, generator)
-        logits = self.network(hidden, rows, recalled)
+        *given, told = self._lessons.batch(self._recipe.batch, generator)
+        logits = self.network(*given)
         loss = loss_of(logits, told[:, : logits.shape[1]], self._recipe.discount)
         torch.autograd.backward(loss)
         torch.nn.utils.clip_grad_norm_(self.network.parameters(), self._recipe.grad_clip)

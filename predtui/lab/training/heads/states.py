@@ -20,7 +20,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from predtui.decoding.recall import along
+from predtui.decoding.recall import NOTHING, along
 from predtui.lab.training.cllm.windows import IGNORED, Reply
 from predtui.llm.base import LoadedModel, tells_hidden
 
@@ -32,12 +32,15 @@ Kind = TypeVar("Kind")
 class States:
     """``hidden`` [tokens, width], 16 bits: the state from which the target chose each token of ``tokens`` [tokens], all
     replies behind each other; ``recalled`` [tokens, 2]: what ``Recall`` tells after each; ``ends`` [replies]: where
-    each reply ends. ``prompts``: those of the replies that are held out, whose states are not here."""
+    each reply ends. ``asked``: the tokens of their prompts, and ``asked_ends`` [replies]: where each of these ends.
+    ``prompts``: those of the replies that are held out, whose states are not here."""
 
     hidden: Tensor
     tokens: Tensor
     recalled: Tensor
     ends: Tensor
+    asked: Tensor
+    asked_ends: Tensor
     prompts: tuple[tuple[int, ...], ...]
 
 
@@ -58,7 +61,10 @@ def of_replies(
     tokens = torch.tensor([token for reply in learned for token in reply.tokens])
     ends = torch.tensor([len(reply.tokens) for reply in learned]).cumsum(0)
     recalled = torch.tensor([pair for reply in learned for pair in along(reply.prompt, reply.tokens)])
-    return States(torch.cat(hidden), tokens, recalled, ends, tuple(reply.prompt for reply in replies[len(learned) :]))
+    asked = torch.tensor([token for reply in learned for token in reply.prompt])
+    asked_ends = torch.tensor([len(reply.prompt) for reply in learned]).cumsum(0)
+    held = tuple(reply.prompt for reply in replies[len(learned) :])
+    return States(torch.cat(hidden), tokens, recalled, ends, asked, asked_ends, held)
 
 
 def save(path: Path, states: Any, facts: Facts) -> None:
@@ -104,29 +110,46 @@ def commonest(tokens: Tensor, most: int) -> Tensor:
     return torch.tensor([token for token, _ in sorted(counts.items(), key=lambda one: (-one[1], one[0]))[:most]])
 
 
+Batch = tuple[Tensor, Tensor, Tensor, Tensor, Tensor]
+"""Of places: states [places, width]; the rows [places, depth] of the tokens that follow; those [places, depth, 2] of
+what is recalled after each of them; those [places, window] of the tokens before, ``NOTHING`` before the context; and
+those [places, depth] that are to be foretold: ``IGNORED`` beyond the reply, and for what is not in the vocabulary."""
+
+
 class Lessons:
     """Places in the replies, each with the tokens that follow."""
 
-    def __init__(self, states: States, tokens: Tensor, depth: int) -> None:
-        """``tokens`` [n]: the draft vocabulary; ``depth``: tokens that are to be foretold."""
-        self._hidden, self._depth, self._n = states.hidden, depth, len(tokens)
-        rows = torch.full((int(max(states.tokens.max(), tokens.max())) + 1,), self._n)
+    def __init__(self, states: States, tokens: Tensor, depth: int, window: int = 0) -> None:
+        """``tokens`` [n]: the draft vocabulary; ``depth``: tokens that are to be foretold; ``window``: those before
+        that are told."""
+        self._hidden, self._depth, self._window, self._n = states.hidden, depth, window, len(tokens)
+        largest = max(int(part.max()) for part in (states.tokens, states.asked, tokens))
+        rows = torch.full((largest + 1,), self._n)
         rows[tokens] = torch.arange(self._n)
         self._rows = rows[states.tokens]
         known = (states.recalled >= 0) & (states.recalled < len(rows))
         self._recalled = torch.where(known, rows[states.recalled.clamp(0, len(rows) - 1)], self._n)
-        end = torch.repeat_interleave(states.ends, torch.diff(states.ends, prepend=torch.zeros(1, dtype=torch.long)))
-        self._left = end - torch.arange(len(self._rows))
+        lengths = torch.diff(states.ends, prepend=torch.zeros(1, dtype=torch.long))
+        place = torch.arange(len(self._rows))
+        self._left = torch.repeat_interleave(states.ends, lengths) - place
         """Tokens of its reply from each place on."""
         self._places = torch.nonzero(self._left > 1)[:, 0]
+        questions = torch.diff(states.asked_ends, prepend=torch.zeros(1, dtype=torch.long))
+        self._before = torch.repeat_interleave(questions + lengths, lengths) - self._left
+        """Tokens of its context before each place."""
+        self._stands = place + torch.repeat_interleave(states.asked_ends, lengths)
+        """Where each place is in the contexts."""
+        self._contexts = torch.empty(len(states.asked) + len(place), dtype=torch.long)
+        """The rows of prompts and replies, all behind each other."""
+        before_reply = torch.cat((torch.zeros(1, dtype=torch.long), states.ends[:-1]))
+        stands = torch.arange(len(states.asked)) + torch.repeat_interleave(before_reply, questions)
+        self._contexts[stands], self._contexts[self._stands] = rows[states.asked], self._rows
 
     def __len__(self) -> int:
         return len(self._places)
 
-    def batch(self, size: int, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """States [size, width], the rows [size, depth] of the tokens that follow, those [size, depth, 2] of what is
-        recalled after each of them, and those [size, depth] that are to be foretold: ``IGNORED`` beyond the reply, and
-        for what is not in the draft vocabulary."""
+    def batch(self, size: int, generator: torch.Generator) -> Batch:
+        """Of places that ``generator`` draws."""
         places = self._places[torch.randint(len(self._places), (size,), generator=generator)]
         ahead = places[:, None] + torch.arange(self._depth + 1)
         ahead = ahead.clamp(max=len(self._rows) - 1)
@@ -134,4 +157,7 @@ class Lessons:
         inside = torch.arange(self._depth + 1) < self._left[places, None]
         told = torch.where(inside & (rows < self._n), rows, IGNORED)
         given = torch.where(inside, rows, self._n)[:, :-1]
-        return self._hidden[places].float(), given, self._recalled[ahead[:, :-1]], told[:, 1:]
+        back = torch.arange(-self._window, 0)
+        before = self._contexts[(self._stands[places, None] + back).clamp(min=0)]
+        before = torch.where(back + self._before[places, None] >= 0, before, NOTHING)
+        return self._hidden[places].float(), given, self._recalled[ahead[:, :-1]], before, told[:, 1:]

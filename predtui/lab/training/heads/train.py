@@ -27,7 +27,8 @@ from predtui.lab.training.heads.card import write_card
 from predtui.lab.training.heads.config import Recipe
 from predtui.lab.training.heads.estimate import estimated
 from predtui.lab.training.heads.loop import Counters, News, Training
-from predtui.lab.training.heads.networks import NETWORKS, HeadNetwork
+from predtui.lab.training.heads.networks import NETWORKS
+from predtui.lab.training.heads.networks.base import HeadNetwork
 from predtui.lab.training.heads.quality import measured
 from predtui.lab.training.heads.states import Facts, States
 from predtui.lab.training.pocket.config import Budget
@@ -79,7 +80,7 @@ def train_heads(training: HeadTraining, console: Console) -> None:
             states.save(work / "states.safetensors", known, facts)
         tokens = states.vocabulary(known, training.recipe.vocabulary)
         network = _network(training, tables, tokens)
-        lessons = states.Lessons(known, tokens, training.recipe.depth)
+        lessons = states.Lessons(known, tokens, training.recipe.depth, network.window)
         if not len(lessons):
             raise PredtuiError(f"No reply of {loaded.name} has two tokens.", "Give other --prompts.")
         run = Training(network, lessons, training.recipe, training.seed, work / f"{training.method}.safetensors")

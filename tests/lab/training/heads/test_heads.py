@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,11 +18,17 @@ from predtui.decoding import heads
 from predtui.decoding.assembly import make_decoder
 from predtui.decoding.autoregressive import generate
 from predtui.decoding.costs.instrument import Instrument
+from predtui.decoding.drafters.chimera import Chimera
+from predtui.decoding.drafters.clover import Clover
 from predtui.decoding.drafters.eagle import Eagle
+from predtui.decoding.drafters.falcon import Falcon
+from predtui.decoding.drafters.grow import Options
 from predtui.decoding.drafters.hydra import Hydra
 from predtui.decoding.drafters.medusa import Medusa
+from predtui.decoding.head_draft import Guesser
+from predtui.decoding.heads import Array
 from predtui.decoding.parts import Parts
-from predtui.decoding.recall import along
+from predtui.decoding.recall import NOTHING, along
 from predtui.decoding.sampler import Greedy
 from predtui.errors import PredtuiError
 from predtui.llm.load import load
@@ -35,13 +42,15 @@ from predtui.lab.training.cllm.windows import IGNORED, Reply  # noqa: E402
 from predtui.lab.training.heads import estimate, loop, states  # noqa: E402
 from predtui.lab.training.heads.config import METHODS, Recipe  # noqa: E402
 from predtui.lab.training.heads.loop import Counters, Training  # noqa: E402
-from predtui.lab.training.heads.networks import NETWORKS, HeadNetwork  # noqa: E402
+from predtui.lab.training.heads.networks import NETWORKS  # noqa: E402
+from predtui.lab.training.heads.networks.base import HeadNetwork  # noqa: E402
 from predtui.lab.training.heads.states import Lessons, States  # noqa: E402
 from predtui.lab.training.heads.train import HeadTraining, train_heads  # noqa: E402
 from predtui.lab.training.pocket.config import Budget  # noqa: E402
 
 WIDTH, VOCABULARY, DRAFTED = 8, 30, 20
-QUICK = Recipe(vocabulary=24, depth=3, heads=2, hydra_heads=2, batch=16, replies=12, reply_tokens=10, held_out=3)
+QUICK = Recipe(vocabulary=24, depth=3, heads=2, reach=4, batch=16, replies=12, reply_tokens=10)
+QUICK = replace(QUICK, hydra_heads=2, chimera_heads=2, held_out=3)
 SMALL = {"Llama": {}, "Qwen2": {}, "Gemma": {"head_dim": 8}}
 
 
@@ -61,51 +70,68 @@ def exported(method: str, made: HeadNetwork) -> heads.Heads:
     return heads.Heads(method, "it", WIDTH, "", {name: one.detach().numpy() for name, one in tensors.items()})
 
 
+GUESSERS: dict[str, Callable[[heads.Heads], Guesser]] = {
+    "medusa": Medusa,
+    "hydra": Hydra,
+    "eagle": Eagle,
+    "clover": Clover,
+    "falcon": Falcon,
+    "chimera": Chimera,
+}
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_heads_in_numpy_are_those_in_torch(method: str) -> None:
-    made = network(method)
+    made = network(method).eval()
     found, contexts = exported(method, made), [[9, 4, 9, 4], [5, 6, 7, 8], [4, 5, 6, 9, 4, 5], [999, 3, 3], [4, 999]]
-    follow = [9, 6, 6, 3, 999]  # one token that is not in the draft vocabulary
-    hidden, pairs = torch.randn(5, WIDTH), [along(c[:-1], [c[-1], f]) for c, f in zip(contexts, follow, strict=True)]
+    contexts.append([*contexts[2], 6, 7])  # goes on
+    follow = [9, 6, 6, 3, 999, 8]  # one token that is not in the draft vocabulary
+    hidden, pairs = torch.randn(6, WIDTH), [along(c[:-1], [c[-1], f]) for c, f in zip(contexts, follow, strict=True)]
     rows = torch.from_numpy(np.array([found.place([c[-1], token]) for c, token in zip(contexts, follow, strict=True)]))
     recalled = torch.from_numpy(np.array([[found.place(pair) for pair in two] for two in pairs]))
+    missing = [max(0, made.window - len(context[:-1])) for context in contexts]
+    before = np.array(
+        [
+            [NOTHING] * none + found.place(context[:-1]).tolist()[none + len(context) - 1 - made.window :]
+            for none, context in zip(missing, contexts, strict=True)
+        ]
+    )
     with torch.no_grad():
-        told = made(hidden, rows, recalled).numpy()
-    if method == "medusa":
-        medusa = Medusa(found)
-        for row in range(5):
-            np.testing.assert_allclose(medusa.logits(hidden[row].numpy()), told[row], atol=1e-4)
-        return
-    guesser = (Hydra if method == "hydra" else Eagle)(found)
-    for row, (context, token) in enumerate(zip(contexts, follow, strict=True)):
-        guesser.after(hidden[row].numpy(), context, lambda logits, depths: [])
-        now = hidden[row : row + 1].numpy()
-        for depth, path in enumerate([(context[-1],), (context[-1], token)]):
-            stepped = guesser.step(now, [path])
-            assert stepped is not None
-            now, logits = stepped
-            np.testing.assert_allclose(logits[0], told[row, depth], atol=1e-4)
+        told = made(hidden, rows, recalled, torch.from_numpy(before).long()).numpy()
+    guesser, seen = GUESSERS[method](found), list[Array]()
+
+    def choose(logits: Array, depths: Sequence[int]) -> list[Options]:
+        seen.extend(logits)
+        return [[(follow[row], 1.0)] for _ in depths]
+
+    for row in (0, 1, 2, 5, 3, 4):
+        seen.clear()
+        look = guesser.after(hidden[row].numpy(), contexts[row], choose)
+        for path in ((), (follow[row],)):
+            assert look(path)
+        for depth in range(2):
+            np.testing.assert_allclose(seen[depth], told[row, depth], atol=1e-4)
 
 
 def some_states(count: int = 12, seed: int = 1) -> States:
     rng = np.random.default_rng(seed)
     lengths = torch.from_numpy(rng.integers(1, 9, count))
     total = int(lengths.sum())
-    tokens = torch.from_numpy(rng.integers(0, VOCABULARY, total))
+    tokens, asked = (torch.from_numpy(rng.integers(0, VOCABULARY, size)) for size in (total, 2 * count))
     recalled = torch.from_numpy(rng.integers(-1, VOCABULARY, (total, 2)))
     hidden = torch.from_numpy(rng.normal(size=(total, WIDTH))).half()
-    return States(hidden, tokens, recalled, lengths.cumsum(0), ((1, 2),))
+    return States(hidden, tokens, recalled, lengths.cumsum(0), asked, torch.arange(2, 2 * count + 1, 2), ((1, 2),))
 
 
 def test_a_lesson_is_a_state_and_what_followed_it_in_its_reply() -> None:
     known = some_states()
     vocabulary = states.vocabulary(known, DRAFTED)
-    lessons = Lessons(known, vocabulary, 3)
-    hidden, rows, recalled, told = lessons.batch(200, torch.Generator().manual_seed(0))
+    lessons = Lessons(known, vocabulary, 3, 5)
+    batch = lessons.batch(200, torch.Generator().manual_seed(0))
     place = {tuple(state): number for number, state in enumerate(known.hidden.float().tolist())}
     row_of = {token: row for row, token in enumerate(vocabulary.tolist())}
     ends = known.ends.tolist()
-    for state, given, copied, asked in zip(*(part.tolist() for part in (hidden, rows, recalled, told)), strict=True):
+    for state, given, copied, before, asked in zip(*(part.tolist() for part in batch), strict=True):
         start = place[tuple(state)]
         end = next(end for end in ends if end > start)
         reply = known.tokens[start:end].tolist()
@@ -113,6 +139,10 @@ def test_a_lesson_is_a_state_and_what_followed_it_in_its_reply() -> None:
         expected = [row_of.get(token, DRAFTED) for token in reply]
         assert given == (expected + [DRAFTED] * 3)[:3]
         assert copied[0] == [row_of.get(token, DRAFTED) for token in known.recalled[start].tolist()]
+        number = ends.index(end)
+        said = [*known.asked[2 * number : 2 * number + 2].tolist(), *known.tokens[:start].tolist()]
+        said = said[:2] + said[2 + ([0, *ends][number]) :]
+        assert before == ([NOTHING] * 5 + [row_of.get(token, DRAFTED) for token in said])[-5:]
         following = [row if row < DRAFTED else IGNORED for row in expected[1:]]
         assert asked == (following + [IGNORED] * 3)[:3]
 
@@ -135,7 +165,8 @@ class CrashError(Exception):
 @pytest.mark.parametrize("method", METHODS)
 def test_a_crash_resumes_to_the_same_weights(method: str, tmp_path: Path) -> None:
     known = some_states(30)
-    lessons, budget = Lessons(known, states.vocabulary(known, DRAFTED), QUICK.depth), Budget(steps=12)
+    vocabulary, budget = states.vocabulary(known, DRAFTED), Budget(steps=12)
+    lessons = Lessons(known, vocabulary, QUICK.depth, network(method).window)
 
     def run(path: Path, crash: int = -1) -> HeadNetwork:
         training = Training(network(method), lessons, QUICK, 5, path)
@@ -165,13 +196,13 @@ def test_learning_lowers_the_loss() -> None:
     made = network("eagle")
     made.output = torch.randn(VOCABULARY, WIDTH)
     made.embedding = torch.randn(VOCABULARY + 1, WIDTH)
-    hidden, rows, recalled, told = lessons.batch(200, torch.Generator().manual_seed(9))
+    *given, told = lessons.batch(200, torch.Generator().manual_seed(9))
     losses = []
     training = Training(made, lessons, QUICK, 0, Path("/dev/null"))
     for step in range(60):
         training._step(step, 0.0)
         with torch.no_grad():
-            losses.append(float(loop.loss_of(made(hidden, rows, recalled), told, 1.0)))
+            losses.append(float(loop.loss_of(made(*given), told, 1.0)))
     assert losses[-1] < 0.7 * losses[0]
 
 

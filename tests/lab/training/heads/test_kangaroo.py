@@ -31,7 +31,7 @@ from predtui.lab.training.heads import kangaroo, loop  # noqa: E402
 from predtui.lab.training.heads.config import Recipe  # noqa: E402
 from predtui.lab.training.heads.kangaroo import Contexts, KangarooNetwork, WholeLessons, train_kangaroo  # noqa: E402
 from predtui.lab.training.heads.loop import Counters, Training  # noqa: E402
-from predtui.lab.training.heads.networks import normed  # noqa: E402
+from predtui.lab.training.heads.networks.base import normed  # noqa: E402
 from predtui.lab.training.heads.train import HeadTraining  # noqa: E402
 from predtui.lab.training.pocket.config import Budget  # noqa: E402
 from tests.lab.training.heads.test_heads import SMALL, family, prompts  # noqa: E402, F401
@@ -67,7 +67,7 @@ def test_the_adapter_in_numpy_is_the_one_in_torch(width: int) -> None:
     hidden = torch.randn(2, 15, width)
     rows = torch.arange(15).expand(2, 15)
     with torch.no_grad():
-        told = made(hidden, rows, torch.empty(0)).numpy()
+        told = made(hidden, rows, torch.empty(0), torch.empty(0)).numpy()
     assert adapter.exit == 2
     for context, expected in zip(hidden.numpy(), told, strict=True):
         adapter.cut(0)
@@ -77,14 +77,14 @@ def test_the_adapter_in_numpy_is_the_one_in_torch(width: int) -> None:
 
 def test_an_adapter_begins_as_the_output_layer_behind_the_part() -> None:
     fresh, hidden = KangarooNetwork(torch.randn(VOCABULARY, WIDTH)), torch.randn(1, 4, WIDTH)
-    told = fresh(hidden, torch.tensor([[1, 3]]), torch.empty(0))
+    told = fresh(hidden, torch.tensor([[1, 3]]), torch.empty(0), torch.empty(0))
     torch.testing.assert_close(told[0], normed(hidden[0, [1, 3]]) @ fresh.output.T)
 
 
 def test_a_lesson_is_a_context_and_what_came_at_each_place_of_its_reply() -> None:
     contexts = some_contexts()
     vocabulary = torch.arange(5, 5 + VOCABULARY)
-    hidden, places, _, told = WholeLessons(contexts, vocabulary).batch(40, torch.Generator().manual_seed(0))
+    hidden, places, _, _, told = WholeLessons(contexts, vocabulary).batch(40, torch.Generator().manual_seed(0))
     begins = [0, *contexts.ends.tolist()[:-1]]
     for states, at, asked in zip(hidden, places.tolist(), told.tolist(), strict=True):
         number = next(n for n, b in enumerate(begins) if torch.equal(states[0], contexts.hidden[b].float()))
