@@ -303,6 +303,12 @@ DRAFTERS = Registry(
         frozenset({"draft"}),
     ),
     Entry(
+        "osd",
+        "predtui.decoding.drafters.osd:make",
+        "what a smaller model says, bettered by what it learns of your model's replies in idle time (--learn)",
+        frozenset({"draft"}),
+    ),
+    Entry(
         "dyspec",
         "predtui.decoding.drafters.dyspec:make",
         "a tree that grows where a smaller model is surest",
