@@ -10,8 +10,6 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Iterator, Sequence
-from itertools import chain
-from pathlib import Path
 
 import numpy as np
 
@@ -209,11 +207,3 @@ class Learner:
             if not self._told:
                 self.notes.append(f"What the draft has learnt cannot be kept in {self._file.path}: {error.strerror}.")
             self._told = True
-
-
-def discarded(folder: Path) -> int:
-    """Delete all that drafts have learnt; how many files that were. Raises OSError."""
-    files = list(chain(folder.glob(f"*{learnt.SUFFIX}"), folder.glob(f"*{learnt.SUFFIX}.damaged")))
-    for file in files:
-        file.unlink(missing_ok=True)
-    return len(files)

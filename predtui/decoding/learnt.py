@@ -17,9 +17,10 @@ import numpy as np
 
 from predtui.decoding.heads import digest
 from predtui.decoding.online import Adapter
+from predtui.errors import PredtuiError
 from predtui.llm.base import LoadedModel
 
-SUFFIX = ".safetensors"
+SUFFIX, DAMAGED = ".safetensors", ".damaged"
 _FACTS = "learnt"
 
 
@@ -65,7 +66,7 @@ class File:
                         raise ValueError(f"{name} is no such weight")
             studied, strength = int(facts["studied"]), float(facts["strength"])
         except Exception as error:  # what is not as it should be fails in any way
-            aside = self.path.with_name(f"{self.path.name}.damaged")
+            aside = self.path.with_name(f"{self.path.name}{DAMAGED}")
             with suppress(OSError):
                 os.replace(self.path, aside)
             raise DamagedError(
@@ -93,3 +94,14 @@ class File:
             with suppress(OSError):
                 os.unlink(partial)
             raise
+
+
+def discard(folder: Path) -> int:
+    """Delete all that is kept in ``folder``; how many files that were. Raises PredtuiError."""
+    files = [path for suffix in (SUFFIX, SUFFIX + DAMAGED) for path in folder.glob(f"*{suffix}")]
+    try:
+        for file in files:
+            file.unlink(missing_ok=True)
+    except OSError as error:
+        raise PredtuiError(f"{file} cannot be deleted: {error.strerror}.", "Check its folder.") from error
+    return len(files)

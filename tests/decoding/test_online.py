@@ -288,7 +288,7 @@ def test_a_file_that_cannot_be_used_is_set_aside(tmp_path: Path, damage: str) ->
     taught(parts, known, [[5, 6]])
     known.close()
     assert pair(folder=tmp_path)[1].studied == 1
-    assert learner_of.discarded(tmp_path) == 2
+    assert learnt.discard(tmp_path) == 2
     assert not list(tmp_path.iterdir())
 
 

@@ -167,7 +167,9 @@ def test_every_drafter_that_these_models_can_feed_is_an_arm() -> None:
         chosen = make_auto(Parts(target, Greedy(), loaded))
         return {arm.name for arm in chosen.arms}
 
-    with_draft = {name for name, entry in DRAFTERS.items() if not entry.needs & {"datastore", "heads"}} - {"auto"}
+    with_draft = {name for name, entry in DRAFTERS.items() if not entry.needs & {"datastore", "heads", "idle"}} - {
+        "auto"
+    }
     assert names(draft) >= with_draft
     assert names(None) == {name for name in names(draft) if "draft" not in DRAFTERS[name].needs}
     assert make_decoder("speculative", Parts(target, Greedy()), "auto")

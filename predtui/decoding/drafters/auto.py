@@ -337,12 +337,14 @@ def make(parts: Parts) -> PacedDrafter:
 
 def _drafters(parts: Parts) -> Iterator[tuple[str, Drafter, float]]:
     """Each drafter that can be made, and what a token of it is thought to take, in times of a forward. One that needs
-    hidden states is none unless heads are named for it: telling them makes every forward a little slower."""
+    hidden states is none unless heads are named for it: telling them makes every forward a little slower. Nor is one
+    that learns for good: that is a person's to choose."""
     from predtui.decoding.assembly import make_drafter
 
     draft = parts.draft.parameters / max(1, parts.target.parameters) if parts.draft else 0.0
     times = {"draft": draft, "windows": 1.0, "hidden": draft or HEAD}
-    left_out = {NAME} if parts.heads else {NAME, *(name for name in DRAFTERS if "hidden" in DRAFTERS[name].needs)}
+    others = {"idle"} if parts.heads else {"idle", "hidden"}
+    left_out = {NAME, *(name for name in DRAFTERS if others & DRAFTERS[name].needs)}
     names = [name for name in DRAFTERS.offered() if name not in left_out]
     for number, name in enumerate(names):
         parts.memory.sharing = len(names) - number
