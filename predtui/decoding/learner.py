@@ -8,6 +8,7 @@ adapter may be trusted. Must not know how drafts are made, or of what is said on
 from __future__ import annotations
 
 import logging
+import math
 from collections import deque
 from collections.abc import Iterator, Sequence
 
@@ -18,7 +19,7 @@ from predtui.decoding.draft import Verification
 from predtui.decoding.heads import Array
 from predtui.decoding.online import Adapter, Places, joined, places
 from predtui.decoding.recall import Recall
-from predtui.llm.base import LanguageModel, Preempted, Stale, common_prefix
+from predtui.llm.base import LanguageModel, Preempted, Stale, common_prefix, never
 from predtui.llm.rows import ArrayRow, Row, Rows
 
 PIECE = 8
@@ -33,6 +34,10 @@ LATEST, OLDER, HELD = 1024, 1024, 256
 HELD_SHARE = 8
 """One place of so many is held back."""
 STRENGTHS = (1.0, 0.5, 0.0)
+LAST = 64
+"""Pieces that are still done at the end: about what a reply takes."""
+SURE = 0.98
+"""Where the draft thinks a token as likely as this, the adapter is not asked: it could move next to nothing."""
 KEEP_EVERY = 16
 """Replies after which what was learnt is kept in its file."""
 _log = logging.getLogger("predtui.learner")
@@ -67,8 +72,9 @@ class Learner:
     def adapted(self, recall: Recall, context: Sequence[int], path: Sequence[int], rows: Rows) -> Row:
         """The last of the draft's ``rows``, after ``context``, which ``recall`` has read, and ``path``."""
         self._read_by_draft = [*context, *path]
-        if not self.strength or not self.studied:
-            return rows[-1]
+        row = rows[-1]
+        if not self.strength or not self.studied or row.logprob(row.argmax()) > math.log(SURE):
+            return row
         logits = rows.logits[-1:].copy()
         tail = [*context[-3:], *path][-3:]
         seen = places(logits, self._hidden(rows)[-1:], [tail], [recall.after(path)], [-1])
@@ -105,7 +111,12 @@ class Learner:
         return self._study is not None or bool(self._replies)
 
     def close(self) -> None:
-        """Keep what was learnt."""
+        """Keep what was learnt, and what there is to learn of the last reply."""
+        if self._unkept:
+            self._keep()
+        for _ in range(LAST):
+            if not self.learn(never):
+                break
         if self._unkept:
             self._keep()
 

@@ -23,7 +23,8 @@ LIKELY, COPIES, GRAMS = 16, 2, 3
 """Tokens whose logits may move: the draft's likeliest, and those that are recalled; and tokens that are looked back."""
 ROWS = 4096
 """Of each table; tokens, and runs of tokens, that come to the same row share it."""
-RATE = 0.03
+RATE, CAUTION = 0.03, np.float32(1.5)
+"""Of learning; and the power of the draft's doubt by which logits move: the higher, the less others are harmed."""
 _PRIMES = np.array([7919, 104729, 1299709])
 _TINY, _NEVER = np.float32(1e-8), np.float32(-1e4)
 
@@ -97,7 +98,10 @@ class Adapter:
 
     def __init__(self, width: int) -> None:
         """``width``: of the draft's hidden states."""
-        first = np.random.default_rng(0).standard_normal((width, RANK), np.float32) / np.float32(max(1, width) ** 0.5)
+        # so small that what is learnt keeps mostly to the tokens that it was learnt after
+        first = np.random.default_rng(0).standard_normal((width, RANK), np.float32) / np.float32(
+            2 * max(1, width) ** 0.5
+        )
         shapes = {"grams": (ROWS, RANK), "copy": (RANK + 1, COPIES), "output": (ROWS, RANK)}
         self.weights: dict[str, Array] = {"state": first}
         self.weights |= {name: np.zeros(shape, np.float32) for name, shape in shapes.items()}
@@ -150,7 +154,7 @@ class Adapter:
         z = x * gate
         output = self.weights["output"][seen.tokens % ROWS]
         copy = z @ self.weights["copy"][:-1] + self.weights["copy"][-1]
-        doubt = 1 - np.exp(seen.base[:, :-1].max(axis=1, keepdims=True))
+        doubt = (1 - np.exp(seen.base[:, :-1].max(axis=1, keepdims=True))) ** CAUTION
         moved = doubt * (np.einsum("ntr,nr->nt", output, z) + np.einsum("ntc,nc->nt", seen.copied, copy))
         return moved, hidden, x, gate, z, output, doubt
 

@@ -32,7 +32,7 @@ class Learns(Protocol):
         ...
 
     def close(self) -> None:
-        """Keep what was learnt."""
+        """Keep what was learnt; nothing is learnt any more."""
         ...
 
 

@@ -24,6 +24,7 @@ from predtui.decoding.learner import Learner
 from predtui.decoding.online import FIELDS, LIKELY, RANK, Adapter, Places, joined, places
 from predtui.decoding.parts import Parts
 from predtui.decoding.sampler import Greedy, Seeded
+from predtui.errors import PredtuiError
 from predtui.llm.base import LoadedModel, Preempted, never
 from predtui.llm.load import load
 from predtui.settings import learnt_folder
@@ -86,7 +87,7 @@ def test_gradients_are_those_of_autograd() -> None:
     z = torch.nn.functional.silu(hidden @ weights["state"] + weights["grams"][given["grams"]].sum(1))
     copy = z @ weights["copy"][:-1] + weights["copy"][-1]
     rows = weights["output"][given["tokens"] % len(weights["output"])]
-    doubt = 1 - given["base"][:, :-1].max(1, keepdim=True).values.exp()
+    doubt = (1 - given["base"][:, :-1].max(1, keepdim=True).values.exp()) ** 1.5
     moved = doubt * ((rows * z[:, None]).sum(2) + (given["copied"] * copy[:, None]).sum(2))
     logits = torch.cat([given["base"][:, :-1] + moved, given["base"][:, -1:]], 1)
     loss = torch.nn.functional.cross_entropy(logits, given["answers"])
@@ -333,11 +334,11 @@ def test_the_setting_decides(learns: bool, tmp_path: Path, monkeypatch: pytest.M
     assert not assembly.notes()
 
 
-def test_another_vocabulary_learns_nothing() -> None:
+def test_another_vocabulary_is_refused() -> None:
     target, draft = load("1", engine="scripted"), load("pocket-draft", threads=1)
     parts = Parts(target, Greedy(), draft)
-    make_drafter("osd", parts)
-    assert not parts.learners
+    with pytest.raises(PredtuiError, match="vocabularies differ"):
+        make_drafter("osd", parts)
     assert learnt.pair(target, draft) != learnt.pair(target, target)
     draft.model.close()
 
@@ -345,3 +346,10 @@ def test_another_vocabulary_learns_nothing() -> None:
 def test_an_adapter_is_small() -> None:
     assert Adapter(1024).nbytes < 4 << 20
     assert RANK <= 32
+
+
+def test_at_the_end_the_last_reply_is_learnt_too(tmp_path: Path) -> None:
+    parts, learner = pair(folder=tmp_path)
+    reply(parts, [5, 6, 7], 20)
+    learner.close()
+    assert pair(folder=tmp_path)[1].studied == learner.studied == 1

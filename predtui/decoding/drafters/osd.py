@@ -14,11 +14,14 @@ from predtui.decoding.draft import Draft, Verification
 from predtui.decoding.drafters import model
 from predtui.decoding.drafters.bridge import same_tokens
 from predtui.decoding.drafters.model import ModelDrafter
+from predtui.decoding.head_draft import SPINNING
 from predtui.decoding.learner import Learner
 from predtui.decoding.parts import Parts
 from predtui.decoding.recall import Recall
+from predtui.errors import PredtuiError
 from predtui.llm.base import LanguageModel, tells_hidden
 from predtui.llm.rows import Row
+from predtui.system.threads import limit_numpy
 
 
 class OnlineDrafter:
@@ -49,12 +52,17 @@ class OnlineDrafter:
 
 
 def make(parts: Parts) -> Drafter:
-    """A draft of another vocabulary drafts as ``model`` does, and learns nothing."""
+    """Raises PredtuiError for a draft of another vocabulary: the target's words are none of its own."""
     draft = parts.needed_draft()
     if not same_tokens(parts.target, draft):
-        return model.make(parts)
+        raise PredtuiError(
+            f"{draft.name} cannot learn of {parts.target.name}: their vocabularies differ.",
+            "Choose another of the same family with --draft, or --drafter model.",
+        )
     if tells_hidden(draft.model):
         draft.model.tell_hidden()
+    if parts.target.engine == SPINNING:
+        limit_numpy(1)
     file = learnt.File(parts.learnt, learnt.pair(parts.target, draft)) if parts.learnt else None
     learner = Learner(draft.model, file)
     parts.memory.fixed("What the draft has learnt", learner.adapter.nbytes)
