@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -15,10 +14,6 @@ from predtui.decoding.costs.paced import PacedDrafter
 from predtui.decoding.memory import Allowance
 from predtui.errors import PredtuiError
 from predtui.llm.base import LoadedModel, Stale
-
-
-def nobody(_paths: int) -> None:
-    """Nobody is told."""
 
 
 class Learns(Protocol):
@@ -41,7 +36,7 @@ class Parts:
     """``draft``: the smaller model, where there is one. ``store``: a folder that ``predtui train rest`` wrote; None:
     the one it writes by default. ``heads``: the folder of trained heads; None: those that ship. ``drafter``: what the
     decoder drafts with, where it takes one. ``memory``: what may be kept to draft with. ``instrument``: what measures
-    the target's forwards. ``looks``: is told each time that heads have looked further, for so many paths at once.
+    the target's forwards.
     ``learns``: whether what can go on learning may; it then stands in ``learners``. ``learnt``: the folder in which
     that is kept; None: nowhere."""
 
@@ -52,7 +47,6 @@ class Parts:
     heads: Path | None = None
     drafter: Drafter | PacedDrafter | None = None
     memory: Allowance = field(default_factory=Allowance)
-    looks: Callable[[int], None] = nobody
     instrument: Instrument = field(default_factory=lambda: Instrument(RealClock()))
     learns: bool = True
     learnt: Path | None = None
