@@ -48,14 +48,18 @@ def measured(
 ) -> dict[str, Any]:
     """Of greedy replies of at most ``limit`` tokens, with drafts that cost nothing: always drafted, as far as that is
     thought to help."""
-    parts = Parts(loaded, Greedy(), heads=folder, instrument=Instrument(VirtualClock()))
-    watched = Watched(make_drafter(method, parts))
-    decoder = make_decoder("speculative", replace(parts, drafter=watched))
+    return watched(Parts(loaded, Greedy(), heads=folder, instrument=Instrument(VirtualClock())), method, prompts, limit)
+
+
+def watched(parts: Parts, method: str, prompts: Sequence[Sequence[int]], limit: int) -> dict[str, Any]:
+    """The same of the drafter ``method`` with what it needs in ``parts``."""
+    drafter, target = Watched(make_drafter(method, parts)), parts.target
+    decoder = make_decoder("speculative", replace(parts, drafter=drafter))
     for prompt in prompts:
-        loaded.model.forget()
-        for _token in decoder.generate(prompt, limit, loaded.tokenizer.is_end):
+        target.model.forget()
+        for _token in decoder.generate(prompt, limit, target.tokenizer.is_end):
             pass
-    shares = [round(count / max(1, watched.drafts), 3) for count in watched.accepted]
+    shares = [round(count / max(1, drafter.drafts), 3) for count in drafter.accepted]
     figures = {"tokens_per_forward": round(decoder.statistics.tokens_per_forward, 3), "accepted_by_depth": shares}
     decoder.close()
     return {**figures, "measured_on": len(prompts)}
