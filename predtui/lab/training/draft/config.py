@@ -27,7 +27,7 @@ class Recipe:
     reply_tokens: int = 96
     sampled: float = 0.5
     whole: float = 0.75
-    longest: int = 256
+    longest: int = 512
     held_out: int = 64
     """Replies that are not learned from: the quality is measured on their prompts."""
     batch: int = 32

@@ -100,12 +100,12 @@ def test_a_crash_resumes_to_the_same_weights_and_the_loss_falls(tmp_path: Path) 
             if news.counters.step == crash:
                 raise CrashError
 
-        training.run(Budget(steps=20), Counters("it"), True, report)
+        training.run(Budget(steps=12), Counters("it"), True, report)
         return training.network
 
     whole = run(tmp_path / "whole")
-    assert losses[9] < losses[0], "while it learns the next token"
-    for crash in (4, 15):
+    assert losses[5] < losses[0], "while it learns the next token"
+    for crash in (4, 9):
         with pytest.raises(CrashError):
             run(tmp_path / "crashed", crash)
     again = run(tmp_path / "crashed")
@@ -146,7 +146,8 @@ def test_two_steps_for_any_family_are_exported_loaded_and_draft(name: str, promp
     for engine in ("torch", "numpy", "llamacpp"):
         draft = load(str(out / "model.gguf" if engine == "llamacpp" else out), engine, threads=1)
         assert draft.tokenizer.encode("the thing is 12") == target.tokenizer.encode("the thing is 12")
-        found.append(np.stack([row.array for row in draft.model.forward(tokens, len(tokens))]))
+        rows = draft.model.forward(tokens, len(tokens))
+        found.append([[row.logprob(token) for token in range(draft.model.vocab_size)] for row in rows])
         draft.model.close()
     np.testing.assert_allclose(found[1], found[0], atol=1e-3)
     np.testing.assert_allclose(found[2], found[0], atol=3e-2)
