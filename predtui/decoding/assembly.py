@@ -21,7 +21,7 @@ from predtui.files import resolve
 from predtui.llm.abilities import Abilities
 from predtui.llm.base import AskingTokenizer, LoadedModel, SpellingTokenizer, Stale, never
 from predtui.llm.load import DraftLoader, load
-from predtui.models.shipped import POCKET_DRAFT
+from predtui.models.shipped import MODELS, POCKET_DRAFT
 from predtui.registry import DECODERS, DRAFTERS, NEEDS, Entry, Registry
 from predtui.settings import learnt_folder
 
@@ -206,7 +206,7 @@ def _draft(
     if "draft" not in options.needs | options.takes:
         return None
     try:
-        return _fitting(_loaded(options, stale, loader, memory), target, sampler, memory)
+        return _fitting(_loaded(options, target, stale, loader, memory), target, sampler, memory)
     except PredtuiError:
         if "draft" in options.needs:
             raise
@@ -225,9 +225,18 @@ def _fitting(draft: LoadedModel, target: LoadedModel, sampler: Sampler, memory: 
     return draft
 
 
-def _loaded(options: DecodingOptions, stale: Stale, loader: DraftLoader, memory: Allowance) -> LoadedModel:
+def _loaded(
+    options: DecodingOptions, target: LoadedModel, stale: Stale, loader: DraftLoader, memory: Allowance
+) -> LoadedModel:
+    """A GGUF file in llama.cpp; a folder without one in the target's engine if that is torch, else in numpy."""
+    draft, engine = options.draft, "llamacpp"
+    folder = None if draft in MODELS else resolve(draft)
+    if folder and (folder / "model.gguf").is_file():
+        draft = str(folder / "model.gguf")
+    elif folder and (folder / "config.json").is_file():
+        engine = "torch" if target.engine == "torch" else "numpy"
     try:
-        return loader(options.draft, "llamacpp", None, 0, stale, options.draft_caches, memory.left)
+        return loader(draft, engine, None, 0, stale, options.draft_caches, memory.left)
     except PredtuiError as error:
         theirs = "--llm-" in error.remedy  # of the target: the draft is held as is usual
         remedy = f"Choose {SMALLER_DRAFT}." if theirs else error.remedy.replace("--model", "--draft") or REMEDY
