@@ -338,7 +338,7 @@ def make(parts: Parts) -> PacedDrafter:
 def _drafters(parts: Parts) -> Iterator[tuple[str, Drafter, float]]:
     """Each drafter that can be made, and what a token of it is thought to take, in times of a forward. One that needs
     hidden states is none unless heads are named for it: telling them makes every forward a little slower. Nor is one
-    that needs a part of the model, which takes memory and may take a file, or soft tokens, which others would pay for."""
+    that needs a part of the model, which takes memory and may take a file, or soft tokens."""
     from predtui.decoding.assembly import make_drafter
 
     draft = parts.draft.parameters / max(1, parts.target.parameters) if parts.draft else 0.0
