@@ -71,6 +71,7 @@ NEEDS = {
     "given": "an engine that tells what it would say after each of the tokens it is given",
     "hidden": "an engine that tells hidden states",
     "layers": "an engine that can leave out layers",
+    "soft": "an engine that evaluates soft tokens",
     "heads": "heads that were trained for the model",
     "windows": "an engine that opens another cache over a model's weights",
     "window": "a Whisper that hears 30 s at once",
@@ -375,6 +376,18 @@ DRAFTERS = Registry(
         "predtui.decoding.drafters.chimera:make",
         "what trained heads tell from its hidden state and all tokens of the context",
         frozenset({"hidden", "heads"}),
+    ),
+    Entry(
+        "ppd",
+        "predtui.decoding.drafters.ppd:make",
+        "what it says itself after a few trained tokens, which no text has, behind its context and its drafts",
+        frozenset({"trees", "soft", "heads"}),
+    ),
+    Entry(
+        "hidden-transfer",
+        "predtui.decoding.drafters.hidden_transfer:make",
+        "what its last layers make of states that trained matrices foretell in a middle one",
+        frozenset({"trees", "soft", "heads"}),
     ),
     Entry(
         "lookup",

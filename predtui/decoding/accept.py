@@ -9,6 +9,7 @@ lossy. Must not know where drafts come from, or what is done about those that ar
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -57,17 +58,23 @@ def verify(
     """
     if draft.branches and not has_trees(model):
         draft = draft.best_path()
+    if draft.soft and len(context) + draft.evaluated + sum(length for _, length in draft.soft) > model.context_size:
+        draft = replace(draft, soft=())
     rows = _evaluate(model, context, draft)
+    ahead = rows[draft.evaluated + 1 :] if draft.soft else None
+    rows = rows[: draft.evaluated + 1] if draft.soft else rows
     path, next_token, lossless = rule.walk(draft, rows, position)
     end = next((count for count, node in enumerate(path, 1) if is_end(draft.tokens[node])), 0)
     if end:
         path, next_token = path[:end], None
     more = next_token is None and not end
-    return Verification(tuple(context), draft, tuple(path), next_token, lossless, rows, more)
+    return Verification(tuple(context), draft, tuple(path), next_token, lossless, rows, more, ahead)
 
 
 def _evaluate(model: LanguageModel, context: Sequence[int], draft: Draft) -> Rows:
-    """The rows after the context, then after each evaluated token of the draft."""
+    """The rows after the context, then after each evaluated token of the draft, then after its soft ones."""
+    if draft.soft and has_trees(model):
+        return model.forward_tree(context, *draft.with_soft(model.vocab_size))
     tokens = draft.tokens[: draft.evaluated]
     if draft.branches and has_trees(model):
         return model.forward_tree(context, tokens, draft.parents[: draft.evaluated])

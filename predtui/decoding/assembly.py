@@ -172,7 +172,7 @@ def _refuse(kind: str, entry: Entry, parts: Parts) -> None:
     can = parts.target.abilities
     met: dict[str, object] = {"drafter": parts.drafter, "draft": parts.draft, "trees": can.trees}
     met |= {"rows": can.whole, "given": can.verifies == "exact", "windows": can.windows}
-    met |= {"hidden": can.hidden > 0, "layers": can.layers > 0}
+    met |= {"hidden": can.hidden > 0, "layers": can.layers > 0, "soft": can.soft}
     for need in sorted(entry.needs & met.keys()):
         if not met[need]:
             which = "" if need in REMEDIES else f", which {parts.target.engine} is not"

@@ -29,6 +29,9 @@ class Draft:
     tail: int = 0
     """How many tokens at the end, leaves all of them, are judged but not evaluated: those that end a reply, and those
     beyond which the candidates are left for another forward."""
+    soft: tuple[tuple[int, int], ...] = ()
+    """Chains of soft tokens (``llm.soft``), each below a node (-1 = the context) and so many of them long, which are
+    evaluated beside the draft and tell what to draft next. They are not proposed."""
 
     @property
     def evaluated(self) -> int:
@@ -47,7 +50,17 @@ class Draft:
         q = None if self.q is None else self.q[:count]
         tail = max(0, count - self.evaluated)
         kept = self.tokens[:count], self.parents[:count], q, self.source, self.origins[:count]
-        return Draft(*kept, self.chances[:count], tail)
+        return Draft(*kept, self.chances[:count], tail, tuple(chain for chain in self.soft if chain[0] < count - tail))
+
+    def with_soft(self, first: int) -> tuple[list[int], list[int]]:
+        """All tokens that are evaluated, and their parents; soft ones, behind all others, are numbered from
+        ``first``."""
+        tokens, parents = list(self.tokens[: self.evaluated]), [self.parent(node) for node in range(self.evaluated)]
+        for node, length in self.soft:
+            for number in range(length):
+                parents.append(len(tokens) - 1 if number else node)
+                tokens.append(first + number)
+        return tokens, parents
 
     def origin(self, node: int) -> str:
         """What proposed token ``node``."""
@@ -102,6 +115,7 @@ class Draft:
             origins=tuple(self.origins[i] for i in path) if self.origins else (),
             chances=tuple(self.chances[i] for i in path) if self.chances else (),
             tail=sum(i >= self.evaluated for i in path),
+            soft=(),
         )
 
 
@@ -121,7 +135,8 @@ def merged(first: Draft, second: Draft) -> Draft:
     for node in range(len(second.tokens)):
         origins[place[node]] = origins[place[node]] or second.origin(node)
     source = f"{first.source} + {second.source}"
-    return Draft(tuple(tokens), tuple(parents), source=source, origins=tuple(origins))
+    soft = (*first.soft, *((place[node], length) for node, length in second.soft))
+    return Draft(tuple(tokens), tuple(parents), source=source, origins=tuple(origins), soft=soft)
 
 
 def _parents(draft: Draft) -> Sequence[int]:
@@ -144,6 +159,8 @@ class Verification:
     """What the target says after the context, then after each evaluated token of the draft; for drafters that learn."""
     more: bool = False
     """Whether the path ends in the draft's tail without ending the reply: what follows is another forward's to say."""
+    ahead: Rows | None = field(default=None, compare=False, repr=False)
+    """What it says after each soft token of the draft, in their order; None where there are none."""
 
     @property
     def accepted(self) -> tuple[int, ...]:

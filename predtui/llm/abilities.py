@@ -28,7 +28,7 @@ class Abilities:
     ``SharingModel``, ``SparingModel``, ``WindowModel``.
 
     ``hidden``: the width of the states that it tells as a ``HiddenModel``; 0 where it tells none. ``layers``: how many
-    it has as a ``LayeredModel``; 0 where it can leave out none.
+    it has as a ``LayeredModel``; 0 where it can leave out none. ``soft``: it is a ``SoftModel``.
 
     Of its rows: ``top`` of the likeliest tokens with log-probabilities; ``logprob``, that of any token; ``whole``, all
     logits, and so everything else."""
@@ -44,6 +44,7 @@ class Abilities:
     windows: bool = False
     hidden: int = 0
     layers: int = 0
+    soft: bool = False
     logprob: bool = False
     whole: bool = False
 

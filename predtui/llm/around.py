@@ -14,6 +14,7 @@ from predtui.llm.abilities import Abilities
 from predtui.llm.base import GeneratingModel, HiddenModel, LanguageModel, SharingModel, SparingModel, TreeModel
 from predtui.llm.layers import LayeredModel
 from predtui.llm.rows import Rows
+from predtui.llm.soft import SoftModel, Weights
 from predtui.llm.windows import CELLS, WindowModel
 
 Generating = Callable[[Sequence[int], int], Generator[int, None, None]]
@@ -72,6 +73,9 @@ class ModelAround:
 
     def part(self, layers: Sequence[int]) -> LanguageModel:
         return cast(LayeredModel, self._model).part(layers)
+
+    def soften(self, weights: Weights, layer: int = 0) -> None:
+        cast(SoftModel, self._model).soften(weights, layer)
 
     def forget(self, keep: int = 0) -> None:
         self._model.forget(keep)

@@ -76,7 +76,8 @@ class Forced(ModelAround):
 
     def _told_of_tree(self, rows: Rows, tokens: Sequence[int], tree: Sequence[int], parents: Sequence[int]) -> Rows:
         forced = self._ending.forced(tokens)
-        for leaf in {*range(len(tree))}.difference(parents):
+        real = sum(token < self.vocab_size for token in tree)  # soft ones are behind them
+        for leaf in {*range(real)}.difference(parents[:real]):
             path = [leaf]
             while parents[path[0]] >= 0:
                 path.insert(0, parents[path[0]])

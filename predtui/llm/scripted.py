@@ -25,6 +25,7 @@ from predtui.llm.base import (
 )
 from predtui.llm.layers import check_layers
 from predtui.llm.rows import ArrayRows, Logits, Rows
+from predtui.llm.soft import Weights, check_tree, check_weights
 from predtui.llm.windows import CELLS, Window
 from predtui.state.events import Message
 
@@ -48,6 +49,7 @@ class ScriptedModel:
         self._habits = _habits()
         self._memory: list[int] = []
         self._telling, self._layers = False, _LAYERS
+        self._soft = 0
 
     @property
     def vocab_size(self) -> int:
@@ -56,7 +58,7 @@ class ScriptedModel:
     @property
     def abilities(self) -> Abilities:
         can = replace(Abilities.of_logits(self.vocab_size), trees=True, spares=True, windows=True)
-        return replace(can, hidden=self.vocab_size, layers=self._layers)
+        return replace(can, hidden=self.vocab_size, layers=self._layers, soft=True)
 
     @property
     def context_size(self) -> int:
@@ -87,12 +89,18 @@ class ScriptedModel:
         for token, parent in zip(tree, parents, strict=True):
             paths.append([*paths[parent + 1], token])
         kept = min(common_prefix(self._memory, tokens), len(tokens) - 1)
-        check_vocabulary([*tokens[kept:], *tree], self.vocab_size)
+        check_vocabulary(tokens[kept:], self.vocab_size)
+        check_tree(tree, self.vocab_size, self._soft)
         self.counters.forwards += 1
         self.counters.tokens += len(tokens) - kept + len(tree)
         self._memory = list(tokens)
-        rows = [self._row(path, len(path)) for path in paths]
-        return self._rows(self._table[rows] + self._habits[[path[-1] for path in paths]])
+        rows, last = [self._row(path, len(path)) for path in paths], [path[-1] % self.vocab_size for path in paths]
+        return self._rows(self._table[rows] + self._habits[last])
+
+    def soften(self, weights: Weights, layer: int = 0) -> None:
+        """As ``SoftModel`` says; what was learned says nothing to it."""
+        check_weights(weights, layer, self.vocab_size, self._layers)
+        self._soft = len(weights)
 
     @contextmanager
     def aside(self, tokens: Sequence[int], room: int) -> Iterator[None]:

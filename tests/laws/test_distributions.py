@@ -47,8 +47,8 @@ def counted(replies: Sequence[Sequence[int]]) -> npt.NDArray[np.int64]:
     return counts
 
 
-ALIKE = {"clover", "falcon", "chimera"}
-"""Drafters whose tokens are drawn as EAGLE's, by the same code, however their chances come about."""
+ALIKE = {"clover", "falcon", "chimera", "hidden-transfer"}
+"""Drafters whose tokens are drawn as EAGLE's or PPD's, by the same code, however their chances come about."""
 PAIRS = [
     (name, drafter)
     for name, entry in sorted(DECODERS.items())

@@ -103,6 +103,7 @@ def test_it_has_what_it_declares_and_nothing_else(loaded: LoadedModel) -> None:
         "tell_hidden": can.hidden > 0,
     }
     assert {name: hasattr(loaded.model, name) for name in methods} == methods
+    assert not can.soft or hasattr(loaded.model, "soften")
     assert not can.layers or (hasattr(loaded.model, "part") and hasattr(loaded.model, "part_bytes"))
 
 

@@ -106,6 +106,12 @@ class PacedDrafter:
         """Seconds that the last draft took, with all that was tried beside it."""
         return self._seconds if self._asked else 0.0
 
+    def _softly(self, draft: Draft) -> float:
+        """Seconds that a forward over ``draft`` takes longer for its soft tokens: they are a price of drafting."""
+        costs, plain = self._instrument.costs, len(draft.tokens) + 1
+        soft = sum(length for _, length in draft.soft)
+        return costs.seconds(plain + soft) - costs.seconds(plain) if soft and 1 in costs else 0.0
+
     def figures(self) -> tuple[DrafterFigures, ...]:
         """What each source did, forwards without a draft among them."""
         return tuple(self._tallies.values())
@@ -147,7 +153,7 @@ class PacedDrafter:
         self._instrument.spans.worked(DRAFT, start, end)
         draft = draft if self._trees else draft.best_path()
         if draft.chances:
-            draft = draft.first(self._drafting.worth(draft.chances, self._seconds))
+            draft = draft.first(self._drafting.worth(draft.chances, self._seconds + self._softly(draft)))
         self._proposed = draft
         return draft
 
@@ -193,4 +199,4 @@ class PacedDrafter:
             tokens = len(verification.tokens)
             gain = tokens * self._instrument.alone() - costs.seconds(proposed + 1) if proposed else 0.0
             self._prefill.saved(tokens, gain - seconds)
-        return seconds
+        return None if seconds is None else seconds + self._softly(draft)

@@ -48,7 +48,7 @@ class Chain:
         self.counters, self.table = Counters(), table
         self.vocab_size, self.context_size = len(table), 2 * REPLY + 1
         can = replace(Abilities.of_logits(len(table)), trees=True, windows=True)
-        self.abilities = replace(can, hidden=len(table), layers=LAYERS)
+        self.abilities = replace(can, hidden=len(table), layers=LAYERS, soft=True)
 
     def forward(self, tokens: Sequence[int], last: int = 1) -> Rows:
         self.counters.forwards += 1
@@ -59,7 +59,7 @@ class Chain:
     def forward_tree(self, tokens: Sequence[int], tree: Sequence[int], parents: Sequence[int]) -> Rows:
         self.counters.forwards += 1
         self.counters.tokens += 1 + len(tree)
-        said = self.table[[tokens[-1], *tree]]
+        said = self.table[[tokens[-1], *(token % self.vocab_size for token in tree)]]
         return ArrayRows(said, said)
 
     def tell_hidden(self) -> None:
@@ -81,6 +81,9 @@ class Chain:
         """The fewer layers, the more it says something else."""
         missed = np.float32(1 - len(layers) / LAYERS) / 2
         return Chain((1 - missed) * self.table + missed * np.flip(self.table, 0))
+
+    def soften(self, weights: Logits, layer: int = 0) -> None:
+        """Of soft tokens, each says what one of the others does."""
 
     def forget(self, keep: int = 0) -> None:
         """It remembers nothing."""

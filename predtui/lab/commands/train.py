@@ -91,7 +91,7 @@ def train_consistency(
 @train.command("heads")
 def train_heads_that_draft(
     method: Annotated[
-        Literal["medusa", "hydra", "eagle", "clover", "falcon", "chimera", "kangaroo"],
+        Literal["medusa", "hydra", "eagle", "clover", "falcon", "chimera", "kangaroo", "ppd", "hidden-transfer"],
         typer.Option(help="How they draft."),
     ] = "eagle",
     model: Annotated[str, typer.Option(help="pocket, a Hugging Face folder, or a name in the local cache.")] = "pocket",
@@ -108,7 +108,9 @@ def train_heads_that_draft(
     steps: Annotated[int | None, typer.Option(help="Steps, the same ones in every run; in place of minutes.")] = None,
     replies: Annotated[int, typer.Option(help="Replies of the model to learn from.", min=2)] = 4096,
     vocabulary: Annotated[int, typer.Option(help="Tokens that may be drafted: the commonest.", min=2)] = 1536,
-    layers: Annotated[int, typer.Option("--exit", help="Layers before Kangaroo's adapter.", min=1)] = 2,
+    layers: Annotated[
+        int, typer.Option("--exit", help="Layers before Kangaroo's adapter or Hidden Transfer's matrices.", min=1)
+    ] = 2,
     seed: Annotated[int, typer.Option(help="Seed of prompts, weights and batches.")] = 0,
     threads: Annotated[int, typer.Option(help="CPU threads; 0 uses all.", min=0)] = 0,
     resume: Annotated[bool, typer.Option(help="Go on from the last checkpoint.")] = True,
@@ -119,6 +121,7 @@ def train_heads_that_draft(
     from predtui.lab.bench.report import command
     from predtui.lab.training.heads.config import Recipe
     from predtui.lab.training.heads.kangaroo import train_kangaroo
+    from predtui.lab.training.heads.soft import METHODS, train_soft
     from predtui.lab.training.heads.train import HeadTraining, train_heads
     from predtui.lab.training.pocket.config import Budget
 
@@ -128,6 +131,8 @@ def train_heads_that_draft(
     training = HeadTraining(method, model, folder, budget, prompts, seed, threads, resume, command(), recipe=recipe)
     if method == "kangaroo":
         train_kangaroo(training, layers, console())
+    elif method in METHODS:
+        train_soft(training, layers, console())
     else:
         train_heads(training, console())
 

@@ -96,8 +96,9 @@ class FixedModel(TorchTreeModel):
 
     @property
     def abilities(self) -> Abilities:
-        """No windows, and no parts: while a graph is captured, nothing else may use the network."""
-        return replace(super().abilities, windows=False, layers=0)
+        """No windows, and no parts: while a graph is captured, nothing else may use the network. No soft tokens: its
+        forwards are those that were captured."""
+        return replace(super().abilities, windows=False, layers=0, soft=False)
 
     def close(self) -> None:
         self.graphs.close()

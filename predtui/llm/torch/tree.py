@@ -6,7 +6,7 @@ Must not know of files, or of how trees are drafted.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import copy
 from dataclasses import replace
 from typing import Any
@@ -19,7 +19,9 @@ from predtui.llm.abilities import Abilities
 from predtui.llm.base import check_request, check_vocabulary, common_prefix
 from predtui.llm.pace import MOST
 from predtui.llm.rows import Rows
+from predtui.llm.soft import Weights, check_tree, check_weights
 from predtui.llm.torch.model import TorchModel
+from predtui.llm.torch.soft import softened, spots_of
 from predtui.llm.torch.window import TorchCells
 from predtui.llm.windows import CELLS, Window
 
@@ -29,10 +31,12 @@ class TorchTreeModel(TorchModel):
 
     _parents: Sequence[int] = ()
     """Of the memory's last tokens, where they are a tree."""
+    _soft: tuple[torch.Tensor, int] | None = None
+    """What makes soft tokens, and in which layer."""
 
     @property
     def abilities(self) -> Abilities:
-        return replace(super().abilities, trees=True, spares=True, windows=True)
+        return replace(super().abilities, trees=True, spares=True, windows=True, soft=self._layers > 0)
 
     def window_bytes(self, cells: int = CELLS) -> int:
         """As ``WindowModel`` says."""
@@ -54,7 +58,7 @@ class TorchTreeModel(TorchModel):
         check_request(tokens, 1, self._context_size - len(tree))
         if len(parents) != len(tree) or any(not -1 <= parent < node for node, parent in enumerate(parents)):
             raise ValueError(f"parents {[*parents]} of a tree of {len(tree)} tokens")
-        check_vocabulary(tree, self._vocab_size)
+        soft = check_tree(tree, self._vocab_size, len(self._soft[0]) if self._soft else 0)
         self._settle(tokens)
         if len(tokens) - common_prefix(self._memory, tokens) > MOST:
             self.forward(tokens[:-1])
@@ -68,10 +72,28 @@ class TorchTreeModel(TorchModel):
             depth[node] = depth[parent] + 1 if parent >= 0 else 0
         positions = [*range(kept, len(tokens)), *(len(tokens) + level for level in depth)]
         seen = _tree_mask(kept, len(tokens), parents, self.network.dtype)
-        rows = self._evaluate([*tokens[kept:], *tree], len(tree) + 1, positions, seen)
-        self._parents = tuple(parents)
+        first, real = len(tokens) - kept, len(tree) - soft
+        with self._softened(tree, parents, soft, first):
+            given = [*tokens[kept:], *tree[:real], *[0] * soft]
+            rows = self._evaluate(given, len(tree) + 1, positions, seen)
+        self._cut_back(len(self._memory) - soft)
+        self._parents = tuple(parents[:real])
         wanted = slice(-len(tree) - 1, None)
         return self._rows(rows[wanted], self._states[wanted] if self._telling else None)
+
+    def soften(self, weights: Weights, layer: int = 0) -> None:
+        """As ``SoftModel`` says."""
+        check_weights(weights, layer, self.network.config.hidden_size, self._layers)
+        self._soft = torch.from_numpy(weights).to(self.network.device), layer
+
+    def _softened(
+        self, tree: Sequence[int], parents: Sequence[int], soft: int, first: int
+    ) -> AbstractContextManager[None]:
+        """Within it, a forward over ``tree`` behind ``first`` tokens, of which the last are ``soft``."""
+        if not soft or not self._soft:
+            return nullcontext()
+        weights, layer = self._soft
+        return softened(self.network, layer, weights, spots_of(tree, parents, soft, first, self._vocab_size))
 
     @contextmanager
     def aside(self, tokens: Sequence[int], room: int) -> Iterator[None]:

@@ -77,7 +77,7 @@ def train_heads(training: HeadTraining, console: Console) -> None:
     console.print(f"{training.method} for {loaded.name}: {foreseen.line()}", soft_wrap=True)
     with terminate_as_interrupt():
         if known is None:
-            known = _collected(training, loaded, console)
+            known = collected(training, loaded, console)
             states.save(work / "states.safetensors", known, facts)
         tokens = states.vocabulary(known, training.recipe.vocabulary)
         network = _network(training, tables, tokens)
@@ -148,7 +148,7 @@ def _network(training: HeadTraining, tables: tuple[Tensor, Tensor], tokens: Tens
     return NETWORKS[training.method](torch.cat((embedding[tokens], rest)), output[tokens], training.recipe)
 
 
-def _collected(training: HeadTraining, loaded: LoadedModel, console: Console) -> States:
+def collected(training: HeadTraining, loaded: LoadedModel, console: Console) -> States:
     """The model's own replies to prompts, and the states that it had while it gave them."""
     said = replies_of(training, loaded, console)
     return states.of_replies(loaded, said, min(training.recipe.held_out, len(said) // 2))
