@@ -266,6 +266,20 @@ DECODERS = Registry(
         lossless=False,
     ),
     Entry(
+        "typical",
+        "predtui.decoding.lossy:make_typical",
+        "keeps drafted tokens that the model finds likely enough, the more of them the less sure it is (Medusa)",
+        frozenset({"drafter", "given", "rows"}),
+        lossless=False,
+    ),
+    Entry(
+        "judge",
+        "predtui.decoding.lossy:make_judge",
+        "keeps drafted tokens that a trained head (--heads, by default the pocket model's) holds for right",
+        frozenset({"drafter", "given", "hidden", "heads"}),
+        lossless=False,
+    ),
+    Entry(
         "lookahead",
         "predtui.decoding.lookahead:make",
         "drafts the n-grams that its own forwards brought up before",

@@ -6,16 +6,18 @@ Must not know how they are measured.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from predtui.clock import Clock, RealClock
-from predtui.decoding.assembly import DecodingOptions, make_decoder
-from predtui.decoding.base import DecodingStatistics, Sampler
+from predtui.decoding.assembly import DecodingOptions, make_decoder, make_drafter
+from predtui.decoding.base import Decoder, DecodingStatistics, Sampler
 from predtui.decoding.costs.instrument import Instrument
 from predtui.decoding.costs.iterations import Iteration
 from predtui.decoding.duo import Duo, DuoOptions
+from predtui.decoding.lossy import make_judge, make_typical
 from predtui.decoding.memory import Allowance
 from predtui.decoding.parts import Parts, nobody
 from predtui.decoding.sampler import Greedy
@@ -31,6 +33,8 @@ VANILLA = "vanilla"
 DUO = "duo"
 EVERY = "drafters"
 """Every drafter of the registry."""
+EPSILONS, THRESHOLDS = (0.03, 0.3, 0.6), (0.5, 0.9, 0.99)
+"""Of typical acceptance, and of the judge."""
 Generate = Callable[[Sequence[int], int], Iterator[int]]
 """Prompt and limit to the tokens of a reply, its end token included."""
 
@@ -66,7 +70,11 @@ class ReadyMethod:
     streams: bool = True
 
 
-def _ours(decoder: str, drafter: str = "") -> Callable[[MethodParts, str], ReadyMethod]:
+def _ours(
+    decoder: str, drafter: str = "", other: Callable[[Parts], Decoder] | None = None
+) -> Callable[[MethodParts, str], ReadyMethod]:
+    """``other``: makes the decoder otherwise than the registry does."""
+
     def make(bench: MethodParts, name: str) -> ReadyMethod:
         if DECODERS[decoder].caches > 1:
             _only_real(bench, name)
@@ -75,7 +83,10 @@ def _ours(decoder: str, drafter: str = "") -> Callable[[MethodParts, str], Ready
         instrument = Instrument(bench.clock)
         models = bench.target, bench.sampler, draft
         parts = Parts(*models, bench.store, bench.heads, None, memory, bench.looks, instrument)
-        built = make_decoder(decoder, parts, drafter)
+        if other:
+            built = other(replace(parts, drafter=make_drafter(drafter, parts)))
+        else:
+            built = make_decoder(decoder, parts, drafter)
         is_end = bench.target.tokenizer.is_end
         return ReadyMethod(lambda prompt, limit: built.generate(prompt, limit, is_end), built.statistics, built.close)
 
@@ -204,6 +215,11 @@ STATIC = {f"{DUO}-{count}": _duo(sequences=count) for count in (1, 2, 3)}
 """Table 2 of DuoDecoding: sequences that are as many whatever the draft doubts."""
 BUDGETS = {f"{DUO}-c{offset:+d}": _duo(sequences=1, offset=offset) for offset in (-2, -1, 0, 1, 2)}
 """Table 3: budgets around c, one sequence."""
+SWEPT = {
+    **{f"typical-{e}": _ours("typical", DecodingOptions().drafter, partial(make_typical, epsilon=e)) for e in EPSILONS},
+    **{f"judge-{t}": _ours("judge", DecodingOptions().drafter, partial(make_judge, threshold=t)) for t in THRESHOLDS},
+}
+"""Lossy decoders that are more or less strict than usual."""
 
 
 def chosen(names: str, ablations: bool) -> dict[str, Callable[[MethodParts, str], ReadyMethod]]:
@@ -211,7 +227,7 @@ def chosen(names: str, ablations: bool) -> dict[str, Callable[[MethodParts, str]
     it is among them and they are wanted. Raises PredtuiError for a name that is not known."""
     named = [name.strip() for name in names.split(",") if name.strip()]
     wanted = [one for name in named for one in (DRAFTERS if name == EVERY else [name])]
-    known = {**METHODS, **STATIC, **BUDGETS}
+    known = {**METHODS, **STATIC, **BUDGETS, **SWEPT}
     for name in wanted:
         if name not in known:
             raise PredtuiError(f"There is no method {name!r}.", f"Choose of {', '.join(known)}.")

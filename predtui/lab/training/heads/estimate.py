@@ -33,14 +33,16 @@ class Estimate:
 
     def line(self) -> str:
         """For a person."""
-        before = f"{_time(self.collecting)} for {self.replies:,} replies and their states, " if self.collecting else ""
-        return f"about {before}{_time(self.training)} of training, {told(self.memory)} of memory beside the model"
+        before = (
+            f"{told_time(self.collecting)} for {self.replies:,} replies and their states, " if self.collecting else ""
+        )
+        return f"about {before}{told_time(self.training)} of training, {told(self.memory)} of memory beside the model"
 
 
 def estimated(loaded: LoadedModel, network: HeadNetwork, recipe: Recipe, budget: Budget, collects: bool) -> Estimate:
     """``collects``: whether replies are still to be collected. Raises PredtuiError where there is not enough memory."""
     weights = sum(weight.numel() for weight in network.parameters())
-    rate = _rate(network.width, recipe.batch)
+    rate = rate_of(network.width, recipe.batch)
     tokens = recipe.replies * (_PROMPT + _ONE_BY_ONE * recipe.reply_tokens / 2)
     collecting = 2 * loaded.parameters * (tokens + recipe.replies * (_PROMPT + recipe.reply_tokens / 2)) / rate
     step = 6 * recipe.batch * network.work(recipe.depth) / rate
@@ -56,7 +58,7 @@ def estimated(loaded: LoadedModel, network: HeadNetwork, recipe: Recipe, budget:
     return found
 
 
-def _rate(width: int, rows: int) -> float:
+def rate_of(width: int, rows: int) -> float:
     """Floating-point operations a second in a product of matrices of about the heads' size."""
     left, right = torch.ones(rows, width), torch.ones(width, 4 * width)
     took = []
@@ -67,5 +69,6 @@ def _rate(width: int, rows: int) -> float:
     return 2 * left.numel() * 4 * width / max(min(took), 1e-9) / 2  # a step has much beside its products
 
 
-def _time(seconds: float) -> str:
+def told_time(seconds: float) -> str:
+    """For a person."""
     return f"{seconds / 3600:.1f} hours" if seconds >= 5400 else f"{max(1, round(seconds / 60))} min"
