@@ -18,6 +18,7 @@ from predtui.llm.base import LoadedModel
 METHODS = ("medusa", "hydra", "eagle", "clover", "falcon", "chimera")
 PARTS = ("kangaroo",)
 """Methods whose heads are of the states of a part."""
+JUDGE = "judge"
 NORMS = ("state_norm", "embedding_norm", "inner_norm", "seen_norm", "hidden_norm", "head_norm", "norm")
 NARROW, ATTENDS = 8, 4
 
@@ -58,6 +59,9 @@ def random_heads(method: str, target: LoadedModel, seed: int = 0, width: int = 0
         tensors |= {name: np.ones(width, np.float32) for name in ("state_norm", "norm")}
         tensors |= {"qkv.layers.0.weight": matrix(3 * size, width), "out.layers.0.weight": matrix(width, size)}
         return Heads(method, target.name, width, heads.digest(target.tokenizer), tensors)
+    if method == JUDGE:
+        told = {"weight": matrix(width), "bias": np.zeros(1), "threshold": np.full(1, 0.5)}
+        return Heads(method, target.name, width, heads.digest(target.tokenizer), {TOKENS: np.array([0]), **told})
     if method == "medusa":
         tensors |= {OUTPUT: 2 * matrix(len(tokens), width)}
         for head in range(3):
@@ -95,6 +99,6 @@ def heads_of(target: LoadedModel, memo: dict[tuple[str, int, int], Path] = {}) -
     if key not in memo:
         memo[key] = Path(mkdtemp(prefix="predtui-heads"))
         atexit.register(shutil.rmtree, memo[key], ignore_errors=True)
-        for method in (*METHODS, *PARTS) if target.abilities.hidden else ():
+        for method in (*METHODS, *PARTS, JUDGE) if target.abilities.hidden else ():
             heads.write(random_heads(method, target), memo[key] / method)
     return memo[key]

@@ -33,7 +33,7 @@ WEIGHT, BIAS, THRESHOLD = "weight", "bias", "threshold"
 class Typical(Relaxed):
     """Takes what has a probability above min(epsilon, delta * exp(-entropy)), with delta = sqrt(epsilon) as in the
     paper: where the target is unsure, more will do. Of its whole distribution, also where the sampler is greedy, for
-    which the paper falls back on an exact match. An epsilon of 1 takes nothing but the choice, if that is likeliest."""
+    which the paper falls back on an exact match. A huge epsilon takes nothing but the choice."""
 
     def __init__(self, sampler: Sampler, epsilon: float = EPSILON) -> None:
         super().__init__(sampler)
@@ -94,7 +94,7 @@ def _speculative(parts: Parts, rule: Acceptance) -> Decoder:
 
 
 def make_typical(parts: Parts, epsilon: float = EPSILON) -> Decoder:
-    """``epsilon``: a probability above 0."""
+    """``epsilon``: a number above 0."""
     return _speculative(parts, Typical(parts.sampler, epsilon))
 
 

@@ -27,12 +27,14 @@ from predtui.lab.training.corpus import oracle
 from predtui.lab.training.corpus.compose import sample
 from predtui.lab.training.heads import states
 from predtui.lab.training.heads.states import Facts
-from predtui.llm.base import LoadedModel, tells_hidden
+from predtui.llm.base import LoadedModel
 from predtui.predgen.prompts import SYSTEM_PROMPT
 from predtui.state.events import Message
 
 AT_ONCE = 128
 """Prompts between two savings."""
+TOGETHER = 64
+"""Replies side by side."""
 _A_REPLY = 4
 """Cases of one reply, at most: those of a reply are alike."""
 Right = Callable[[str], bool]
@@ -165,12 +167,13 @@ def _state(target: LoadedModel, context: Sequence[int]) -> Tensor:
 
 
 def _answered(target: LoadedModel, all_prompts: Sequence[Sequence[int]], limit: int) -> list[Reply]:
-    """The target's own greedy replies, in order."""
+    """The target's own greedy replies, in order; prompts of like length are answered together."""
     network = target.model.network  # type: ignore[attr-defined]
-    found: list[Reply] = []
-    for start in range(0, len(all_prompts), replies.BATCH):
-        found += replies.answered(network, all_prompts[start : start + replies.BATCH], target.tokenizer.is_end, limit)
+    order = sorted(range(len(all_prompts)), key=lambda place: len(all_prompts[place]))
+    found: dict[int, Reply] = {}
+    for start in range(0, len(order), TOGETHER):
+        places = order[start : start + TOGETHER]
+        said = replies.answered(network, [all_prompts[place] for place in places], target.tokenizer.is_end, limit)
+        found |= dict(zip(places, said, strict=True))
     target.model.forget()
-    assert tells_hidden(target.model), "the trainer has seen to it"
-    target.model.tell_hidden()
-    return found
+    return [found[place] for place in range(len(order))]

@@ -79,6 +79,8 @@ def train_judge(training: JudgeTraining, console: Console) -> None:
     target = load(training.model, "torch", training.threads or None)
     draft = load(training.draft, "torch" if Path(training.draft).is_dir() else "llamacpp", training.threads or None)
     _fit(target, draft)
+    assert tells_hidden(target.model)
+    target.model.tell_hidden()
     all_asked = asked(target, training.prompts, training.seed)
     console.print(f"a judge for {target.name}: about {_expected(target, training)}, less what was kept")
     kept = training.work / target.name / "judge.safetensors", _facts(training, target, draft), training.resume
