@@ -73,7 +73,7 @@ def answers(path: Path, *lines: dict[str, str]) -> Path:
 def test_prompts_without_answers_are_refused(tmp_path: Path) -> None:
     target = load(str(tiny_folder.write(tmp_path / "it")), "torch", threads=1)
     path = answers(tmp_path / "p.jsonl", {"prompt": "a", "answer": "b"}, {"prompt": "a"})
-    with pytest.raises(PredtuiError, match="1 of 2 prompts .* no answer, line 2"):
+    with pytest.raises(PredtuiError, match=r"1 of 2 prompts .* no answer, line 2"):
         asked(target, path, 0)
     (one,) = asked(target, answers(path, {"prompt": "a", "answer": "It's the 7"}), 0)
     assert one.right("well, 7.")
