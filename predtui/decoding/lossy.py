@@ -77,14 +77,16 @@ def judge_of(found: Heads) -> Judge:
 
 
 class Judged(Relaxed):
-    """Takes what the judge holds for right; nothing in a draft's tail, behind which there are no states."""
+    """Takes what the judge holds for right; of siblings the likeliest alone, since the paper's drafts are chains and
+    each further one is a chance to err; nothing in a draft's tail, behind which there are no states."""
 
     def __init__(self, sampler: Sampler, judge: Judge) -> None:
         super().__init__(sampler)
         self._judge = judge
 
     def takes(self, draft: Draft, rows: Rows, node: int) -> bool:
-        if node >= draft.evaluated or rows.hidden is None:
+        likeliest = draft.children(draft.parent(node))[0]
+        if node != likeliest or node >= draft.evaluated or rows.hidden is None:
             return False
         return self._judge.chance(rows.hidden[node + 1]) >= self._judge.threshold
 

@@ -103,6 +103,16 @@ def test_what_is_typical_is_what_the_paper_says(
     assert found.lossless == (chosen == list(found.accepted))
 
 
+@given(draft=drafts())
+@settings(max_examples=30, deadline=None)
+def test_of_siblings_the_likeliest_alone_is_judged(target: LoadedModel, draft: Draft) -> None:
+    found = judged(target, plausible(draft, Greedy(), 0), Judged(Greedy(), judge(target, threshold=0.0)))
+    for node in found.path:
+        parent = found.draft.parent(node)
+        choice = found.rows[parent + 1].argmax()
+        assert found.draft.tokens[node] == choice or found.draft.children(parent)[0] == node
+
+
 @given(draft=drafts(), epsilon=epsilons, judges=st.booleans())
 @settings(max_examples=40, deadline=None)
 def test_along_its_path_a_tree_is_accepted_as_a_chain_is(

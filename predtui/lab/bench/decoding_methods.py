@@ -33,7 +33,7 @@ VANILLA = "vanilla"
 DUO = "duo"
 EVERY = "drafters"
 """Every drafter of the registry."""
-EPSILONS, THRESHOLDS = (0.03, 0.3, 0.6), (0.5, 0.9, 0.99)
+EPSILONS, THRESHOLDS = (0.03, 0.3, 0.6), (0.3, 0.5, 0.7)
 """Of typical acceptance, and of the judge."""
 Generate = Callable[[Sequence[int], int], Iterator[int]]
 """Prompt and limit to the tokens of a reply, its end token included."""
@@ -227,9 +227,13 @@ def chosen(names: str, ablations: bool) -> dict[str, Callable[[MethodParts, str]
     it is among them and they are wanted. Raises PredtuiError for a name that is not known."""
     named = [name.strip() for name in names.split(",") if name.strip()]
     wanted = [one for name in named for one in (DRAFTERS if name == EVERY else [name])]
-    known = {**METHODS, **STATIC, **BUDGETS, **SWEPT}
+    pairs = {f"{one}+{drafter}": _ours(one, drafter) for one in ("typical", "judge") for drafter in DRAFTERS}
+    known = {**METHODS, **STATIC, **BUDGETS, **SWEPT, **pairs}
     for name in wanted:
         if name not in known:
-            raise PredtuiError(f"There is no method {name!r}.", f"Choose of {', '.join(known)}.")
+            named_so = ", ".join(one for one in known if one not in pairs)
+            raise PredtuiError(
+                f"There is no method {name!r}.", f"Choose of {named_so}, typical+DRAFTER, judge+DRAFTER."
+            )
     added = [*STATIC, *BUDGETS] if ablations and DUO in wanted else []
     return {name: known[name] for name in dict.fromkeys([VANILLA, *wanted, *added])}

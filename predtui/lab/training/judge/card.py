@@ -22,7 +22,8 @@ the one that {model} would have said? Lossy: a reply is not always the one of pl
     {command}
 
 Learned from {cases:,} tokens that {draft} would have said in right replies to prompts of {prompts} (of {asked:,}
-prompts, seed {seed}): each was put in the place of {model}'s own, {right:,} left the reply right.
+prompts, seed {seed}): each was put in the place of {model}'s own, {right:,} left the reply right. That took {minutes:g}
+minutes, threads: {threads}.
 
 ## Figures
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import random
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -37,6 +38,10 @@ TOGETHER = 64
 """Replies side by side."""
 _A_REPLY = 4
 """Cases of one reply, at most: those of a reply are alike."""
+LONGEST = 192
+"""Tokens of a prompt of the corpus, at most: each case reads it anew."""
+LONGER = 12
+"""Tokens by which a reply that is still right may be longer than the target's own, at most."""
 Right = Callable[[str], bool]
 
 
@@ -50,11 +55,13 @@ class Asked(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Cases:
     """``hidden`` [cases, width], 16 bits: the target's state behind a token that was put in place of its own; ``right``
-    [cases]: whether its reply was still right; ``used``: how many prompts they come from, answered wrongly or not."""
+    [cases]: whether its reply was still right; ``used``: how many prompts they come from, answered wrongly or not;
+    ``seconds``: what that took."""
 
     hidden: Tensor
     right: Tensor
     used: Tensor
+    seconds: Tensor
     prompts: tuple[tuple[int, ...], ...] = ()
 
 
@@ -89,8 +96,8 @@ def _of_corpus(target: LoadedModel, seed: int) -> Iterator[Asked]:
     while True:
         example = sample(random.Random(f"judge:{seed}:{number}"))
         number += 1
-        if example.kind == "reply":
-            yield Asked(_prompt(target, example.messages), partial(oracle.right, example))
+        if example.kind == "reply" and len(prompt := _prompt(target, example.messages)) <= LONGEST:
+            yield Asked(prompt, partial(oracle.right, example))
 
 
 def _prompt(target: LoadedModel, conversation: Sequence[Message]) -> list[int]:
@@ -115,12 +122,14 @@ def collect(
     path, facts, resume = kept
     known = states.read(path, facts, Cases) if resume else None
     width = target.abilities.hidden
-    found = known or Cases(torch.empty(0, width, dtype=torch.float16), torch.empty(0).bool(), torch.tensor([0]))
+    nothing = torch.empty(0, width, dtype=torch.float16), torch.empty(0).bool()
+    found = known or Cases(*nothing, torch.tensor([0]), torch.tensor([0.0]))
     rest = islice(all_asked, int(found.used), None)
     while len(found.right) < wanted and (some := list(islice(rest, AT_ONCE))):
+        begun = time.perf_counter()
         hidden, right = _of(target, draft, some, limit)
-        used = found.used + len(some)
-        found = Cases(torch.cat((found.hidden, hidden)), torch.cat((found.right, right)), used)
+        spent = found.used + len(some), found.seconds + time.perf_counter() - begun
+        found = Cases(torch.cat((found.hidden, hidden)), torch.cat((found.right, right)), *spent)
         states.save(path, found, facts)
         told(len(found.right))
     return found
@@ -128,7 +137,7 @@ def collect(
 
 def _of(target: LoadedModel, draft: LoadedModel, some: Sequence[Asked], limit: int) -> tuple[Tensor, Tensor]:
     """States [cases, width] and whether each was right [cases], of the prompts that the target answers rightly."""
-    some = [one for one in some if len(one.prompt) + limit < target.model.context_size]
+    some = [one for one in some if len(one.prompt) < target.model.context_size - limit - LONGER]
     said = _answered(target, [one.prompt for one in some], limit)
     forced = [
         case
@@ -140,7 +149,7 @@ def _of(target: LoadedModel, draft: LoadedModel, some: Sequence[Asked], limit: i
         return torch.empty(0, target.abilities.hidden, dtype=torch.float16), torch.empty(0).bool()
     contexts = [[*asked.prompt, *said, token] for asked, said, token in forced]
     hidden = torch.stack([_state(target, context) for context in contexts])
-    rest = _answered(target, contexts, limit)
+    rest = _answered(target, contexts, max(len(reply.tokens) for reply in said) + LONGER)
     whole = [(*case.said, case.token, *after.tokens) for case, after in zip(forced, rest, strict=True)]
     right = [case.asked.right(target.tokenizer.decode(tokens)) for case, tokens in zip(forced, whole, strict=True)]
     return hidden, torch.tensor(right)

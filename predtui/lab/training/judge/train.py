@@ -98,6 +98,7 @@ def train_judge(training: JudgeTraining, console: Console) -> None:
     about: dict[str, Any] = {"command": training.command, "method": JUDGE, "model": target.name, "draft": draft.name}
     about |= {"seed": training.seed, "prompts": training.prompts.name if training.prompts else "the pocket corpus"}
     about |= {"bytes": (training.out / heads.WEIGHTS).stat().st_size, "asked": int(cases.used), **figures}
+    about |= {"minutes": round(float(cases.seconds) / 60, 1), "threads": training.threads}
     (training.out / "training.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
     write_card(training.out)
     console.print(

@@ -41,7 +41,7 @@ def made_up(count: int = 400) -> Cases:
     rng = np.random.default_rng(1)
     hidden = rng.normal(size=(count, WIDTH)) * 3 + 1
     right = hidden @ rng.normal(size=WIDTH) + rng.normal(size=count) * 2 > 1
-    return Cases(torch.from_numpy(hidden).half(), torch.from_numpy(right), torch.tensor([count]))
+    return Cases(torch.from_numpy(hidden).half(), torch.from_numpy(right), torch.tensor([count]), torch.zeros(1))
 
 
 def test_the_head_in_numpy_is_the_one_in_torch_and_harms_as_seldom_as_it_says() -> None:
