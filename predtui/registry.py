@@ -38,6 +38,9 @@ class Entry:
     takes: frozenset[str] = frozenset()
     """What it uses where that is there, and does without elsewhere; in words of ``NEEDS``."""
     lossless: bool = True
+    alters: bool = False
+    """Of a decoder that is not lossless: whether a greedy reply, too, may be another, and a sampled one of another
+    distribution."""
     usual: int = 0
     """What stands for N where only the idea is asked for; of every entry whose name ends with one."""
     check: str = ""
@@ -266,6 +269,22 @@ DECODERS = Registry(
         "speculative sampling: at a temperature another reply, of exactly the same distribution; greedy, the same",
         frozenset({"drafter", "given"}),
         lossless=False,
+    ),
+    Entry(
+        "typical",
+        "predtui.decoding.lossy:make_typical",
+        "keeps drafted tokens that the model finds likely enough, the more of them the less sure it is (Medusa)",
+        frozenset({"drafter", "given", "rows"}),
+        lossless=False,
+        alters=True,
+    ),
+    Entry(
+        "judge",
+        "predtui.decoding.lossy:make_judge",
+        "keeps drafted tokens that a trained head (--heads, by default the pocket model's) holds for right",
+        frozenset({"drafter", "given", "hidden", "heads"}),
+        lossless=False,
+        alters=True,
     ),
     Entry(
         "lookahead",

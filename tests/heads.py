@@ -20,6 +20,7 @@ PARTS = ("kangaroo",)
 """Methods whose heads are of the states of a part."""
 SOFT = {"ppd": 2, "hidden-transfer": 3}
 """Methods of soft tokens, and the ranks of what makes these."""
+JUDGE = "judge"
 NORMS = ("state_norm", "embedding_norm", "inner_norm", "seen_norm", "hidden_norm", "head_norm", "norm")
 NARROW, ATTENDS = 8, 4
 
@@ -63,6 +64,9 @@ def random_heads(method: str, target: LoadedModel, seed: int = 0, width: int = 0
     if method in SOFT:
         tensors |= {"soft": matrix(3, *[width] * (SOFT[method] - 1)), "layer": np.array([SOFT[method] - 2])}
         return Heads(method, target.name, width, heads.digest(target.tokenizer), tensors)
+    if method == JUDGE:
+        told = {"weight": matrix(width), "bias": np.zeros(1), "threshold": np.full(1, 0.5)}
+        return Heads(method, target.name, width, heads.digest(target.tokenizer), {TOKENS: np.array([0]), **told})
     if method == "medusa":
         tensors |= {OUTPUT: 2 * matrix(len(tokens), width)}
         for head in range(3):
@@ -100,6 +104,6 @@ def heads_of(target: LoadedModel, memo: dict[tuple[str, int, int], Path] = {}) -
     if key not in memo:
         memo[key] = Path(mkdtemp(prefix="predtui-heads"))
         atexit.register(shutil.rmtree, memo[key], ignore_errors=True)
-        for method in (*METHODS, *PARTS, *SOFT) if target.abilities.hidden else ():
+        for method in (*METHODS, *PARTS, *SOFT, JUDGE) if target.abilities.hidden else ():
             heads.write(random_heads(method, target), memo[key] / method)
     return memo[key]

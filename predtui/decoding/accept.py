@@ -2,8 +2,8 @@
 
 ``ExactMatch`` keeps the tokens that the sampler itself chooses: the reply is, token for token, that of autoregressive
 decoding with the same seed. ``RejectionSampling`` keeps a token with the probability that speculative sampling gives
-it: the reply is another one, out of exactly the same distribution. With the greedy sampler they agree. ``TopK`` is
-lossy. Must not know where drafts come from, or what is done about those that are rejected.
+it: the reply is another one, out of exactly the same distribution. With the greedy sampler they agree.
+``Relaxed`` ones are lossy. Must not know where drafts come from, or what is done about those that are rejected.
 """
 
 from __future__ import annotations
@@ -103,12 +103,16 @@ class ExactMatch:
         return Walk(path, None)
 
 
-class TopK:
-    """The longest path of tokens that are each the target's choice or among its ``k`` likeliest (PredGen, section
-    3.1.1). Lossy, unless each of them is the choice."""
+class Relaxed:
+    """The longest path of tokens that are each the target's choice, or taken in its place. Lossy, unless each of them
+    is the choice."""
 
-    def __init__(self, sampler: Sampler, k: int) -> None:
-        self._choose, self._k = sampler.choose, k
+    def __init__(self, sampler: Sampler) -> None:
+        self._choose = sampler.choose
+
+    def takes(self, draft: Draft, rows: Rows, node: int) -> bool:
+        """Whether token ``node``, which is not the target's choice, is as good. Raises Unanswered as ``walk``."""
+        raise NotImplementedError
 
     def walk(self, draft: Draft, rows: Rows, position: int) -> Walk:
         choices: dict[int, int] = {}
@@ -120,7 +124,7 @@ class TopK:
             path, lossless = reached[parent]
             if parent not in choices:
                 choices[parent] = self._choose(rows[parent + 1], position + len(path))
-            if token == choices[parent] or rows[parent + 1].rank(token) < self._k:
+            if token == choices[parent] or self.takes(draft, rows, node):
                 reached[node] = [*path, node], lossless and token == choices[parent]
         path, lossless = max(reached.values(), key=lambda one: len(one[0]))
         last = path[-1] if path else -1
@@ -128,6 +132,17 @@ class TopK:
             return Walk(path, None, lossless)
         choice = choices[last] if last in choices else self._choose(rows[last + 1], position + len(path))
         return Walk(path, choice, lossless)
+
+
+class TopK(Relaxed):
+    """Takes what is among the ``k`` likeliest (PredGen, section 3.1.1)."""
+
+    def __init__(self, sampler: Sampler, k: int) -> None:
+        super().__init__(sampler)
+        self._k = k
+
+    def takes(self, draft: Draft, rows: Rows, node: int) -> bool:
+        return rows[draft.parent(node) + 1].rank(draft.tokens[node]) < self._k
 
 
 class RejectionSampling:

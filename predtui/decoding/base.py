@@ -88,6 +88,8 @@ class DecodingStatistics:
     """... and how many of them were kept to each depth: those with at least one token kept, with at least two, ..."""
     last: tuple[int, int] = (0, 0)
     """Proposed and accepted in the last forward."""
+    lossy: int = 0
+    """Forwards after which the reply is no longer plain decoding's, token for token or in distribution."""
     note: str = ""
     """A line for the person while the decoder does not do what its name says: why it does not draft, for instance."""
 
@@ -98,7 +100,8 @@ class DecodingStatistics:
     """When target and draft were at work, where the decoder drafts."""
 
     def judged(self, verification: Verification) -> None:
-        """Keep what may be shown of a draft."""
+        """Keep what may be shown of a draft, and whether the reply is still plain decoding's."""
+        self.lossy += not verification.lossless
         if verification.draft.tokens:
             path, following = verification.path, verification.next_token
             self.verified = Verified(verification.context[-1], verification.draft, path, following)

@@ -135,11 +135,15 @@ def write(heads: Heads, folder: Path) -> None:
     save_file(kept, str(folder / WEIGHTS), metadata={FACTS: json.dumps(facts)})
 
 
-def load(folder: Path, method: str, target: LoadedModel, make: Callable[[Heads], Network]) -> Network:
-    """What ``make`` makes of the heads of ``method`` in ``folder``, or in a folder of that name within it. Raises
-    PredtuiError where there are none, where they are damaged, and where they are another target's."""
+def load(
+    folder: Path, method: str, target: LoadedModel, make: Callable[[Heads], Network], trainer: str = ""
+) -> Network:
+    """What ``make`` makes of the heads of ``method`` in ``folder``, or in a folder of that name within it. ``trainer``:
+    the command of ``predtui train`` that trains them, where it is not that of all others. Raises PredtuiError where
+    there are none, where they are damaged, and where they are another target's."""
     path = next((path for path in (folder / WEIGHTS, folder / method / WEIGHTS) if path.is_file()), None)
-    remedy = f"Train some: predtui train heads --method {method} --model FOLDER --out OUT; then --heads OUT."
+    command = trainer or f"heads --method {method}"
+    remedy = f"Train some: predtui train {command} --model FOLDER --out OUT; then --heads OUT."
     if path is None:
         raise PredtuiError(f"There are no heads for {method} in {folder}.", remedy)
     try:

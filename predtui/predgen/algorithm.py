@@ -127,9 +127,11 @@ class Speculator:
         candidate = self.candidate
         context, position = [*prompt.tokens, *candidate], len(candidate)
         guesses = [rejected[1:], *(rest(one, candidate) for one in known)]
+        lossy = self._decoder.statistics.lossy
         for token in self._decoder.generate(
             context, min(limit, prompt.longest) - position, self._is_end, prompt.stale, position, guesses
         ):
+            self._candidates.lossless &= self._decoder.statistics.lossy == lossy
             self._choose(token)
             progress = self._progress(kept, rejected, limit)
             yield progress

@@ -53,6 +53,7 @@ PAIRS = [
     (name, drafter)
     for name, entry in sorted(DECODERS.items())
     for drafter in (sorted({*DRAFTERS} - ALIKE) if "drafter" in entry.needs else ["-"])
+    if not entry.alters
 ]
 
 

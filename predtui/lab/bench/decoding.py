@@ -133,7 +133,8 @@ class Run:
             for name, (tokens, record) in replies.items():
                 divergence, gap = self._compared(prompt, plain, tokens)
                 record = replace(record, task=task, method=name, prompt=stream.text)
-                yield replace(record, divergence=divergence, logit_gap=gap)
+                right = stream.right(self.target.tokenizer.decode(tokens)) if stream.right else None
+                yield replace(record, divergence=divergence, logit_gap=gap, right=right)
             said = Message("user", stream.text), Message("assistant", self.target.tokenizer.decode(plain))
             history = (*history, *said)
 

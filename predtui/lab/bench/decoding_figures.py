@@ -23,6 +23,7 @@ _COLUMNS = {
     "acceptance_rate": ("accepted", "{:.0%}"),
     "tokens_per_forward": ("a forward", "{:.2f}"),
     "identical_share": ("identical", "{:.1%}"),
+    "right_share": ("right", "{:.1%}"),
 }
 
 

@@ -6,16 +6,18 @@ Must not know how they are measured.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from predtui.clock import Clock, RealClock
-from predtui.decoding.assembly import DecodingOptions, make_decoder
-from predtui.decoding.base import DecodingStatistics, Sampler
+from predtui.decoding.assembly import DecodingOptions, make_decoder, make_drafter
+from predtui.decoding.base import Decoder, DecodingStatistics, Sampler
 from predtui.decoding.costs.instrument import Instrument
 from predtui.decoding.costs.iterations import Iteration
 from predtui.decoding.duo import Duo, DuoOptions
+from predtui.decoding.lossy import make_judge, make_typical
 from predtui.decoding.memory import Allowance
 from predtui.decoding.parts import Parts
 from predtui.decoding.sampler import Greedy
@@ -31,6 +33,8 @@ VANILLA = "vanilla"
 DUO = "duo"
 EVERY = "drafters"
 """Every drafter of the registry."""
+EPSILONS, THRESHOLDS = (0.03, 0.3, 0.6), (0.3, 0.5, 0.7)
+"""Of typical acceptance, and of the judge."""
 Generate = Callable[[Sequence[int], int], Iterator[int]]
 """Prompt and limit to the tokens of a reply, its end token included."""
 
@@ -65,7 +69,11 @@ class ReadyMethod:
     streams: bool = True
 
 
-def _ours(decoder: str, drafter: str = "") -> Callable[[MethodParts, str], ReadyMethod]:
+def _ours(
+    decoder: str, drafter: str = "", other: Callable[[Parts], Decoder] | None = None
+) -> Callable[[MethodParts, str], ReadyMethod]:
+    """``other``: makes the decoder otherwise than the registry does."""
+
     def make(bench: MethodParts, name: str) -> ReadyMethod:
         if DECODERS[decoder].caches > 1:
             _only_real(bench, name)
@@ -74,7 +82,10 @@ def _ours(decoder: str, drafter: str = "") -> Callable[[MethodParts, str], Ready
         instrument = Instrument(bench.clock)
         models = bench.target, bench.sampler, draft
         parts = Parts(*models, bench.store, bench.heads, None, memory, instrument)
-        built = make_decoder(decoder, parts, drafter)
+        if other:
+            built = other(replace(parts, drafter=make_drafter(drafter, parts)))
+        else:
+            built = make_decoder(decoder, parts, drafter)
         is_end = bench.target.tokenizer.is_end
         return ReadyMethod(lambda prompt, limit: built.generate(prompt, limit, is_end), built.statistics, built.close)
 
@@ -203,6 +214,11 @@ STATIC = {f"{DUO}-{count}": _duo(sequences=count) for count in (1, 2, 3)}
 """Table 2 of DuoDecoding: sequences that are as many whatever the draft doubts."""
 BUDGETS = {f"{DUO}-c{offset:+d}": _duo(sequences=1, offset=offset) for offset in (-2, -1, 0, 1, 2)}
 """Table 3: budgets around c, one sequence."""
+SWEPT = {
+    **{f"typical-{e}": _ours("typical", DecodingOptions().drafter, partial(make_typical, epsilon=e)) for e in EPSILONS},
+    **{f"judge-{t}": _ours("judge", DecodingOptions().drafter, partial(make_judge, threshold=t)) for t in THRESHOLDS},
+}
+"""Lossy decoders that are more or less strict than usual."""
 
 
 def chosen(names: str, ablations: bool) -> dict[str, Callable[[MethodParts, str], ReadyMethod]]:
@@ -210,9 +226,13 @@ def chosen(names: str, ablations: bool) -> dict[str, Callable[[MethodParts, str]
     it is among them and they are wanted. Raises PredtuiError for a name that is not known."""
     named = [name.strip() for name in names.split(",") if name.strip()]
     wanted = [one for name in named for one in (DRAFTERS if name == EVERY else [name])]
-    known = {**METHODS, **STATIC, **BUDGETS}
+    pairs = {f"{one}+{drafter}": _ours(one, drafter) for one in ("typical", "judge") for drafter in DRAFTERS}
+    known = {**METHODS, **STATIC, **BUDGETS, **SWEPT, **pairs}
     for name in wanted:
         if name not in known:
-            raise PredtuiError(f"There is no method {name!r}.", f"Choose of {', '.join(known)}.")
+            named_so = ", ".join(one for one in known if one not in pairs)
+            raise PredtuiError(
+                f"There is no method {name!r}.", f"Choose of {named_so}, typical+DRAFTER, judge+DRAFTER."
+            )
     added = [*STATIC, *BUDGETS] if ablations and DUO in wanted else []
     return {name: known[name] for name in dict.fromkeys([VANILLA, *wanted, *added])}

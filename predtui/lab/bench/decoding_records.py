@@ -16,7 +16,8 @@ from predtui.lab.bench.decoding_methods import VANILLA
 class ReplyRecord:
     """One reply by one method; ``ttft_ms`` None where its tokens come all at once. ``drafting``: seconds of it in the
     draft; ``drafts`` and ``depths`` as in ``DecodingStatistics``. ``divergence``: index of the first
-    token that is not vanilla's, -1 for none; ``logit_gap``: how far apart the target holds the two."""
+    token that is not vanilla's, -1 for none; ``logit_gap``: how far apart the target holds the two. ``right``: whether
+    it answers the prompt; None where no answer is known."""
 
     task: str
     method: str
@@ -32,6 +33,7 @@ class ReplyRecord:
     depths: tuple[int, ...]
     divergence: int
     logit_gap: float
+    right: bool | None = None
 
 
 def rows(records: Sequence[ReplyRecord]) -> list[dict[str, Any]]:
@@ -64,6 +66,7 @@ def _row(task: str, method: str, group: Sequence[ReplyRecord]) -> dict[str, Any]
     tokens, forwards, proposed = (sum(getattr(r, key) for r in group) for key in ("tokens", "forwards", "proposed"))
     seconds, drafting, drafts = (sum(getattr(r, key) for r in group) for key in ("seconds", "drafting", "drafts"))
     depths = [sum(counts) for counts in zip(*(record.depths for record in group), strict=True)]
+    judged = [record.right for record in group if record.right is not None]
     firsts = [record.ttft_ms for record in group if record.ttft_ms is not None]
     return {
         "task": task,
@@ -76,6 +79,7 @@ def _row(task: str, method: str, group: Sequence[ReplyRecord]) -> dict[str, Any]
         "accepted_by_depth": [round(count / drafts, 4) for count in depths] if drafts else None,
         "draft_share": round(drafting / seconds, 4),
         "identical_share": round(fmean(record.divergence < 0 for record in group), 4),
+        "right_share": round(fmean(judged), 4) if judged else None,
         "largest_gap": max(record.logit_gap for record in group),
         "ms_per_iteration": round(1000 * seconds / forwards, 4) if forwards else None,
     }

@@ -29,6 +29,7 @@ from predtui.decoding.jacobi import Jacobi
 from predtui.decoding.parts import Parts
 from predtui.decoding.sampler import Greedy, Seeded
 from predtui.decoding.speculative import Speculative
+from predtui.errors import PredtuiError
 from predtui.lab.bench.report import command, console, machine
 from predtui.lab.bench.watch import Gather, Watch
 from predtui.lab.commands.options import Json
@@ -246,6 +247,6 @@ def cli(
     """``predtui bench fuzz-decoding``."""
     if drafter:
         DRAFTERS.find(drafter)
-    if decoder:
-        DECODERS.find(decoder)
+    if decoder and DECODERS.find(decoder).alters:
+        raise PredtuiError(f"{decoder} gives other replies than plain decoding.", "Choose another --decoder.")
     raise typer.Exit(main(patterns, seed, model, json, drafter, decoder))

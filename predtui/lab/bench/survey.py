@@ -24,7 +24,7 @@ from predtui.lab.bench.report import command, console, machine
 from predtui.lab.bench.watch import Watch
 from predtui.lab.commands.options import Json, Markdown, MaxTokens, Threads
 from predtui.models.shipped import asset, place
-from predtui.registry import DRAFTERS
+from predtui.registry import DECODERS, DRAFTERS
 
 SHOWN = 4
 """Depths of which the table tells the acceptance."""
@@ -35,9 +35,12 @@ _COLUMNS = {
     "real": ("real", "{:.2f}x"),
     "priced": ("priced", "{:.2f}x"),
     "identical_share": ("identical", "{:.1%}"),
+    "right_share": ("right", "{:.1%}"),
     "bytes": ("bytes", "{:,}"),
     "minutes": ("minutes", "{:g}"),
 }
+_KEPT = ("method", "n", "tokens_per_forward", "acceptance_rate", "accepted_by_depth", "right_share")
+"""What is told of the priced run alone."""
 
 
 def joined(real: Sequence[Mapping[str, Any]], priced: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -47,7 +50,7 @@ def joined(real: Sequence[Mapping[str, Any]], priced: Sequence[Mapping[str, Any]
     found = []
     for row in priced:
         here = clocked[row["method"]]
-        kept = {key: row[key] for key in ("method", "n", "tokens_per_forward", "acceptance_rate", "accepted_by_depth")}
+        kept = {key: row[key] for key in _KEPT}
         same = min(row["identical_share"], here["identical_share"])
         speeds = {"draft_share": here["draft_share"], "real": here["speedup"], "priced": row["speedup"]}
         found.append({**kept, **speeds, "identical_share": same})
@@ -57,7 +60,8 @@ def joined(real: Sequence[Mapping[str, Any]], priced: Sequence[Mapping[str, Any]
 def trained(method: str, heads: Path, draft: Path) -> dict[str, Any]:
     """``bytes`` of the weights that ``method`` drafts with, and ``minutes`` of their training; None where there are
     none, or where nothing tells."""
-    needs = DRAFTERS[method].needs if method in DRAFTERS else frozenset[str]()
+    entry = DRAFTERS.get(method) or DECODERS.get(method)
+    needs = entry.needs if entry else frozenset[str]()
     folders = [heads / method] * ("heads" in needs) + [draft] * ("draft" in needs)
     told = next((folder / "training.json" for folder in folders if (folder / "training.json").is_file()), None)
     if told is None:

@@ -172,6 +172,31 @@ def train_small_draft(
     train_draft(DraftTraining(*about, recipe=recipe), console())
 
 
+@train.command("judge")
+def train_judge_of_drafts(
+    model: Annotated[str, typer.Option(help="pocket, a Hugging Face folder, or a name in the local cache.")] = "pocket",
+    draft: Annotated[str, typer.Option(help="Whose tokens it judges: a model of the same tokens.")] = "pocket-draft",
+    out: Annotated[Path, typer.Option(help="Where it goes.", callback=creatable)] = HEADS / "judge",
+    prompts: Annotated[
+        Path | None,
+        typer.Option(
+            help='JSONL of {"prompt" or "messages": .., "answer": ..}; the pocket corpus without it.', callback=existing
+        ),
+    ] = None,
+    cases: Annotated[int, typer.Option(help="Tokens to learn from.", min=20)] = 4000,
+    seed: Annotated[int, typer.Option(help="Seed of prompts.")] = 0,
+    threads: Annotated[int, typer.Option(help="CPU threads; 0 uses all.", min=0)] = 0,
+    resume: Annotated[bool, typer.Option(help="Go on with the cases that were kept.")] = True,
+) -> None:
+    """The head that tells which drafted tokens are right, though the model would say others: --decoder judge."""
+    needed("train judge", "torch", "transformers")
+    from predtui.commands.console import console
+    from predtui.lab.bench.report import command
+    from predtui.lab.training.judge.train import JudgeTraining, train_judge
+
+    train_judge(JudgeTraining(model, draft, out, prompts, cases, seed, threads, resume, command()), console())
+
+
 @train.command("asr")
 def train_pocket_whisper(
     out: Annotated[Path, typer.Option(help="Where the model goes.", callback=creatable)] = WHISPER,

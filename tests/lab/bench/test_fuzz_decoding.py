@@ -60,7 +60,7 @@ def test_every_drafter_gives_what_plain_decoding_gives(drafter: str) -> None:
     assert fuzz_decoding.run(20, 2, *scripted(), drafter=drafter) == []
 
 
-@pytest.mark.parametrize("decoder", list(DECODERS))
+@pytest.mark.parametrize("decoder", [name for name, entry in DECODERS.items() if not entry.alters])
 def test_every_decoder_gives_what_plain_decoding_gives(decoder: str) -> None:
     cases = fuzz_decoding.run(4, 2, *scripted(), drafter="copyspec", decoder=decoder)
     assert cases == []

@@ -13,7 +13,7 @@ from predtui.models.shipped import asset
 def row(method: str, **changes: Any) -> dict[str, Any]:
     plain = {
         "method": method, "n": 3, "tokens_per_forward": 2.0, "acceptance_rate": 0.5, "accepted_by_depth": [1.0, 0.5],
-        "draft_share": 0.1, "speedup": 1.5, "identical_share": 1.0,
+        "draft_share": 0.1, "speedup": 1.5, "identical_share": 1.0, "right_share": None,
     }  # fmt: skip
     return plain | changes
 

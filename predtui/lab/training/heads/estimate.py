@@ -35,8 +35,8 @@ class Estimate:
 
     def line(self) -> str:
         """For a person."""
-        before = f"{_time(self.collecting)} for {self.replies:,} replies{self.kept}, " if self.collecting else ""
-        return f"about {before}{_time(self.training)} of training, {told(self.memory)} of memory beside the model"
+        before = f"{told_time(self.collecting)} for {self.replies:,} replies{self.kept}, " if self.collecting else ""
+        return f"about {before}{told_time(self.training)} of training, {told(self.memory)} of memory beside the model"
 
     def require(self, remedy: str) -> None:
         """Raises PredtuiError where there is not enough memory; ``remedy``: what to do then."""
@@ -71,5 +71,6 @@ def rate(width: int, rows: int) -> float:
     return 2 * left.numel() * 4 * width / max(min(took), 1e-9) / 2  # a step has much beside its products
 
 
-def _time(seconds: float) -> str:
+def told_time(seconds: float) -> str:
+    """For a person."""
     return f"{seconds / 3600:.1f} hours" if seconds >= 5400 else f"{max(1, round(seconds / 60))} min"
