@@ -32,7 +32,7 @@ from predtui.registry import DECODERS, DRAFTERS
 VANILLA = "vanilla"
 DUO = "duo"
 EVERY = "drafters"
-"""Every drafter of the registry."""
+"""Every drafter of the registry that any engine feeds: soft tokens are torch's alone."""
 EPSILONS, THRESHOLDS = (0.03, 0.3, 0.6), (0.3, 0.5, 0.7)
 """Of typical acceptance, and of the judge."""
 Generate = Callable[[Sequence[int], int], Iterator[int]]
@@ -221,11 +221,16 @@ SWEPT = {
 """Lossy decoders that are more or less strict than usual."""
 
 
+def fed() -> list[str]:
+    """The drafters that ``EVERY`` stands for."""
+    return [name for name, entry in DRAFTERS.items() if "soft" not in entry.needs]
+
+
 def chosen(names: str, ablations: bool) -> dict[str, Callable[[MethodParts, str], ReadyMethod]]:
     """The methods of a comma-separated list, vanilla first, since all are compared with it; with Duo's ablations where
     it is among them and they are wanted. Raises PredtuiError for a name that is not known."""
     named = [name.strip() for name in names.split(",") if name.strip()]
-    wanted = [one for name in named for one in (DRAFTERS if name == EVERY else [name])]
+    wanted = [one for name in named for one in (fed() if name == EVERY else [name])]
     pairs = {f"{one}+{drafter}": _ours(one, drafter) for one in ("typical", "judge") for drafter in DRAFTERS}
     known = {**METHODS, **STATIC, **BUDGETS, **SWEPT, **pairs}
     for name in wanted:

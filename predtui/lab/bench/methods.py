@@ -70,7 +70,7 @@ GROUPS = {
         *(BASELINE, "paper", "greedy", "no-preemption", "no-memory", "no-continuations", "independent", "no-pause"),
         *("speculative", "copying", "drafted", "no-policy"),
     ),
-    "drafters": (BASELINE, "greedy", *DRAFTERS),
+    "drafters": (BASELINE, "greedy", *(name for name in DRAFTERS if "soft" not in DRAFTERS[name].needs)),
 }
 """Lists of methods by a name of their own."""
 

@@ -1,7 +1,8 @@
 """Every drafter beside the others, in one table: what it drafts, what that costs and brings, what its training took.
 
 Each reply is given twice, on this machine's clock and at the prices of another machine; the figures of drafts are those
-of the second, which are the same in every run. Must not know how a method works, or how replies are measured.
+of the second, which are the same in every run. What needs soft tokens runs on torch, and is compared with plain
+decoding there. Must not know how a method works, or how replies are measured.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from rich.table import Table
 from predtui.lab import profiles
 from predtui.lab.bench import decoding
 from predtui.lab.bench.decoding import DecodingBench, tasks
-from predtui.lab.bench.decoding_methods import chosen
+from predtui.lab.bench.decoding_methods import EVERY, VANILLA, chosen
 from predtui.lab.bench.decoding_records import as_line
 from predtui.lab.bench.report import command, console, machine
 from predtui.lab.bench.watch import Watch
@@ -26,6 +27,7 @@ from predtui.lab.commands.options import Json, Markdown, MaxTokens, Threads
 from predtui.models.shipped import asset, place
 from predtui.registry import DECODERS, DRAFTERS
 
+TORCH = "torch"
 SHOWN = 4
 """Depths of which the table tells the acceptance."""
 _COLUMNS = {
@@ -39,6 +41,7 @@ _COLUMNS = {
     "bytes": ("bytes", "{:,}"),
     "minutes": ("minutes", "{:g}"),
 }
+EVERYTHING = f"{EVERY},ppd,hidden-transfer,typical,judge"
 _KEPT = ("method", "n", "tokens_per_forward", "acceptance_rate", "accepted_by_depth", "right_share")
 """What is told of the priced run alone."""
 
@@ -72,18 +75,38 @@ def trained(method: str, heads: Path, draft: Path) -> dict[str, Any]:
     return {"bytes": sum(path.stat().st_size for path in weights), "minutes": minutes}
 
 
+def engines(bench: DecodingBench) -> list[DecodingBench]:
+    """``bench``, and what of it another engine has to run."""
+    soft = {name for name in bench.methods if name in DRAFTERS and "soft" in DRAFTERS[name].needs}
+    if not soft or bench.target_engine == TORCH:
+        return [bench]
+    parts = [{name: bench.methods[name] for name in bench.methods if (name in soft) == on} for on in (False, True)]
+    plain = {VANILLA: bench.methods[VANILLA]}
+    return [replace(bench, methods=parts[0]), replace(bench, methods=plain | parts[1], target_engine=TORCH)]
+
+
 def result(bench: DecodingBench) -> tuple[dict[str, Any], Watch[Any]]:
-    """The JSON; and what watched the second run. Raises PredtuiError as ``decoding.Run``."""
+    """The JSON; and what watched the last run. Raises PredtuiError as ``decoding.Run``."""
     replies = sum(len(dialogue.turns) for dialogues in bench.tasks.values() for dialogue in dialogues)
-    watches = [Watch[Any](replies * len(bench.methods), "replies", as_line) for _ in range(2)]
-    priced = decoding.result(bench, watches[0])
-    real = decoding.result(replace(bench, profile=None), watches[1]) if not watches[0].stopped else priced
-    heads = Path(bench.heads) if bench.heads else asset("heads")
-    draft = place(bench.draft)
-    folder = draft if draft.is_dir() else draft.parent
-    rows = [{**row, **trained(row["method"], heads, folder)} for row in joined(real["overall"], priced["overall"])]
-    about = {"command": command(), "machine": machine(bench.threads), "priced": priced["machine"]}
-    return {**about, "models": real["models"], "rows": rows}, watches[0] if watches[0].stopped else watches[1]
+    heads, draft = Path(bench.heads) if bench.heads else asset("heads"), place(bench.draft)
+    about: dict[str, Any] = {"command": command(), "machine": machine(bench.threads), "priced": "", "models": []}
+    about["rows"] = []
+    for part in engines(bench):
+        found = []
+        for profile in (bench.profile, None):
+            watch = Watch[Any](replies * len(part.methods), "replies", as_line)
+            found.append(decoding.result(replace(part, profile=profile), watch))
+            if watch.stopped:
+                return about, watch
+        priced, real = found
+        about |= {"priced": priced["machine"], "models": [*about["models"], real["models"][0]]}
+        known = {row["method"] for row in about["rows"]}
+        for row in joined(real["overall"], priced["overall"]):
+            if row["method"] not in known:
+                about["rows"].append(
+                    {**row, **trained(row["method"], heads, draft if draft.is_dir() else draft.parent)}
+                )
+    return about, watch
 
 
 def cells(found: Mapping[str, Any]) -> list[list[str]]:
@@ -118,7 +141,7 @@ def markdown(found: Mapping[str, Any]) -> str:
 
 
 def cli(
-    methods: Annotated[str, typer.Option(help="Methods, separated by commas; drafters: all of these.")] = "drafters",
+    methods: Annotated[str, typer.Option(help="Methods, separated by commas; drafters: all of these.")] = EVERYTHING,
     prompts: Annotated[list[str] | None, typer.Option(help="As in bench predgen; may be given several times.")] = None,
     limit: Annotated[int, typer.Option(help="Dialogues a task; 0 takes all of a file.", min=0)] = 20,
     target: Annotated[str, typer.Option(help="pocket, smollm2, or a path.")] = "pocket",
