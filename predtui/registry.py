@@ -75,6 +75,7 @@ NEEDS = {
     "heads": "heads that were trained for the model",
     "windows": "an engine that opens another cache over a model's weights",
     "window": "a Whisper that hears 30 s at once",
+    "idle": "idle time to learn in",
 }
 """What an entry may need, as a person reads it."""
 
@@ -303,6 +304,12 @@ DRAFTERS = Registry(
         "what a smaller model says (--draft, by default the pocket draft); one with another tokenizer is bridged by "
         "text",
         frozenset({"draft"}),
+    ),
+    Entry(
+        "osd",
+        "predtui.decoding.drafters.osd:make",
+        "what a smaller model says, bettered by what it learns of your model's replies in idle time (--learn)",
+        frozenset({"draft", "idle"}),
     ),
     Entry(
         "dyspec",

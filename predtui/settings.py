@@ -133,6 +133,11 @@ class LlmSettings:
         "folder of trained heads, which medusa, eagle and their like draft with; empty: those that ship",
         flag="heads",
     )
+    learn: bool = option(
+        True,
+        "osd: learn of replies in idle time, and keep that: weights, no text; off: neither learn nor use it",
+        flag="learn",
+    )
     draft_memory: int = option(
         0, "MB that drafting may hold: draft model, caches, tables; 0: any number", flag="draft-memory", least=0
     )
@@ -154,6 +159,14 @@ class LlmSettings:
         flag="context",
     )
     baseline: bool = option(True, "measure each turn again without speculation, in idle time")
+
+
+def of_stage(settings: Settings, section: str) -> Any:
+    """A section as the stage that it is for takes it: where nothing of what is said is to be kept, nothing is learnt of
+    it."""
+    if section == "llm" and settings.sessions.private:
+        return dataclasses.replace(settings.llm, learn=False)
+    return getattr(settings, section)
 
 
 def safest_model(settings: LlmSettings) -> LlmSettings:
@@ -346,6 +359,11 @@ def state_folder() -> Path:
     import platformdirs
 
     return Path(platformdirs.user_state_dir("predtui"))
+
+
+def learnt_folder() -> Path:
+    """Where what drafts have learnt is kept."""
+    return state_folder() / "learnt"
 
 
 def models_folder() -> Path:

@@ -8,8 +8,8 @@ from pathlib import Path
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "papers-to-code.md"
 IN = """TriForce, RSD, LongSpec, RASD, RAPID, PEARL, SJD, STAND, Token Recycling, CopySpec, SmartSpec, SpecMQuant,
 RaLMSpec, DySpec, SpecMemo, Direct Alignment, FastDraft, Medusa, SWIFT, DEL, Kangaroo,
-Clover, Falcon, Chimera, PPD, Hidden Transfer"""
-OUT = """Judge Decoding, OSD, Scylla,
+Clover, Falcon, Chimera, OSD, PPD, Hidden Transfer"""
+OUT = """Judge Decoding, Scylla,
 HAMburger, BlockFFN, SpecVLM, Mirror-SD, Arbitrage, SpecEE, SpecKV and SpecPC, SpeContext, STree,
 Pangu Pro MoE, MuLo-SD, GSD, Seedream 4.0, LANTERN, ViSpec, Continuous SD, FLASH, EasySpec, ATTS"""
 

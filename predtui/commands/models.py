@@ -102,6 +102,16 @@ def remove(
     print("Removed.")
 
 
+@models.command("forget")
+def forget() -> None:
+    """Delete what drafts have learnt of replies (--drafter osd), for all models. One that is in use keeps it anew."""
+    from predtui.decoding.learnt import discard
+    from predtui.settings import learnt_folder
+
+    count = discard(learnt_folder())
+    print(f"Forgotten: {count} file{'s' * (count != 1)} in {learnt_folder()}." if count else "Nothing was learnt.")
+
+
 @models.command("where")
 def where(
     name: Annotated[str, typer.Argument(help="As --model takes it; without one, all places that are looked at.")] = "",

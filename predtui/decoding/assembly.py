@@ -5,6 +5,7 @@ Must not know of settings, of stages, or of any one decoder or drafter.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -14,14 +15,15 @@ from predtui.decoding.costs.curve import Curve
 from predtui.decoding.costs.instrument import Instrument
 from predtui.decoding.drafters.bridge import same_tokens
 from predtui.decoding.memory import MB, REMEDY, Allowance
-from predtui.decoding.parts import Parts
+from predtui.decoding.parts import Learns, Parts
 from predtui.errors import PredtuiError
 from predtui.files import resolve
 from predtui.llm.abilities import Abilities
 from predtui.llm.base import AskingTokenizer, LoadedModel, SpellingTokenizer, Stale, never
 from predtui.llm.load import DraftLoader, load
-from predtui.models.shipped import POCKET_DRAFT
+from predtui.models.shipped import MODELS, POCKET_DRAFT
 from predtui.registry import DECODERS, DRAFTERS, NEEDS, Entry, Registry
+from predtui.settings import learnt_folder
 
 AUTO = "auto"
 DEAR = 50_000_000
@@ -39,7 +41,8 @@ class DecodingOptions:
     """``decoder``: one of ``DECODERS``, or ``auto``, of which ``for_model`` makes one. ``drafter`` and ``draft`` (a
     model's name or path) count where the decoder drafts; ``datastore`` is the folder that retrieval reads, empty for
     the one that ``predtui train rest`` writes by default; ``heads`` that of trained heads, empty for those that ship;
-    ``memory``: MB that drafting may hold, 0 for any number."""
+    ``memory``: MB that drafting may hold, 0 for any number; ``learns``: whether a draft that can go on learning does,
+    and keeps that."""
 
     decoder: str = "ar"
     drafter: str = "model"
@@ -47,6 +50,7 @@ class DecodingOptions:
     datastore: str = ""
     memory: int = 0
     heads: str = ""
+    learns: bool = False
 
     def for_model(self, parameters: int, can: Abilities, costs: Curve | None = None) -> DecodingOptions:
         """``auto``: whatever drafter pays, where a forward over many tokens takes little longer than one over one, as
@@ -87,12 +91,26 @@ class DecodingOptions:
 
 @dataclass(frozen=True, slots=True)
 class Assembly:
-    """A decoder with the draft model that was loaded for it."""
+    """A decoder with the draft model that was loaded for it, and what of it learns."""
 
     decoder: Decoder
     draft: LoadedModel | None
+    learners: Sequence[Learns] = ()
+
+    def learn(self, stale: Stale) -> bool:
+        """A piece of work for idle time, none where it is ``stale``; whether any is left."""
+        return any(learner.learn(stale) for learner in self.learners)
+
+    def notes(self) -> list[str]:
+        """What is to be told of that, once."""
+        told = [line for learner in self.learners for line in learner.notes]
+        for learner in self.learners:
+            learner.notes.clear()
+        return told
 
     def close(self) -> None:
+        for learner in self.learners:
+            learner.close()
         self.decoder.close()
         if self.draft is not None:
             self.draft.model.close()
@@ -114,9 +132,17 @@ def assemble(
     draft = _draft(options, target, sampler, stale, loader, memory)
     store = resolve(options.datastore) if options.datastore else None
     heads = resolve(options.heads) if options.heads else None
-    parts = Parts(target, sampler, draft, store, heads, memory=memory, instrument=instrument or Instrument(RealClock()))
+    measuring = instrument or Instrument(RealClock())
+    kept = learnt_folder() if options.learns else None
+    parts = Parts(
+        *(target, sampler, draft, store, heads),
+        memory=memory,
+        instrument=measuring,
+        learns=options.learns,
+        learnt=kept,
+    )
     try:
-        return Assembly(make_decoder(options.decoder, parts, options.drafter), draft)
+        return Assembly(make_decoder(options.decoder, parts, options.drafter), draft, parts.learners)
     except PredtuiError:
         if draft:
             draft.model.close()
@@ -180,7 +206,7 @@ def _draft(
     if "draft" not in options.needs | options.takes:
         return None
     try:
-        return _fitting(_loaded(options, stale, loader, memory), target, sampler, memory)
+        return _fitting(_loaded(options, target, stale, loader, memory), target, sampler, memory)
     except PredtuiError:
         if "draft" in options.needs:
             raise
@@ -199,9 +225,18 @@ def _fitting(draft: LoadedModel, target: LoadedModel, sampler: Sampler, memory: 
     return draft
 
 
-def _loaded(options: DecodingOptions, stale: Stale, loader: DraftLoader, memory: Allowance) -> LoadedModel:
+def _loaded(
+    options: DecodingOptions, target: LoadedModel, stale: Stale, loader: DraftLoader, memory: Allowance
+) -> LoadedModel:
+    """A GGUF file in llama.cpp; a folder without one in the target's engine if that is torch, else in numpy."""
+    draft, engine = options.draft, "llamacpp"
+    folder = None if draft in MODELS else resolve(draft)
+    if folder and (folder / "model.gguf").is_file():
+        draft = str(folder / "model.gguf")
+    elif folder and (folder / "config.json").is_file():
+        engine = "torch" if target.engine == "torch" else "numpy"
     try:
-        return loader(options.draft, "llamacpp", None, 0, stale, options.draft_caches, memory.left)
+        return loader(draft, engine, None, 0, stale, options.draft_caches, memory.left)
     except PredtuiError as error:
         theirs = "--llm-" in error.remedy  # of the target: the draft is held as is usual
         remedy = f"Choose {SMALLER_DRAFT}." if theirs else error.remedy.replace("--model", "--draft") or REMEDY

@@ -19,7 +19,7 @@ from predtui.decoding.base import WIDEST, Sampler
 from predtui.decoding.draft import Draft, Verification
 from predtui.decoding.drafters.grow import Options, Path, grow
 from predtui.decoding.heads import Array, Heads
-from predtui.decoding.parts import Parts, nobody
+from predtui.decoding.parts import Parts
 from predtui.decoding.sampler import Greedy, foreseen
 from predtui.llm.base import tells_hidden
 from predtui.llm.rows import ArrayRow
@@ -67,12 +67,12 @@ class HeadDrafter:
         sampler: Sampler,
         is_end: Callable[[int], bool],
         branching: bool = True,
-        looks: Callable[[int], None] = nobody,
+        looked: Callable[[int], None] = lambda _paths: None,
     ) -> None:
         """``is_end``: after which tokens a path ends. ``branching``: whether the target evaluates trees; else a draft
-        is the sequence of likeliest tokens. ``looks`` as in ``Parts``."""
+        is the sequence of likeliest tokens. ``looked`` as in ``LoadedModel``."""
         self._guesser, self._name, self._sampler, self._is_end = guesser, name, sampler, is_end
-        self._candidates, self._looks = CANDIDATES if branching else 1, looks
+        self._candidates, self._looked = CANDIDATES if branching else 1, looked
         self._context: list[int] = []
         self._hidden: Array | None = None
 
@@ -104,7 +104,7 @@ class HeadDrafter:
 
     def _options(self, position: int, logits: Array, depths: Sequence[int]) -> list[Options]:
         """As ``Choose``, for a draft that begins at ``position`` of the reply."""
-        self._looks(len(logits))
+        self._looked(len(logits))
         places = [position + depth for depth in depths]
         return foretold(logits, self._guesser.tokens, self._sampler, places, self._candidates)
 
@@ -195,4 +195,4 @@ def make(parts: Parts, name: str, of: Callable[[Heads], Guesser]) -> HeadDrafter
     target.model.tell_hidden()
     if target.engine == SPINNING:
         limit_numpy(1)
-    return HeadDrafter(found, name, parts.sampler, target.tokenizer.is_end, target.abilities.trees, parts.looks)
+    return HeadDrafter(found, name, parts.sampler, target.tokenizer.is_end, target.abilities.trees, target.looked)

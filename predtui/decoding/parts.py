@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 from predtui.clock import RealClock
 from predtui.decoding import datastore
@@ -13,11 +13,22 @@ from predtui.decoding.costs.instrument import Instrument
 from predtui.decoding.costs.paced import PacedDrafter
 from predtui.decoding.memory import Allowance
 from predtui.errors import PredtuiError
-from predtui.llm.base import LoadedModel
+from predtui.llm.base import LoadedModel, Stale
 
 
-def nobody(_paths: int) -> None:
-    """Nobody is told."""
+class Learns(Protocol):
+    """What goes on learning while nothing else is to be done."""
+
+    notes: list[str]
+    """Lines for a person, for whoever shows them to take away."""
+
+    def learn(self, stale: Stale) -> bool:
+        """A piece of work of a few milliseconds, none where it is ``stale``; whether any is left."""
+        ...
+
+    def close(self) -> None:
+        """Keep what was learnt; nothing is learnt any more."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +36,9 @@ class Parts:
     """``draft``: the smaller model, where there is one. ``store``: a folder that ``predtui train rest`` wrote; None:
     the one it writes by default. ``heads``: the folder of trained heads; None: those that ship. ``drafter``: what the
     decoder drafts with, where it takes one. ``memory``: what may be kept to draft with. ``instrument``: what measures
-    the target's forwards. ``looks``: is told each time that heads have looked further, for so many paths at once."""
+    the target's forwards.
+    ``learns``: whether what can go on learning may; it then stands in ``learners``. ``learnt``: the folder in which
+    that is kept; None: nowhere."""
 
     target: LoadedModel
     sampler: Sampler
@@ -34,8 +47,10 @@ class Parts:
     heads: Path | None = None
     drafter: Drafter | PacedDrafter | None = None
     memory: Allowance = field(default_factory=Allowance)
-    looks: Callable[[int], None] = nobody
     instrument: Instrument = field(default_factory=lambda: Instrument(RealClock()))
+    learns: bool = True
+    learnt: Path | None = None
+    learners: list[Learns] = field(default_factory=list)
 
     def needed_draft(self) -> LoadedModel:
         """``draft``, where there has to be one. Raises PredtuiError."""

@@ -288,6 +288,8 @@ class LoadedModel:
     """Strings before which a reply ends, beside the tokens that end it."""
     footprint: int = 0
     """Bytes of memory that it takes, about: weights, caches and buffers; 0 where that is not known."""
+    looked: Callable[[int], None] = lambda _paths: None
+    """Is told each time that heads over its states look further, for so many paths at once."""
 
     @property
     def room_to_think(self) -> int:

@@ -113,5 +113,6 @@ class SpeculationOptions:
                 settings.datastore,
                 settings.draft_memory,
                 settings.heads,
+                settings.learn,
             ),
         )

@@ -51,6 +51,8 @@ def from_settings(settings: LlmSettings) -> SpeculationStage:
     return create(SpeculationOptions.of(settings))
 
 
+LEARNING_S = 0.02
+"""Between two pieces of what a draft learns: most of the time is others'."""
 CHUNK = 256
 """Tokens that an engine evaluates at most before it asks whether to go on."""
 
@@ -81,6 +83,8 @@ class SpeculationStage:
         """Closes what ``open`` has opened, however far it came."""
         self._spoken = self._listening = False
         """Whether the turn is, and whether a recogniser is at work on it, for which a core is left."""
+        self._learns = False
+        """Whether the turn is over, and something may be left to learn of it."""
 
     def open(self, context: StageContext) -> Iterator[Event]:
         options = self._options
@@ -93,6 +97,7 @@ class SpeculationStage:
         self._turn = self._new_turn(TurnStarted())
         if parts.costs:
             context.allow(parts.costs.seconds(CHUNK))
+        yield from self._told()
 
     def handle(self, event: Event) -> Iterator[Event]:
         distance = self._parts.distance
@@ -128,7 +133,10 @@ class SpeculationStage:
         self._parts.distance.arrived(event)
 
     def idle(self) -> Iterator[Event]:
-        """A forward for what may come."""
+        """A forward for what may come, or a piece of what a draft learns."""
+        if not self._idle.pending and self._learns:
+            self._learns = self._parts.decoding.learn(self._context.stale) and not self._context.stale()
+            yield from self._told()
         step = self._idle.step()
         if step is not None and not self._context.stale():
             yield from self._turn.sentences.proposed(step) if isinstance(step, SentenceAhead) else (step,)
@@ -159,6 +167,8 @@ class SpeculationStage:
         self._rest()
         self._listen(self._spoken and event.unfinished and not event.final)
         yield from self._replied(self._turn.hear(event))
+        self._learns = event.final and bool(self._parts.decoding.learners)
+        self._schedule()
         asking = self._parts.distance.asking
         open_ended = event.text and not event.final and not event.settling and asking.stops
         if open_ended and not self._context.stale() and self._idle.pays and not self._parts.spending.used_up(GUESSES):
@@ -185,13 +195,18 @@ class SpeculationStage:
         except PredtuiError as error:
             yield Notice(text=str(error), severity="error")
 
+    def _told(self) -> Iterator[Event]:
+        for line in self._parts.decoding.notes():
+            yield Notice(text=line, severity="warning")
+
     def _rest(self) -> None:
         self._idle.drop()
+        self._learns = False
         self._schedule()
 
     def _schedule(self) -> None:
         """Ask for idle time while there is something to do in it."""
-        self.tick = 0.0 if self._idle.pending else None
+        self.tick = 0.0 if self._idle.pending else LEARNING_S if self._learns else None
 
     def _listen(self, listening: bool) -> None:
         if listening != self._listening:

@@ -19,7 +19,7 @@ from predtui.runtime.needs import connected, needs
 from predtui.runtime.pipeline import Pipeline
 from predtui.runtime.shares import share
 from predtui.runtime.stages import STAGES
-from predtui.settings import Settings, safest_model, state_folder
+from predtui.settings import Settings, of_stage, safest_model, state_folder
 from predtui.state.stage import Fallback, StageSpec
 
 SAFEST_MODEL = Fallback(
@@ -35,7 +35,7 @@ def stage_specs(settings: Settings) -> list[StageSpec]:
     specs = [
         StageSpec("mic", "predtui.audio.mic:create", settings.audio),
         StageSpec("asr", "predtui.asr.stage:create", settings.asr),
-        StageSpec("llm", "predtui.predgen.stage:from_settings", settings.llm, SAFEST_MODEL),
+        StageSpec("llm", "predtui.predgen.stage:from_settings", of_stage(settings, "llm"), SAFEST_MODEL),
         StageSpec("tts", "predtui.tts.stage:create", settings.tts),
         StageSpec("player", "predtui.audio.player:create", settings.audio),
     ]

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from predtui.errors import PredtuiError
 from predtui.llm.default import REMOTE
 from predtui.llm.remote.address import parse, reference
-from predtui.settings import LlmSettings, cache_folder, state_folder
+from predtui.settings import LlmSettings, cache_folder, learnt_folder, state_folder
 from predtui.state.stage import Needs
 
 GPU = ("/dev/nv*", "/dev/dri", "/dev/kfd", "/dev/dxg")
@@ -23,13 +23,13 @@ CONVERTED = "ctranslate2"
 
 def needs() -> dict[str, Needs]:
     """Stage → what it needs, whatever its options. The recogniser keeps converted checkpoints, the language model what
-    its self-test found; that test is a process of Python's. PortAudio is looked for with programs of the system, and
-    reaches sound servers through sockets."""
+    its self-test found and what drafts have learnt; that test is a process of Python's. PortAudio is looked for with
+    programs of the system, and reaches sound servers through sockets."""
     sound = Needs(sockets=_sound_server(), programs="any", devices=SOUND)
     return {
         "mic": sound,
         "asr": _computing(str(state_folder() / CONVERTED)),
-        "llm": _computing(str(cache_folder()), itself=True),
+        "llm": _computing(str(cache_folder()), str(learnt_folder()), itself=True),
         "tts": _computing(),
         "player": sound,
     }

@@ -14,7 +14,7 @@ from predtui.config import checked, remember
 from predtui.errors import PredtuiError
 from predtui.runtime.build import stage_of
 from predtui.runtime.manner import Manner, manner_of
-from predtui.settings import Settings, value_of, with_values
+from predtui.settings import Settings, of_stage, value_of, with_values
 from predtui.state.events import StageStatus
 from predtui.tui import figures
 from predtui.tui.driver import READ_ONLY, LiveDriver, Notify, Requests
@@ -119,7 +119,7 @@ class Dials:
         self._replace(stage, values)
 
     def _replace(self, stage: str, values: Mapping[str, Any]) -> None:
-        section = getattr(self.settings, next(iter(values)).split(".")[0])
+        section = of_stage(self.settings, next(iter(values)).split(".")[0])
         self._requests.ask(lambda driver: driver.replace_stage(stage, section))
 
     def _keep(self, values: Mapping[str, Any]) -> None:

@@ -175,3 +175,13 @@ def test_a_name_that_commands_a_terminal_is_listed_in_a_line(tmp_path: Path, mon
     assert len(rows) == 3
     assert all(row.endswith(".gguf") for row in rows)
     assert "\x1b" not in done.output
+
+
+def test_what_drafts_have_learnt_is_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PREDTUI_STATE_DIR", str(tmp_path))
+    assert "Nothing was learnt." in run("forget").output
+    (tmp_path / "learnt").mkdir()
+    for name in ("a.safetensors", "b.safetensors.damaged", "other.txt"):
+        (tmp_path / "learnt" / name).touch()
+    assert "Forgotten: 2 files" in run("forget").output
+    assert [path.name for path in (tmp_path / "learnt").iterdir()] == ["other.txt"]

@@ -193,7 +193,9 @@ def test_a_draft_is_a_tree_within_the_budget_and_ends_at_an_end(method: str) -> 
 @pytest.mark.parametrize("method", METHODS)
 def test_each_use_of_the_weights_is_told(method: str) -> None:
     target, looks = scripted(), list[int]()
-    parts = Parts(target, Greedy(), heads=heads_of(target), looks=looks.append, instrument=Instrument(VirtualClock()))
+    parts = Parts(
+        replace(target, looked=looks.append), Greedy(), heads=heads_of(target), instrument=Instrument(VirtualClock())
+    )
     decoder = make_decoder("speculative", parts, method)
     list(decoder.generate([5, 6], 20, no_end))
     assert looks

@@ -65,7 +65,9 @@ def test_heads_are_whole_and_of_an_even_width(width: int, expected: int) -> None
 @pytest.mark.parametrize("sampler", [Greedy(), Seeded(0.8, seed=3)], ids=["greedy", "sampled"])
 def test_the_reply_is_that_of_plain_decoding(sampler: Sampler, target: LoadedModel) -> None:
     looks: list[int] = []
-    parts = Parts(target, sampler, heads=heads_of(target), looks=looks.append, instrument=Instrument(VirtualClock()))
+    parts = Parts(
+        replace(target, looked=looks.append), sampler, heads=heads_of(target), instrument=Instrument(VirtualClock())
+    )
     decoder = make_decoder("speculative", parts, "kangaroo")
     for prompt in ([5, 9, 13], [8, 20, 31, 44], [5, 9, 13, 17]):
         plain = list(generate(target.model, prompt, sampler, 60, no_end))

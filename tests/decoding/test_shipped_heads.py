@@ -19,7 +19,7 @@ from predtui.models.shipped import asset
 from predtui.state.events import Message
 
 ASKED = ("what is the capital of france", "how many days are in a week", "add milk to my shopping list", "thank you")
-LEAST = {"medusa": 1.2, "hydra": 1.6, "eagle": 2.0, "kangaroo": 1.5}
+LEAST = {"medusa": 1.2, "hydra": 1.6, "eagle": 2.0, "clover": 1.6, "falcon": 1.6, "chimera": 1.6, "kangaroo": 1.5}
 """Tokens a forward in these few short replies, of which the first forward brings one."""
 LARGEST = 3_000_000
 

@@ -167,7 +167,7 @@ def test_every_drafter_that_these_models_can_feed_is_an_arm() -> None:
         chosen = make_auto(Parts(target, Greedy(), loaded))
         return {arm.name for arm in chosen.arms}
 
-    unfed = {"datastore", "heads", "layers", "soft"}
+    unfed = {"datastore", "heads", "layers", "soft", "idle"}
     with_draft = {name for name, entry in DRAFTERS.items() if not entry.needs & unfed} - {"auto"}
     assert names(draft) >= with_draft
     assert not any("layers" in DRAFTERS[name].needs for name in names(draft)), "a part takes memory of its own"

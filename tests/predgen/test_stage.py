@@ -595,3 +595,59 @@ def test_a_folder_without_notes_is_a_notice_and_the_turn_is_answered(tmp_path: P
     rig = Rig(replace(OPTIONS, notes=str(tmp_path / "nowhere")))
     assert [event.severity for event in rig.opening if isinstance(event, Notice)] == ["warning"]
     assert isinstance(rig.turn("what is the sun")[-1], ReplyFinished)
+
+
+def test_a_draft_learns_between_turns_and_not_while_one_is_under_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PREDTUI_STATE_DIR", str(tmp_path))
+    options = replace(OPTIONS, continuations=0, decoding=DecodingOptions("speculative", "osd", learns=True))
+    stage = SpeculationStage(options, draft_loader=lambda *_: load("2", engine="scripted"))
+    rig = Rig.__new__(Rig)
+    rig.stale, rig.stage = never, stage
+    list(stage.open(StageContext(VirtualClock(), lambda: rig.stale(), logging.getLogger("test"))))
+    (learner,) = stage._parts.decoding.learners
+    assert stage.tick is None
+    rig.send(TurnStarted(turn=1), Transcript(turn=1, revision=1, tentative="what is the", unfinished=False))
+    assert stage.tick is None, "somebody types"
+    rig.send(Transcript(turn=1, revision=2, stable="what is the sun", final=True))
+    assert stage.tick
+    pieces = 0
+    while stage.tick and pieces < 3:
+        pieces += not list(stage.idle())
+    studied = learner.adapter.weights["copy"].copy()  # type: ignore[attr-defined]
+    rig.send(TurnStarted(turn=2))
+    assert stage.tick is None
+    list(stage.idle())
+    assert (learner.adapter.weights["copy"] == studied).all()  # type: ignore[attr-defined]
+    rig.send(Transcript(turn=2, revision=1, stable="why", final=True))
+    rig.stale = lambda: True
+    list(stage.idle())
+    assert stage.tick is None, "what has come is handled first"
+    rig.stale = never
+    rig.send(Transcript(turn=2, revision=2, stable="why not", final=True))
+    while stage.tick:
+        list(stage.idle())
+    assert learner.studied  # type: ignore[attr-defined]
+    stage.close()
+    assert [*(tmp_path / "learnt").iterdir()]
+
+
+def test_what_cannot_be_read_of_what_was_learnt_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PREDTUI_STATE_DIR", str(tmp_path))
+    options = replace(OPTIONS, decoding=DecodingOptions("speculative", "osd", learns=True))
+
+    def opened() -> list[Event]:
+        stage = SpeculationStage(options, draft_loader=lambda *_: load("2", engine="scripted"))
+        told = list(stage.open(StageContext(VirtualClock(), never, logging.getLogger("test"))))
+        list(stage.handle(Transcript(turn=1, revision=1, stable="why", final=True)))
+        while stage.tick is not None:
+            list(stage.idle())
+        stage.close()
+        return [event for event in told if isinstance(event, Notice) and "set aside" in event.text]
+
+    assert not opened()
+    (file,) = (tmp_path / "learnt").iterdir()
+    file.write_bytes(b"damaged")
+    assert len(opened()) == 1
+    assert not opened()

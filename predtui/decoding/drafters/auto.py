@@ -338,12 +338,13 @@ def make(parts: Parts) -> PacedDrafter:
 def _drafters(parts: Parts) -> Iterator[tuple[str, Drafter, float]]:
     """Each drafter that can be made, and what a token of it is thought to take, in times of a forward. One that needs
     hidden states is none unless heads are named for it: telling them makes every forward a little slower. Nor is one
-    that needs a part of the model, which takes memory and may take a file, or soft tokens."""
+    that needs a part of the model, which takes memory and may take a file, soft tokens, or that learns for good: these
+    are a person's to choose."""
     from predtui.decoding.assembly import make_drafter
 
     draft = parts.draft.parameters / max(1, parts.target.parameters) if parts.draft else 0.0
     times = {"draft": draft, "windows": 1.0, "hidden": draft or HEAD}
-    unused = {"layers", "soft"} if parts.heads else {"layers", "soft", "hidden"}
+    unused = {"layers", "soft", "idle"} | (set() if parts.heads else {"hidden"})
     names = [name for name in DRAFTERS.offered() if name != NAME and not unused & DRAFTERS[name].needs]
     for number, name in enumerate(names):
         parts.memory.sharing = len(names) - number

@@ -19,7 +19,7 @@ from predtui.decoding.base import Drafter, Sampler
 from predtui.decoding.draft import Draft, Verification
 from predtui.decoding.head_draft import SPINNING, foretold
 from predtui.decoding.heads import Array, Heads, normed
-from predtui.decoding.parts import Parts, nobody
+from predtui.decoding.parts import Parts
 from predtui.errors import PredtuiError
 from predtui.llm.base import LanguageModel, common_prefix, tells_hidden
 from predtui.llm.layers import has_layers
@@ -96,11 +96,11 @@ class KangarooDrafter:
         adapter: Adapter,
         sampler: Sampler,
         is_end: Callable[[int], bool],
-        looks: Callable[[int], None] = nobody,
+        looked: Callable[[int], None] = lambda _paths: None,
     ) -> None:
         """``part``: the target's first layers, which tell hidden states; ``is_end``: after which tokens a draft ends;
-        ``looks`` as in ``Parts``."""
-        self._part, self._adapter, self._sampler, self._is_end, self._looks = part, adapter, sampler, is_end, looks
+        ``looked`` as in ``LoadedModel``."""
+        self._part, self._adapter, self._sampler, self._is_end, self._looked = part, adapter, sampler, is_end, looked
         self._start = 0
         """Where in the context the adapter begins to see it."""
         self._known: list[int] = []
@@ -111,7 +111,7 @@ class KangarooDrafter:
         sequence, chances, chance = list(context), list[float](), 1.0
         for index in range(min(budget, self._part.context_size - len(context) + 1)):
             logits = self._after(sequence)[None]
-            self._looks(1)
+            self._looked(1)
             (options,) = foretold(logits, self._adapter.tokens, self._sampler, [position + index], 1)
             if not options:
                 break
@@ -162,4 +162,4 @@ def make(parts: Parts) -> Drafter:
     part.tell_hidden()
     if target.engine == SPINNING:
         limit_numpy(1)
-    return KangarooDrafter(part, adapter, parts.sampler, target.tokenizer.is_end, parts.looks)
+    return KangarooDrafter(part, adapter, parts.sampler, target.tokenizer.is_end, target.looked)

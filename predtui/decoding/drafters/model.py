@@ -13,6 +13,7 @@ from predtui.decoding.drafters.bridge import BridgedDrafter, same_tokens
 from predtui.decoding.parts import Parts
 from predtui.decoding.sampler import Greedy
 from predtui.llm.base import LanguageModel
+from predtui.llm.rows import Row
 
 UNSURE, FAR_UNSURE = 0.5, 0.1
 """A greedy draft stops where the draft model thinks it less likely than this that all of it is accepted; where the
@@ -35,13 +36,15 @@ class ModelDrafter:
         ``source``: what its drafts are called."""
         self._model, self._sampler, self._is_end, self._unsure = model, sampler, is_end, unsure
         self._source = source
+        self.after: Callable[[Sequence[int]], Row] = lambda sequence: model.forward(sequence)[-1]
+        """What the draft says after a sequence."""
 
     def propose(self, context: Sequence[int], budget: int, position: int = 0) -> Draft:
         """Fewer than ``budget`` tokens where the draft is unsure, at an end, or its context is full."""
         sequence, start, chance = list(context), len(context), 1.0
         greedy, q, chances = isinstance(self._sampler, Greedy), [], []
         for index in range(min(budget, self._model.context_size - start + 1)):
-            row = self._model.forward(sequence)[-1]
+            row = self.after(sequence)
             token = self._sampler.choose(row, position + index)
             if greedy:
                 chance *= math.exp(row.logprob(token))
@@ -63,9 +66,14 @@ class ModelDrafter:
         """The model's memory follows the context by itself."""
 
 
-def make(parts: Parts) -> Drafter:
+def alone(parts: Parts) -> ModelDrafter:
+    """Over a draft that speaks the target's tokens."""
     draft = parts.needed_draft()
     unsure = FAR_UNSURE if parts.target.abilities.generates else UNSURE
-    drafter = ModelDrafter(draft.model, parts.sampler, draft.tokenizer.is_end, unsure)
+    return ModelDrafter(draft.model, parts.sampler, draft.tokenizer.is_end, unsure)
+
+
+def make(parts: Parts) -> Drafter:
+    draft, drafter = parts.needed_draft(), alone(parts)
     same = same_tokens(parts.target, draft)
     return drafter if same else BridgedDrafter(parts.target.tokenizer, draft.tokenizer, drafter)

@@ -18,7 +18,6 @@ from predtui.decoding.base import DecodingStatistics
 from predtui.decoding.costs.iterations import Iteration
 from predtui.decoding.costs.spans import DRAFT
 from predtui.decoding.memory import MB
-from predtui.decoding.parts import nobody
 from predtui.decoding.sampler import sampler
 from predtui.files import resolve
 from predtui.lab import profiles
@@ -92,7 +91,7 @@ class Run:
         self.draft = load(bench.draft, bench.draft_engine, threads)
         self._models = [loaded.model for loaded in (self.target, self.draft)]
         if where:
-            self.target = lent(self.target, where.forward_seconds, self.clock)
+            self.target = lent(self.target, where.forward_seconds, self.clock, heads=where.draft_seconds)
             self.draft = lent(self.draft, where.draft_seconds, self.clock)
         self.lengths = [
             n for n in LENGTHS if n + AT_ONCE <= min(m.model.context_size for m in (self.target, self.draft))
@@ -112,7 +111,6 @@ class Run:
             self.clock,
             bench.draft_memory * MB or None,
             resolve(bench.heads) if bench.heads else None,
-            self._looked if where else nobody,
         )
         self._runners = {name: make(parts, name) for name, make in bench.methods.items()}
 
@@ -154,11 +152,6 @@ class Run:
             runner.close()
         for model in reversed(self._models):
             model.close()
-
-    def _looked(self, paths: int) -> None:
-        """Heads take what a forward of the draft model over so many tokens takes."""
-        assert self.bench.profile is not None
-        self.clock.sleep(self.bench.profile.draft_seconds(paths, 0))
 
     def _forward_s(self, loaded: LoadedModel, new: int, known: int) -> float:
         return calibrate.forward(loaded.model, new, known, REPEATS, self.clock.now)

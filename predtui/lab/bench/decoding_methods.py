@@ -17,7 +17,7 @@ from predtui.decoding.costs.instrument import Instrument
 from predtui.decoding.costs.iterations import Iteration
 from predtui.decoding.duo import Duo, DuoOptions
 from predtui.decoding.memory import Allowance
-from predtui.decoding.parts import Parts, nobody
+from predtui.decoding.parts import Parts
 from predtui.decoding.sampler import Greedy
 from predtui.errors import PredtuiError
 from predtui.llm.base import LoadedModel
@@ -40,7 +40,7 @@ class MethodParts:
     """What methods are made of. ``budget``: the c that ablations of Duo are centred on; ``notify`` gets the iterations
     of Duo with the name of the method; ``folders`` hold target and draft for methods that load them themselves;
     ``clock``: the one on which the models' forwards take time; ``memory``: bytes that each may hold to draft with.
-    ``heads``: the folder of trained heads; ``looks``: what a use of them takes on the clock."""
+    ``heads``: the folder of trained heads."""
 
     target: LoadedModel
     draft: LoadedModel
@@ -52,7 +52,6 @@ class MethodParts:
     clock: Clock = field(default_factory=RealClock)
     memory: int | None = None
     heads: Path | None = None
-    looks: Callable[[int], None] = nobody
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +73,7 @@ def _ours(decoder: str, drafter: str = "") -> Callable[[MethodParts, str], Ready
         draft = _afforded(bench.draft, DecodingOptions(decoder, drafter), memory)
         instrument = Instrument(bench.clock)
         models = bench.target, bench.sampler, draft
-        parts = Parts(*models, bench.store, bench.heads, None, memory, bench.looks, instrument)
+        parts = Parts(*models, bench.store, bench.heads, None, memory, instrument)
         built = make_decoder(decoder, parts, drafter)
         is_end = bench.target.tokenizer.is_end
         return ReadyMethod(lambda prompt, limit: built.generate(prompt, limit, is_end), built.statistics, built.close)

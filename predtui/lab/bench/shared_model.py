@@ -118,7 +118,7 @@ class SharedModel:
 
         def lend(_model: str, _engine: str, _threads: int | None, _context: int, stale: Stale) -> LoadedModel:
             self._stale = stale
-            return lent(self.loaded, self._price, clock, stale)
+            return lent(self.loaded, self._price, clock, stale, self._draft_price)
 
         def lend_draft(
             name: str, engine: str, threads: int | None, context: int, _stale: Stale, caches: int, room: int | None
@@ -160,7 +160,11 @@ def forward_ms(options: SpeculationOptions) -> float:
         lender.close()
 
 
-def lent(loaded: LoadedModel, price: Price | None, clock: Clock, stale: Stale = never) -> LoadedModel:
-    """The same model at that price, with nothing in its memory."""
+def lent(
+    loaded: LoadedModel, price: Price | None, clock: Clock, stale: Stale = never, heads: Price | None = None
+) -> LoadedModel:
+    """The same model at that price, with nothing in its memory. ``heads``: what a use of heads over its states takes,
+    which is a draft model's price."""
     loaded.model.forget()
-    return replace(loaded, model=priced(loaded.model, price, clock, stale))
+    ready = replace(loaded, model=priced(loaded.model, price, clock, stale))
+    return replace(ready, looked=lambda paths: clock.sleep(heads(paths, 0))) if heads else ready

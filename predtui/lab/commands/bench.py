@@ -42,6 +42,11 @@ BENCHES = Registry(
                 "chaos",
                 "Random faults over the app in use: is every prompt answered right, or refused?",
             ),
+            (
+                "learning",
+                "learning",
+                "What a draft wins by learning from one user's turns, and what others lose by it.",
+            ),
             ("fuzz-decoding", "fuzz_decoding", "Random drafts: is the reply plain decoding's, the KV cache right?"),
             ("distribution", "distribution", "A million draws: is a sampled reply out of the target's distribution?"),
             (

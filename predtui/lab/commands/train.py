@@ -16,6 +16,8 @@ from predtui.models.shipped import output
 
 POCKET, CLLM, WHISPER, HEADS = output("pocket"), output("cllm"), output("whisper"), output("heads")
 """Where the models that ship are loaded from."""
+DRAFT, WIDE = Path("build/draft/model"), Path("build/wide/model")
+"""Where models go that do not ship."""
 
 train = Commands(help="Train the models that ship with predtui.", no_args_is_help=True)
 
@@ -40,7 +42,7 @@ def train_pocket_models(
 
 @train.command("wide")
 def train_wide_target(
-    out: Annotated[Path, typer.Option(help="Where the model goes.", callback=creatable)] = Path("build/wide/target"),
+    out: Annotated[Path, typer.Option(help="Where the model goes.", callback=creatable)] = WIDE,
     minutes: Annotated[float, typer.Option(help="Minutes of training.", min=0)] = 25.0,
     steps: Annotated[int | None, typer.Option(help="Steps, the same ones in every run; in place of minutes.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of data and weights.")] = 0,
@@ -133,6 +135,41 @@ def train_heads_that_draft(
         train_soft(training, layers, console())
     else:
         train_heads(training, console())
+
+
+@train.command("draft")
+def train_small_draft(
+    model: Annotated[str, typer.Option(help="pocket, a Hugging Face folder, or a name in the local cache.")] = "pocket",
+    out: Annotated[Path, typer.Option(help="Where the draft goes.", callback=creatable)] = DRAFT,
+    prompts: Annotated[
+        Path | None,
+        typer.Option(
+            help='JSONL of {"messages": [..]} or {"prompt": ..}; the pocket corpus without it.', callback=existing
+        ),
+    ] = None,
+    layers: Annotated[int, typer.Option(help="Of the draft; 0 for two.", min=0)] = 0,
+    width: Annotated[int, typer.Option(help="Of the draft; 0 for what suits the model's size.", min=0)] = 0,
+    loss: Annotated[Literal["tvd++", "tvd", "kl"], typer.Option(help="What aligns it.")] = "tvd++",
+    minutes: Annotated[float, typer.Option(help="Minutes of training, beside the collecting of replies.", min=0)] = 8.0,
+    steps: Annotated[int | None, typer.Option(help="Steps, the same ones in every run; in place of minutes.")] = None,
+    replies: Annotated[int, typer.Option(help="Replies of the model to learn from.", min=2)] = 2048,
+    batch: Annotated[int, typer.Option(help="Replies of a step.", min=1)] = 32,
+    seed: Annotated[int, typer.Option(help="Seed of prompts, weights and batches.")] = 0,
+    threads: Annotated[int, typer.Option(help="CPU threads; 0 uses all.", min=0)] = 0,
+    resume: Annotated[bool, typer.Option(help="Go on from the last checkpoint.")] = True,
+) -> None:
+    """A small draft for any model, with its tokens (FastDraft, Direct Alignment): --drafter model --draft OUT."""
+    needed("train draft", "torch", "transformers", "gguf")
+    from predtui.commands.console import console
+    from predtui.lab.bench.report import command
+    from predtui.lab.training.draft.config import Recipe
+    from predtui.lab.training.draft.train import DraftTraining, train_draft
+    from predtui.lab.training.pocket.config import Budget
+
+    budget = Budget(minutes=minutes) if steps is None else Budget(steps=steps)
+    recipe = Recipe(loss=loss, replies=replies, batch=batch)
+    about = (model, out, budget, layers, width, prompts, seed, threads, resume, command())
+    train_draft(DraftTraining(*about, recipe=recipe), console())
 
 
 @train.command("asr")

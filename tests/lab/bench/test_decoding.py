@@ -102,7 +102,7 @@ def test_a_use_of_heads_takes_a_draft_models_forward_on_the_virtual_clock() -> N
     heads = str(heads_of(load("5", "scripted")))
     run = decoding.Run(bench("eagle,medusa", profile=STEADY, heads=heads))
     start = run.clock.now()
-    run._looked(2)
+    run.target.looked(2)
     assert run.clock.now() - start == pytest.approx(0.0005)
     eagle = [record for record in run.records() if record.method == "eagle"]
     run.close()

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from predtui.lab import profiles
 
 
-@pytest.mark.parametrize("name", ["pocket", "cllm", "heads", "asr", "hush", "band", "rest"])
+@pytest.mark.parametrize("name", ["pocket", "cllm", "heads", "draft", "asr", "hush", "band", "rest"])
 def test_every_training_shows_its_options(app: typer.Typer, name: str) -> None:
     shown = CliRunner().invoke(app, ["train", name, "--help"])
     assert shown.exit_code == 0, shown.output

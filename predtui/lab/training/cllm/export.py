@@ -20,12 +20,17 @@ def export(network: Any, source: Path, folder: Path, name: str) -> None:
     """Write the network's weights and configuration, and the tokenizer of ``source``, into ``folder``."""
     folder.mkdir(parents=True, exist_ok=True)
     network.save_pretrained(folder, safe_serialization=True)
+    copy_tokenizer(source, folder)
+    if tokenizer := pocket_tokenizer(folder):
+        export_pocket(load_exported(folder), tokenizer, folder, name, small=True)
+
+
+def copy_tokenizer(source: Path, folder: Path) -> None:
+    """Into ``folder``, unless it is the same."""
     for pattern in _TEXTS:
         for path in source.glob(pattern):
             if path.resolve().parent != folder.resolve():
                 shutil.copy(path, folder / path.name)
-    if tokenizer := pocket_tokenizer(folder):
-        export_pocket(load_exported(folder), tokenizer, folder, name, small=True)
 
 
 def pocket_tokenizer(folder: Path) -> Tokenizer | None:

@@ -57,6 +57,20 @@ def broken_off(loaded: LoadedModel, conversation: Conversation, whole: float, rn
     return loaded.prompt_tokens([system, *head, Message("user", query)])
 
 
+def that_fit(loaded: LoadedModel, path: Path | None, seed: int, whole: float, room: int) -> Iterator[list[int]]:
+    """Prompts without end, of the file's conversations or of the pocket corpus, of at most ``room`` tokens; ``whole``
+    as in ``broken_off``. Raises PredtuiError as ``read``, and where none of many fits."""
+    conversations = read(path) if path else []
+    misses = 0
+    for rng, conversation in endless(conversations, seed):
+        tokens = broken_off(loaded, conversation, whole, rng)
+        if len(tokens) <= room:
+            misses = 0
+            yield tokens
+        elif (misses := misses + 1) > 1000:
+            raise PredtuiError(f"No prompt leaves room for a reply: none has {room} tokens or fewer.")
+
+
 def _conversation(line: str, where: str) -> Conversation:
     try:
         data = json.loads(line)

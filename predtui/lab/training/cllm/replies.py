@@ -23,26 +23,39 @@ _LEAVING = 0.8
 """Share of the rows at which those that have ended are taken out."""
 
 
+def likeliest(logits: Tensor) -> Tensor:
+    """Of ``logits`` [rows, vocabulary] the greedy tokens [rows, 1]."""
+    return logits.argmax(-1, keepdim=True)
+
+
 def collect(
     network: Any,
     prompts: Iterator[Sequence[int]],
     is_end: Callable[[int], bool],
     limit: int,
     enough: Callable[[int], bool],
+    choose: Callable[[Tensor], Tensor] = likeliest,
 ) -> list[Reply]:
-    """Greedy replies of at most ``limit`` tokens, until ``enough`` (told how many there are)."""
+    """Replies of at most ``limit`` tokens, chosen as in ``answered``, until ``enough`` (told how many there are)."""
     replies: list[Reply] = []
     while not enough(len(replies)):
         drawn = sorted(islice(prompts, BATCH * _SORTED), key=len)
         for start in range(0, len(drawn), BATCH):
             if not enough(len(replies)):
-                replies += answered(network, drawn[start : start + BATCH], is_end, limit)
+                replies += answered(network, drawn[start : start + BATCH], is_end, limit, choose)
     return replies
 
 
 @torch.inference_mode()
-def answered(network: Any, prompts: Sequence[Sequence[int]], is_end: Callable[[int], bool], limit: int) -> list[Reply]:
-    """Greedy replies to prompts side by side, each at most ``limit`` tokens; who has ended leaves now and then."""
+def answered(
+    network: Any,
+    prompts: Sequence[Sequence[int]],
+    is_end: Callable[[int], bool],
+    limit: int,
+    choose: Callable[[Tensor], Tensor] = likeliest,
+) -> list[Reply]:
+    """Replies to prompts side by side, each at most ``limit`` tokens, who has ended leaves now and then; ``choose``
+    takes logits [rows, vocabulary] and gives tokens [rows, 1]."""
     width = max(map(len, prompts))
     padding = torch.tensor([width - len(prompt) for prompt in prompts], device=network.device)
     ids = torch.tensor([[0] * (width - len(prompt)) + list(prompt) for prompt in prompts], device=network.device)
@@ -59,7 +72,7 @@ def answered(network: Any, prompts: Sequence[Sequence[int]], is_end: Callable[[i
             use_cache=True,
             logits_to_keep=1,
         )
-        cache, ids = out.past_key_values, out.logits[:, -1].argmax(-1, keepdim=True)
+        cache, ids = out.past_key_values, choose(out.logits[:, -1])
         for row, token in zip(rows, ids[:, 0].tolist(), strict=True):
             if not (said[row] and is_end(said[row][-1])):
                 said[row].append(token)

@@ -16,9 +16,9 @@ from predtui.lab.training.pocket.config import Budget
 from predtui.llm.base import LoadedModel
 from predtui.llm.memory import ram, told
 
-_PROMPT = 64
+PROMPT = 64
 """Tokens of a prompt, before any is known."""
-_ONE_BY_ONE = 4.0
+ONE_BY_ONE = 4.0
 """How much longer a token takes that is generated with those of other replies than one of a prompt."""
 
 
@@ -30,34 +30,38 @@ class Estimate:
     collecting: float
     training: float
     memory: int
+    kept: str = " and their states"
+    """What is collected beside the replies."""
 
     def line(self) -> str:
         """For a person."""
-        before = f"{_time(self.collecting)} for {self.replies:,} replies and their states, " if self.collecting else ""
+        before = f"{_time(self.collecting)} for {self.replies:,} replies{self.kept}, " if self.collecting else ""
         return f"about {before}{_time(self.training)} of training, {told(self.memory)} of memory beside the model"
+
+    def require(self, remedy: str) -> None:
+        """Raises PredtuiError where there is not enough memory; ``remedy``: what to do then."""
+        if self.memory > (free := ram().free):
+            needs = f"Training needs about {told(self.memory)} of memory, and {told(free)} are free."
+            raise PredtuiError(needs, remedy)
 
 
 def estimated(loaded: LoadedModel, network: HeadNetwork, recipe: Recipe, budget: Budget, collects: bool) -> Estimate:
     """``collects``: whether replies are still to be collected. Raises PredtuiError where there is not enough memory."""
     weights = sum(weight.numel() for weight in network.parameters())
-    rate = _rate(network.width, recipe.batch)
-    tokens = recipe.replies * (_PROMPT + _ONE_BY_ONE * recipe.reply_tokens / 2)
-    collecting = 2 * loaded.parameters * (tokens + recipe.replies * (_PROMPT + recipe.reply_tokens / 2)) / rate
-    step = 6 * recipe.batch * network.work(recipe.depth) / rate
+    speed = rate(network.width, recipe.batch)
+    tokens = recipe.replies * (PROMPT + ONE_BY_ONE * recipe.reply_tokens / 2)
+    collecting = 2 * loaded.parameters * (tokens + recipe.replies * (PROMPT + recipe.reply_tokens / 2)) / speed
+    step = 6 * recipe.batch * network.work(recipe.depth) / speed
     training = 60 * budget.minutes if budget.minutes is not None else step * (budget.steps or 0)
     states = recipe.replies * recipe.reply_tokens * 2 * network.width
     activations = 4 * 3 * recipe.batch * recipe.depth * (len(network.output) + 8 * network.width)
     found = Estimate(recipe.replies, collecting * collects, training, states + 16 * weights + activations)
-    if found.memory > (free := ram().free):
-        raise PredtuiError(
-            f"Training needs about {told(found.memory)} of memory, and {told(free)} are free.",
-            "Give a smaller --replies or --vocabulary.",
-        )
+    found.require("Give a smaller --replies or --vocabulary.")
     return found
 
 
-def _rate(width: int, rows: int) -> float:
-    """Floating-point operations a second in a product of matrices of about the heads' size."""
+def rate(width: int, rows: int) -> float:
+    """Floating-point operations a second in a product of matrices of about a small network's size."""
     left, right = torch.ones(rows, width), torch.ones(width, 4 * width)
     took = []
     for _ in range(4):

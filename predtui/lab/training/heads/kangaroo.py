@@ -25,11 +25,12 @@ from predtui.lab.training.cllm.windows import IGNORED, Reply
 from predtui.lab.training.heads import states
 from predtui.lab.training.heads.config import Recipe
 from predtui.lab.training.heads.estimate import estimated
-from predtui.lab.training.heads.loop import Counters, News, Training
+from predtui.lab.training.heads.loop import Training
 from predtui.lab.training.heads.networks.base import HeadNetwork, Layers, normed
 from predtui.lab.training.heads.states import Batch
 from predtui.lab.training.heads.train import HeadTraining, facts_of, publish, replies_of, tables_of
 from predtui.lab.training.pocket.report import bar
+from predtui.lab.training.steps import Counters, News
 from predtui.llm.base import LoadedModel, tells_hidden
 from predtui.llm.layers import has_layers
 from predtui.llm.load import load

@@ -21,11 +21,15 @@ def measured(
 ) -> dict[str, Any]:
     """Of greedy replies of at most ``limit`` tokens, with drafts that cost nothing: always drafted, as far as that is
     thought to help."""
-    parts = Parts(loaded, Greedy(), heads=folder, instrument=Instrument(VirtualClock()))
-    decoder = make_decoder("speculative", parts, method)
+    return watched(Parts(loaded, Greedy(), heads=folder, instrument=Instrument(VirtualClock())), method, prompts, limit)
+
+
+def watched(parts: Parts, method: str, prompts: Sequence[Sequence[int]], limit: int) -> dict[str, Any]:
+    """The same of the drafter ``method`` with what it needs in ``parts``."""
+    decoder, target = make_decoder("speculative", parts, method), parts.target
     for prompt in prompts:
-        loaded.model.forget()
-        for _token in decoder.generate(prompt, limit, loaded.tokenizer.is_end):
+        target.model.forget()
+        for _token in decoder.generate(prompt, limit, target.tokenizer.is_end):
             pass
     decoder.close()
     found = decoder.statistics

@@ -25,11 +25,12 @@ from predtui.lab.training.cllm.windows import IGNORED
 from predtui.lab.training.heads import states
 from predtui.lab.training.heads.config import Recipe
 from predtui.lab.training.heads.estimate import estimated
-from predtui.lab.training.heads.loop import Counters, News, Training
+from predtui.lab.training.heads.loop import Training
 from predtui.lab.training.heads.networks.base import HeadNetwork
 from predtui.lab.training.heads.states import Batch, States
 from predtui.lab.training.heads.train import HeadTraining, collected, facts_of, publish, tables_of
 from predtui.lab.training.pocket.report import bar
+from predtui.lab.training.steps import Counters, News
 from predtui.llm.base import LoadedModel
 from predtui.llm.load import load
 from predtui.llm.torch.soft import Spots, softened

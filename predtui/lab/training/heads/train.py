@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,13 +26,14 @@ from predtui.lab.training.heads import states
 from predtui.lab.training.heads.card import write_card
 from predtui.lab.training.heads.config import Recipe
 from predtui.lab.training.heads.estimate import estimated
-from predtui.lab.training.heads.loop import Counters, News, Training
+from predtui.lab.training.heads.loop import Training
 from predtui.lab.training.heads.networks import NETWORKS
 from predtui.lab.training.heads.networks.base import HeadNetwork
 from predtui.lab.training.heads.quality import measured
 from predtui.lab.training.heads.states import Facts, States
 from predtui.lab.training.pocket.config import Budget
 from predtui.lab.training.pocket.report import bar
+from predtui.lab.training.steps import Counters, News
 from predtui.llm.base import LoadedModel, tells_hidden
 from predtui.llm.load import load
 from predtui.system.exits import terminate_as_interrupt
@@ -159,26 +160,14 @@ def replies_of(training: HeadTraining, loaded: LoadedModel, console: Console) ->
     console.print(f"collecting what {loaded.name} replies")
     network: Any = loaded.model.network  # type: ignore[attr-defined]
     end, limit = loaded.tokenizer.is_end, recipe.reply_tokens
-    said = replies.collect(network, _prompts(training, loaded), end, limit, lambda count: count >= recipe.replies)
+    room = loaded.model.context_size - limit
+    asked = prompts.that_fit(loaded, training.prompts, training.seed, recipe.whole, room)
+    said = replies.collect(network, asked, end, limit, lambda count: count >= recipe.replies)
     loaded.model.forget()
     said = said[: recipe.replies]
     random.Random(f"heads:{training.seed}").shuffle(said)
     console.print(f"the states behind {sum(len(reply.tokens) for reply in said):,} tokens")
     return said
-
-
-def _prompts(training: HeadTraining, loaded: LoadedModel) -> Iterator[list[int]]:
-    """Without end. Raises PredtuiError where none of many fits the model's context."""
-    recipe = training.recipe
-    conversations = prompts.read(training.prompts) if training.prompts else []
-    room, misses = loaded.model.context_size - recipe.reply_tokens, 0
-    for rng, conversation in prompts.endless(conversations, training.seed):
-        tokens = prompts.broken_off(loaded, conversation, recipe.whole, rng)
-        if len(tokens) <= room:
-            misses = 0
-            yield tokens
-        elif (misses := misses + 1) > 1000:
-            raise PredtuiError(f"No prompt leaves room for a reply in {loaded.model.context_size} tokens.")
 
 
 def _exported(training: HeadTraining, loaded: LoadedModel, network: HeadNetwork, tokens: Tensor) -> Heads:

@@ -15,7 +15,7 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from predtui.lab.training.pocket.config import Shape
-from predtui.lab.training.pocket.gguf import write_gguf
+from predtui.lab.training.pocket.gguf import pocket_vocabulary, write_gguf
 from predtui.lab.training.pocket.model import PocketModel
 from predtui.lab.training.pocket.tokenizer import END, PAD, SPECIAL_TOKENS, save_tokenizer
 from predtui.llm.weights import GGUF, read_weights
@@ -57,11 +57,12 @@ def export(model: PocketModel, tokenizer: Tokenizer, folder: Path, name: str, sm
     generation = {"eos_token_id": SPECIAL_TOKENS.index(END), "pad_token_id": SPECIAL_TOKENS.index(PAD)}
     for file, data in (("config.json", llama_config(shape)), ("generation_config.json", generation)):
         (folder / file).write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
-    weights = {name: _rounded(tensor.detach()) for name, tensor in model.state_dict().items()}
-    write_gguf(weights, tokenizer, shape, folder / GGUF, name, small)
+    weights = {name: rounded(tensor.detach()) for name, tensor in model.state_dict().items()}
+    write_gguf(weights, pocket_vocabulary(tokenizer), shape, folder / GGUF, name, small)
 
 
-def _rounded(tensor: Tensor) -> Tensor:
+def rounded(tensor: Tensor) -> Tensor:
+    """As it is stored."""
     return (tensor.bfloat16() if tensor.ndim == 2 else tensor.float()).contiguous()
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 import gguf
@@ -15,12 +16,14 @@ from predtui.lab.training.pocket.config import Shape
 from predtui.lab.training.pocket.tokenizer import CHAT_TEMPLATE, END, PAD, SPECIAL_TOKENS
 from predtui.llm.weights import gguf_name, interleave
 
+Vocabulary = Callable[[gguf.GGUFWriter], None]
+"""Writes the metadata of a tokenizer."""
 PRE_TOKENIZER = "smollm"
 """llama.cpp's name for: digits alone, then the byte-level pattern of GPT-2."""
 
 
 def write_gguf(
-    weights: Mapping[str, Tensor], tokenizer: Tokenizer, shape: Shape, path: Path, name: str, small: bool = False
+    weights: Mapping[str, Tensor], vocabulary: Vocabulary, shape: Shape, path: Path, name: str, small: bool = False
 ) -> None:
     """Write the model to ``path``, in half the space where it is to be ``small`` (Q8_0). ``weights`` carry the names of
     ``LlamaForCausalLM``; the embedding is tied."""
@@ -38,7 +41,7 @@ def write_gguf(
     writer.add_rope_freq_base(shape.rope_theta)
     writer.add_vocab_size(shape.vocab)
     writer.add_file_type(gguf.LlamaFileType.MOSTLY_Q8_0 if small else gguf.LlamaFileType.MOSTLY_BF16)
-    _add_tokenizer(writer, tokenizer)
+    vocabulary(writer)
     for key, tensor in weights.items():
         array = tensor.float().numpy()
         if key.endswith(("q_proj.weight", "k_proj.weight")):
@@ -49,6 +52,11 @@ def write_gguf(
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
+
+
+def pocket_vocabulary(tokenizer: Tokenizer) -> Vocabulary:
+    """That of the pocket tokenizer."""
+    return partial(_add_tokenizer, tokenizer=tokenizer)
 
 
 def _add_tokenizer(writer: gguf.GGUFWriter, tokenizer: Tokenizer) -> None:

@@ -41,12 +41,13 @@ transformers = pytest.importorskip("transformers")
 from predtui.lab.training.cllm.windows import IGNORED, Reply  # noqa: E402
 from predtui.lab.training.heads import estimate, loop, states  # noqa: E402
 from predtui.lab.training.heads.config import METHODS, Recipe  # noqa: E402
-from predtui.lab.training.heads.loop import Counters, Training  # noqa: E402
+from predtui.lab.training.heads.loop import Training  # noqa: E402
 from predtui.lab.training.heads.networks import NETWORKS  # noqa: E402
 from predtui.lab.training.heads.networks.base import HeadNetwork  # noqa: E402
 from predtui.lab.training.heads.states import Lessons, States  # noqa: E402
 from predtui.lab.training.heads.train import HeadTraining, train_heads  # noqa: E402
 from predtui.lab.training.pocket.config import Budget  # noqa: E402
+from predtui.lab.training.steps import Counters, News  # noqa: E402
 
 WIDTH, VOCABULARY, DRAFTED = 8, 30, 20
 QUICK = Recipe(vocabulary=24, depth=3, heads=2, reach=4, batch=16, replies=12, reply_tokens=10)
@@ -171,7 +172,7 @@ def test_a_crash_resumes_to_the_same_weights(method: str, tmp_path: Path) -> Non
     def run(path: Path, crash: int = -1) -> HeadNetwork:
         training = Training(network(method), lessons, QUICK, 5, path)
 
-        def report(news: loop.News) -> None:
+        def report(news: News) -> None:
             if news.counters.step == crash:
                 raise CrashError
 

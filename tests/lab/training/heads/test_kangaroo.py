@@ -27,13 +27,14 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from predtui.lab.training.cllm.windows import IGNORED, Reply  # noqa: E402
-from predtui.lab.training.heads import kangaroo, loop  # noqa: E402
+from predtui.lab.training.heads import kangaroo  # noqa: E402
 from predtui.lab.training.heads.config import Recipe  # noqa: E402
 from predtui.lab.training.heads.kangaroo import Contexts, KangarooNetwork, WholeLessons, train_kangaroo  # noqa: E402
-from predtui.lab.training.heads.loop import Counters, Training  # noqa: E402
+from predtui.lab.training.heads.loop import Training  # noqa: E402
 from predtui.lab.training.heads.networks.base import normed  # noqa: E402
 from predtui.lab.training.heads.train import HeadTraining  # noqa: E402
 from predtui.lab.training.pocket.config import Budget  # noqa: E402
+from predtui.lab.training.steps import Counters, News  # noqa: E402
 from tests.lab.training.heads.test_heads import SMALL, family, prompts  # noqa: E402, F401
 
 WIDTH, VOCABULARY = 8, 20
@@ -106,7 +107,7 @@ def test_a_crash_resumes_to_the_same_weights(tmp_path: Path) -> None:
     def run(path: Path, crash: int = -1) -> KangarooNetwork:
         made = network()
 
-        def report(news: loop.News) -> None:
+        def report(news: News) -> None:
             if news.counters.step == crash:
                 raise CrashError
 

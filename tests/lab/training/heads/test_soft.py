@@ -26,13 +26,13 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from predtui.lab.training.cllm.windows import IGNORED  # noqa: E402
-from predtui.lab.training.heads import loop  # noqa: E402
 from predtui.lab.training.heads.config import Recipe  # noqa: E402
-from predtui.lab.training.heads.loop import Counters, Training  # noqa: E402
+from predtui.lab.training.heads.loop import Training  # noqa: E402
 from predtui.lab.training.heads.soft import CHAIN, METHODS, PLACES, SoftLessons, SoftNetwork, train_soft  # noqa: E402
 from predtui.lab.training.heads.states import States  # noqa: E402
 from predtui.lab.training.heads.train import HeadTraining, tables_of  # noqa: E402
 from predtui.lab.training.pocket.config import Budget  # noqa: E402
+from predtui.lab.training.steps import Counters, News  # noqa: E402
 from tests.lab.training.heads.test_heads import SMALL, family, prompts  # noqa: E402, F401
 
 QUICK = Recipe(batch=2, depth=CHAIN, replies=8, reply_tokens=8, held_out=2)
@@ -102,7 +102,7 @@ def test_a_crash_resumes_to_the_same_weights(method: str, target: LoadedModel, t
     def run(path: Path, crash: int = -1) -> SoftNetwork:
         made = network(method, target)
 
-        def report(news: loop.News) -> None:
+        def report(news: News) -> None:
             if news.counters.step == crash:
                 raise CrashError
 

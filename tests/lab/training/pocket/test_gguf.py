@@ -10,7 +10,7 @@ from gguf import GGUFReader
 from gguf.quants import dequantize
 
 from predtui.lab.training.pocket.config import Shape
-from predtui.lab.training.pocket.gguf import PRE_TOKENIZER, write_gguf
+from predtui.lab.training.pocket.gguf import PRE_TOKENIZER, pocket_vocabulary, write_gguf
 from predtui.lab.training.pocket.tokenizer import SPECIAL_TOKENS, corpus_texts, train_tokenizer
 from predtui.llm.gguf import read_header
 from tests.lab.training.pocket import toy
@@ -25,7 +25,8 @@ def test_weights_and_words_come_back(tmp_path: Path, small: bool, near: float) -
     torch.manual_seed(0)
     embedding, norm = torch.randn(shape.vocab, 32), torch.rand(32)
     path = tmp_path / "model.gguf"
-    write_gguf({"model.embed_tokens.weight": embedding, "model.norm.weight": norm}, tokenizer, shape, path, "x", small)
+    weights = {"model.embed_tokens.weight": embedding, "model.norm.weight": norm}
+    write_gguf(weights, pocket_vocabulary(tokenizer), shape, path, "x", small)
     read = GGUFReader(path)
     found = {tensor.name: dequantize(tensor.data, tensor.tensor_type) for tensor in read.tensors}
     assert found.keys() == {"token_embd.weight", "output_norm.weight"}

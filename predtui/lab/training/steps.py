@@ -1,0 +1,149 @@
+"""Steps of any training, with a checkpoint from which a run goes on as if nothing had been: what a step learns from is
+a function of the seed, of its number and of the share of the budget that is used. Must not know of losses, of data, or
+of what is made of the weights.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Protocol
+
+import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
+from torch import nn
+
+from predtui.errors import PredtuiError
+from predtui.lab.training.pocket.config import Budget
+from predtui.lab.training.pocket.optim import PocketOptimizer
+
+SMOOTHING = 0.98
+"""Of the running mean of the loss."""
+
+
+class Recipe(Protocol):
+    """What a run needs to know of its recipe: the rates as in ``PocketOptimizer``, ``batch`` in places or replies."""
+
+    @property
+    def batch(self) -> int: ...
+
+    @property
+    def muon_lr(self) -> float: ...
+
+    @property
+    def adam_lr(self) -> float: ...
+
+    @property
+    def decay(self) -> float: ...
+
+    @property
+    def grad_clip(self) -> float: ...
+
+    @property
+    def checkpoint_seconds(self) -> float: ...
+
+    def rate(self, step: int, progress: float) -> float:
+        """Factor on the learning rates."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """How far a run is: ``run`` tells it from others; ``loss`` in nats a token."""
+
+    run: str
+    step: int = 0
+    seconds: float = 0.0
+    loss: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """One step's."""
+
+    counters: Counters
+    share: float
+    examples_per_second: float
+
+    def line(self) -> str:
+        """In words, with units."""
+        seconds = self.counters.seconds * (1 - self.share) / max(self.share, 1e-9)
+        minutes, rest = divmod(int(seconds), 60)
+        return (
+            f"step {self.counters.step}  loss {self.counters.loss:.3f} nats  "
+            f"{self.examples_per_second:,.0f} examples/s  {minutes}:{rest:02d} left"
+        )
+
+
+class Steps:
+    """One run of a network's training; ``learn`` is what differs."""
+
+    def __init__(self, network: nn.Module, recipe: Recipe, seed: int, path: Path) -> None:
+        """``path``: the checkpoint."""
+        self._network, self._settings, self._seed, self._path = network, recipe, seed, path
+        self._optimizer = PocketOptimizer(network, recipe.muon_lr, recipe.adam_lr, recipe.decay)
+
+    def learn(self, generator: torch.Generator, share: float) -> float:
+        """Gradients of one batch, drawn by ``generator``; ``share`` of the budget is used. The loss, in nats."""
+        raise NotImplementedError
+
+    def run(self, budget: Budget, counters: Counters, resume: bool, report: Callable[[News], None]) -> Counters:
+        """Steps until the budget is used up, saved now and then, at the end and when interrupted. Raises PredtuiError
+        where the checkpoint is of another run."""
+        if resume and self._path.exists():
+            counters = self._load(counters)
+        before, begun = counters, time.monotonic()
+        kept = begun
+        try:
+            while (share := budget.progress(counters.step, counters.seconds)) < 1.0:
+                loss = self._step(counters.step, share)
+                now = time.monotonic()
+                mean = SMOOTHING * counters.loss + (1 - SMOOTHING) * loss if counters.step else loss
+                seconds = before.seconds + now - begun
+                counters = replace(counters, step=counters.step + 1, seconds=seconds, loss=mean)
+                if now - kept > self._settings.checkpoint_seconds:
+                    self._save(counters)
+                    kept = now
+                speed = (counters.step - before.step) * self._settings.batch / max(now - begun, 1e-9)
+                report(News(counters, budget.progress(counters.step, counters.seconds), speed))
+        finally:
+            self._save(counters)
+        return counters
+
+    def _step(self, step: int, share: float) -> float:
+        loss = self.learn(torch.Generator().manual_seed(hash_of(self._seed, step)), share)
+        torch.nn.utils.clip_grad_norm_(self._network.parameters(), self._settings.grad_clip)
+        self._optimizer.step(self._settings.rate(step, share))
+        return loss
+
+    def _save(self, counters: Counters) -> None:
+        tensors = {f"weight.{name}": weight.detach() for name, weight in self._network.named_parameters()}
+        tensors |= {f"optimizer.{name}": state for name, state in self._optimizer.state().items()}
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        partial = self._path.with_suffix(".partial")
+        save_file(tensors, str(partial), metadata={"counters": json.dumps(asdict(counters))})
+        os.replace(partial, self._path)
+
+    @torch.no_grad()
+    def _load(self, fresh: Counters) -> Counters:
+        with safe_open(str(self._path), framework="pt") as file:
+            counters = Counters(**json.loads(file.metadata()["counters"]))
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        weights = dict(self._network.named_parameters())
+        known = {name.removeprefix("weight.") for name in tensors if name.startswith("weight.")}
+        if counters.run != fresh.run or known != weights.keys():
+            raise PredtuiError(f"{self._path} belongs to another run.", "Remove it, or train with --no-resume.")
+        for name, weight in weights.items():
+            weight.copy_(tensors[f"weight.{name}"])
+        state = {name.removeprefix("optimizer."): tensor for name, tensor in tensors.items() if name[0] == "o"}
+        self._optimizer.load(state, counters.step)
+        return counters
+
+
+def hash_of(seed: int, step: int) -> int:
+    """A seed for each step of each run."""
+    return (seed * 1_000_003 + step) % 2**63
