@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from predtui.decoding import heads
 from predtui.decoding.base import WIDEST, Sampler
@@ -33,9 +34,18 @@ HOPE = 0.5
 class SoftDrafter:
     """Knows the rows behind the soft tokens at the end of what was accepted, and for which context they hold."""
 
-    def __init__(self, name: str, length: int, sampler: Sampler, is_end: Callable[[int], bool]) -> None:
-        """``length``: of a chain, at most; ``is_end``: after which tokens a path ends."""
+    def __init__(
+        self,
+        name: str,
+        length: int,
+        sampler: Sampler,
+        is_end: Callable[[int], bool],
+        soften: Callable[[], None] = lambda: None,
+    ) -> None:
+        """``length``: of a chain, at most; ``is_end``: after which tokens a path ends; ``soften``: makes the target's
+        soft tokens those of this drafter, since another may use the same model between two replies."""
         self._name, self._length, self._sampler, self._is_end = name, length, sampler, is_end
+        self._soften = soften
         self._context: list[int] = []
         self._ahead: list[Row] = []
 
@@ -63,6 +73,7 @@ class SoftDrafter:
 
     def reset(self) -> None:
         """Rows hold for their context, whatever came between."""
+        self._soften()
 
 
 def shared(draft: Draft, length: int) -> Draft:
@@ -108,5 +119,6 @@ def make(parts: Parts, name: str, ranks: int) -> SoftDrafter:
             f"Train some: predtui train heads --method {name} --model FOLDER --out OUT; then --heads OUT.",
         )
     parts.memory.fixed(f"What {name} has learnt", weights.nbytes)
-    model.soften(weights, layer)
-    return SoftDrafter(name, len(weights), parts.sampler, target.tokenizer.is_end)
+    soften = partial(model.soften, weights, layer)
+    soften()
+    return SoftDrafter(name, len(weights), parts.sampler, target.tokenizer.is_end, soften)

@@ -16,19 +16,28 @@ from predtui.decoding.sampler import Greedy, Seeded
 from predtui.llm.base import LoadedModel
 from predtui.llm.load import load
 from predtui.models.shipped import asset
+from predtui.registry import DRAFTERS
 from predtui.state.events import Message
 
 ASKED = ("what is the capital of france", "how many days are in a week", "add milk to my shopping list", "thank you")
 LEAST = {"medusa": 1.2, "hydra": 1.6, "eagle": 2.0, "clover": 1.6, "falcon": 1.6, "chimera": 1.6, "kangaroo": 1.5}
+LEAST |= {"ppd": 1.1, "hidden-transfer": 1.1}
 """Tokens a forward in these few short replies, of which the first forward brings one."""
 LARGEST = 3_000_000
 
 
 @pytest.fixture(scope="module")
-def pocket() -> Iterator[LoadedModel]:
-    loaded = load("pocket", threads=1)
+def pockets() -> Iterator[dict[str, LoadedModel]]:
+    pytest.importorskip("transformers")
+    loaded = {engine: load("pocket", engine, 1) for engine in ("llamacpp", "torch")}
     yield loaded
-    loaded.model.close()
+    for one in loaded.values():
+        one.model.close()
+
+
+@pytest.fixture
+def pocket(method: str, pockets: dict[str, LoadedModel]) -> LoadedModel:
+    return pockets["torch" if "soft" in DRAFTERS[method].needs else "llamacpp"]
 
 
 @pytest.mark.parametrize("method", sorted(LEAST))

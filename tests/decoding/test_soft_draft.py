@@ -123,6 +123,22 @@ def test_the_rows_behind_the_accepted_end_are_the_next_guesses(target: LoadedMod
     assert drafter.propose(context, 8).tokens == (), "no chain stood there"
 
 
+def test_two_drafters_of_one_model_each_have_their_soft_tokens(tmp_path: Path) -> None:
+    pytest.importorskip("transformers")
+    torch = load(str(tiny_folder.write(tmp_path / "it")), "torch", threads=1)
+    told = []
+    for others in ((), METHODS):
+        parts = Parts(torch, Greedy(), heads=heads_of(torch), instrument=Instrument(VirtualClock()))
+        decoder = make_decoder("speculative", parts, "ppd")
+        for method in others:
+            make_decoder("speculative", parts, method)
+        torch.model.forget()
+        list(decoder.generate([3, 4, 5], 40, no_end))
+        told.append(decoder.statistics)
+    assert told[0] == told[1]
+    torch.model.close()
+
+
 def test_where_the_context_is_full_there_are_none() -> None:
     small = load("5", "scripted", context=6)
     small.model.soften(np.zeros((3, small.model.vocab_size), np.float32))  # type: ignore[attr-defined]

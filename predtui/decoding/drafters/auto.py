@@ -344,8 +344,7 @@ def _drafters(parts: Parts) -> Iterator[tuple[str, Drafter, float]]:
 
     draft = parts.draft.parameters / max(1, parts.target.parameters) if parts.draft else 0.0
     times = {"draft": draft, "windows": 1.0, "hidden": draft or HEAD}
-    left = {"layers", "idle", "soft"}
-    unused = left if parts.heads else {*left, "hidden"}
+    unused = {"layers", "soft", "idle"} | (set() if parts.heads else {"hidden"})
     names = [name for name in DRAFTERS.offered() if name != NAME and not unused & DRAFTERS[name].needs]
     for number, name in enumerate(names):
         parts.memory.sharing = len(names) - number

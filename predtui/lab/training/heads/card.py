@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from predtui.lab.training.pocket.card import table
+from predtui.registry import DRAFTERS
 
 CARD = """# {title} heads for {model}
 
-{parameters:,} parameters that draft for {model} from its hidden states, in {bytes:,} bytes with the target's own rows
-for the {vocabulary:,} tokens that they speak. What is drafted is verified: a reply is the one of plain decoding.
+{parameters:,} parameters that draft for {model} {how}.
+What is drafted is verified: a reply is the one of plain decoding.
 
     {command}
 
@@ -31,6 +32,9 @@ threads: {threads}, seed {seed}; {loss:.3f} nats a token at the end.
 where drafts cost nothing. Share of the drafts of which so many tokens were accepted:
 
 """
+STATES = """from its hidden states, in {bytes:,} bytes with the target's own rows
+for the {vocabulary:,} tokens that they speak"""
+SOFT = "as soft tokens beside its own, in {bytes:,} bytes"
 COLUMNS = ("method", "tokens_per_forward", "acceptance_rate", "speedup", "identical_share", "n")
 
 
@@ -38,7 +42,8 @@ def write_card(folder: Path) -> None:
     """Write ``README.md`` into a folder of heads. Raises FileNotFoundError where ``training.json`` is missing."""
     training: dict[str, Any] = json.loads((folder / "training.json").read_text(encoding="utf-8"))
     facts = {**training["recipe"], **training, "title": training["method"].capitalize()}
-    text = CARD.format(**facts, learned=facts["replies"] - facts["measured_on"])
+    how = (SOFT if "soft" in DRAFTERS[training["method"]].needs else STATES).format(**facts)
+    text = CARD.format(**facts, how=how, learned=facts["replies"] - facts["measured_on"])
     depths = {str(depth): share for depth, share in enumerate(training["accepted_by_depth"], 1)}
     text += table(tuple(depths), [depths])
     measured = folder / "bench.json"

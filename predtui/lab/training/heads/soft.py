@@ -39,7 +39,7 @@ from predtui.system.exits import terminate_as_interrupt
 METHODS = (ppd.NAME, hidden_transfer.NAME)
 CHAIN, PLACES, CONTEXTS = 3, 12, 8
 """Soft tokens of a chain, chains of a context, and contexts of a batch."""
-PPD_LR, TRANSFER_LR = 0.02, 0.001
+PPD_LR, TRANSFER_LR = 0.02, 0.002
 _CONTEXT = 100
 """Tokens of a context, before any is known."""
 
