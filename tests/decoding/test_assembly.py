@@ -26,6 +26,7 @@ from predtui.llm.load import load
 from predtui.llm.memory import Memory
 from predtui.llm.scripted import CharacterTokenizer
 from predtui.registry import DECODERS, DRAFTERS, NEEDS, Registry
+from tests.heads import heads_of
 from tests.tiny_gguf import write
 
 
@@ -177,7 +178,8 @@ def test_room_is_asked_for_as_many_caches_as_are_opened(
     target = load(path)
     for module in (single, sequences):
         monkeypatch.setattr(module, "open_context", counting)
-    assembly = assemble(DecodingOptions(decoder, "model", path), target, Greedy(), loader=loader)
+    options = DecodingOptions(decoder, "model", path, heads=str(heads_of(target)))
+    assembly = assemble(options, target, Greedy(), loader=loader)
     assert asked == opened
     assembly.close()
     target.model.close()
