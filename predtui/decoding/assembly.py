@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import cast
 
 from predtui.clock import RealClock
@@ -23,7 +24,6 @@ from predtui.llm.base import AskingTokenizer, LoadedModel, SpellingTokenizer, St
 from predtui.llm.load import DraftLoader, load
 from predtui.models.shipped import MODELS, POCKET_DRAFT
 from predtui.registry import DECODERS, DRAFTERS, NEEDS, Entry, Registry
-from predtui.settings import learnt_folder
 
 AUTO = "auto"
 DEAR = 50_000_000
@@ -41,8 +41,8 @@ class DecodingOptions:
     """``decoder``: one of ``DECODERS``, or ``auto``, of which ``for_model`` makes one. ``drafter`` and ``draft`` (a
     model's name or path) count where the decoder drafts; ``datastore`` is the folder that retrieval reads, empty for
     the one that ``predtui train rest`` writes by default; ``heads`` that of trained heads, empty for those that ship;
-    ``memory``: MB that drafting may hold, 0 for any number; ``learns``: whether a draft that can go on learning does,
-    and keeps that."""
+    ``memory``: MB that drafting may hold, 0 for any number; ``learnt``: the folder in which a draft that goes on
+    learning keeps that, empty where it does not learn."""
 
     decoder: str = "ar"
     drafter: str = "model"
@@ -50,7 +50,7 @@ class DecodingOptions:
     datastore: str = ""
     memory: int = 0
     heads: str = ""
-    learns: bool = False
+    learnt: str = ""
 
     def for_model(self, parameters: int, can: Abilities, costs: Curve | None = None) -> DecodingOptions:
         """``auto``: whatever drafter pays, where a forward over many tokens takes little longer than one over one, as
@@ -133,13 +133,12 @@ def assemble(
     store = resolve(options.datastore) if options.datastore else None
     heads = resolve(options.heads) if options.heads else None
     measuring = instrument or Instrument(RealClock())
-    kept = learnt_folder() if options.learns else None
     parts = Parts(
         *(target, sampler, draft, store, heads),
         memory=memory,
         instrument=measuring,
-        learns=options.learns,
-        learnt=kept,
+        learns=bool(options.learnt),
+        learnt=Path(options.learnt) if options.learnt else None,
     )
     try:
         return Assembly(make_decoder(options.decoder, parts, options.drafter), draft, parts.learners)

@@ -10,7 +10,7 @@ from predtui.llm.default import language_model
 from predtui.llm.llamacpp.repacking import AUTO
 from predtui.llm.placement import USUAL, Placement
 from predtui.models.shipped import POCKET
-from predtui.settings import LlmSettings
+from predtui.settings import LlmSettings, learnt_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +113,6 @@ class SpeculationOptions:
                 settings.datastore,
                 settings.draft_memory,
                 settings.heads,
-                settings.learn,
+                str(learnt_folder()) if settings.learn else "",
             ),
         )

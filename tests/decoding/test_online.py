@@ -27,7 +27,6 @@ from predtui.decoding.sampler import Greedy, Seeded
 from predtui.errors import PredtuiError
 from predtui.llm.base import LoadedModel, Preempted, never
 from predtui.llm.load import load
-from predtui.settings import learnt_folder
 
 VOCABULARY = load("1", engine="scripted").model.vocab_size
 contexts = st.lists(st.integers(4, VOCABULARY - 1), min_size=1, max_size=20)
@@ -317,9 +316,9 @@ def test_a_full_disk_loses_nothing_and_is_told_once(tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.parametrize("learns", [True, False])
-def test_the_setting_decides(learns: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PREDTUI_STATE_DIR", str(tmp_path))
-    options = DecodingOptions("speculative", "osd", learns=learns)
+def test_the_setting_decides(learns: bool, tmp_path: Path) -> None:
+    folder = tmp_path / "learnt"
+    options = DecodingOptions("speculative", "osd", learnt=str(folder) if learns else "")
 
     def loader(*_: object) -> LoadedModel:
         return load("2", engine="scripted")
@@ -330,7 +329,7 @@ def test_the_setting_decides(learns: bool, tmp_path: Path, monkeypatch: pytest.M
     while assembly.learn(never):
         pass
     assembly.close()
-    assert learnt_folder().exists() == learns
+    assert folder.exists() == learns
     assert not assembly.notes()
 
 

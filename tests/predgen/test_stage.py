@@ -597,11 +597,9 @@ def test_a_folder_without_notes_is_a_notice_and_the_turn_is_answered(tmp_path: P
     assert isinstance(rig.turn("what is the sun")[-1], ReplyFinished)
 
 
-def test_a_draft_learns_between_turns_and_not_while_one_is_under_way(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PREDTUI_STATE_DIR", str(tmp_path))
-    options = replace(OPTIONS, continuations=0, decoding=DecodingOptions("speculative", "osd", learns=True))
+def test_a_draft_learns_between_turns_and_not_while_one_is_under_way(tmp_path: Path) -> None:
+    learnt = tmp_path / "learnt"
+    options = replace(OPTIONS, continuations=0, decoding=DecodingOptions("speculative", "osd", learnt=str(learnt)))
     stage = SpeculationStage(options, draft_loader=lambda *_: load("2", engine="scripted"))
     rig = Rig.__new__(Rig)
     rig.stale, rig.stage = never, stage
@@ -630,12 +628,11 @@ def test_a_draft_learns_between_turns_and_not_while_one_is_under_way(
         list(stage.idle())
     assert learner.studied  # type: ignore[attr-defined]
     stage.close()
-    assert [*(tmp_path / "learnt").iterdir()]
+    assert [*learnt.iterdir()]
 
 
-def test_what_cannot_be_read_of_what_was_learnt_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PREDTUI_STATE_DIR", str(tmp_path))
-    options = replace(OPTIONS, decoding=DecodingOptions("speculative", "osd", learns=True))
+def test_what_cannot_be_read_of_what_was_learnt_is_told(tmp_path: Path) -> None:
+    options = replace(OPTIONS, decoding=DecodingOptions("speculative", "osd", learnt=str(tmp_path / "learnt")))
 
     def opened() -> list[Event]:
         stage = SpeculationStage(options, draft_loader=lambda *_: load("2", engine="scripted"))
