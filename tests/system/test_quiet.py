@@ -96,7 +96,7 @@ def test_a_spoken_turn_connects_to_nothing_and_writes_its_log_and_what_it_found_
     elsewhere = {
         path for path in written if path.is_absolute() and not path.is_relative_to(tmp_path / "place" / "cache")
     }
-    own = {state, state / "predtui.log", state / CONVERTED}
+    own = {state, state / "predtui.log", state / CONVERTED, state / "learnt"}
     assert {path for path in elsewhere if path.parts[1] not in ("dev", "proc")} <= own
     found = {"cache/exactness.json", "cache/costs.json"}
     assert seen.files == {"state/predtui.log", *found}, "once, what this processor was found to compute, and how fast"
