@@ -132,7 +132,7 @@ def table(found: Mapping[str, Any]) -> Table:
     return shown
 
 
-def markdown(found: Mapping[str, Any]) -> str:
+def as_markdown(found: Mapping[str, Any]) -> str:
     """The same for a document, with the command that measured it."""
     head, *rows = cells(found)
     lines = [head, [":--", *["--:"] * (len(head) - 1)], *rows]
@@ -152,7 +152,7 @@ def cli(
     profile: Annotated[str, typer.Option(help="The other machine: a name or a .toml file.")] = "a5000-7b",
     heads: Annotated[str, typer.Option(help="Folder of trained heads; empty: those that ship.")] = "",
     json: Json = None,
-    markdown_path: Markdown = None,
+    markdown: Markdown = None,
 ) -> None:
     """``predtui bench survey``."""
     bench = DecodingBench(
@@ -168,6 +168,6 @@ def cli(
     )
     found, watch = result(bench)
     console().print(table(found))
-    if markdown_path is not None:
-        markdown_path.write_text(markdown(found), encoding="utf-8")
+    if markdown is not None:
+        markdown.write_text(as_markdown(found), encoding="utf-8")
     raise typer.Exit(watch.leave(found, json))

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from predtui.lab.bench.survey import cells, joined, markdown, trained
+from predtui.lab.bench.survey import as_markdown, cells, joined, trained
 from predtui.models.shipped import asset
 
 
@@ -41,4 +41,4 @@ def test_a_row_has_a_cell_for_each_column_of_the_head() -> None:
     head, line = cells(found)
     assert len(head) == len(line)
     assert line[:3] == ["vanilla", "2.00", "1.00, 0.50"]
-    assert markdown(found).splitlines()[2].startswith("| vanilla | 2.00 |")
+    assert as_markdown(found).splitlines()[2].startswith("| vanilla | 2.00 |")
