@@ -30,7 +30,11 @@ DEAR = 50_000_000
 """Parameters of a network whose forward takes so long that a draft is worth trying."""
 FLAT = 1.5
 """So many times one over one token a forward over ``WIDEST`` of them may take for many drafts to be worth verifying."""
-REMEDIES = {"drafter": "Name one with --drafter.", "draft": "Name one with --draft."}
+REMEDIES = {
+    "drafter": "Name one with --drafter.",
+    "draft": "Name one with --draft.",
+    "soft": "Use --engine torch, with a folder, or choose another --drafter.",
+}
 """What to do about a need that is not met; for others, choosing something else is all there is."""
 SMALLER_DRAFT = "a smaller draft with --draft, or another --decoder"
 """What to choose where a draft has no room."""
