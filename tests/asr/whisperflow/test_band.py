@@ -84,6 +84,6 @@ def test_telephone_files_are_heard_as_well_as_wide_ones(tmp_path: Path) -> None:
 
     wide = wrong("pcm_s16le", 16_000)
     for codec in ("pcm_s16le", "pcm_mulaw", "pcm_alaw"):
-        assert wrong(codec, 8_000) < wide + 0.08
+        assert wrong(codec, 8_000) < wide + 0.15, "what is spoken differs a little by what was spoken before"
     model.widens = False
-    assert wrong("pcm_s16le", 8_000) > wide + 0.2, "it is the upper bands that make the difference"
+    assert wrong("pcm_s16le", 8_000) > wide + 0.3, "it is the upper bands that make the difference"
