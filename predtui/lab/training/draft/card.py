@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from predtui.lab.training.pocket.card import table
+from predtui.lab.training.heads.card import by_depth
 
 CARD = """# A draft for {model}
 
@@ -32,5 +32,4 @@ def write_card(folder: Path) -> None:
     training: dict[str, Any] = json.loads((folder / "training.json").read_text(encoding="utf-8"))
     facts = {**training["recipe"], **training["shape"], **training}
     text = CARD.format(**facts, learned=facts["replies"] - facts["measured_on"])
-    depths = {str(depth): share for depth, share in enumerate(training["accepted_by_depth"], 1)}
-    (folder / "README.md").write_text(text + table(tuple(depths), [depths]), encoding="utf-8")
+    (folder / "README.md").write_text(text + by_depth(training), encoding="utf-8")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,13 +45,23 @@ def write_card(folder: Path) -> None:
     facts = {**training["recipe"], **training, "title": training["method"].capitalize()}
     how = (SOFT if "soft" in DRAFTERS[training["method"]].needs else STATES).format(**facts)
     text = CARD.format(**facts, how=how, learned=facts["replies"] - facts["measured_on"])
-    depths = {str(depth): share for depth, share in enumerate(training["accepted_by_depth"], 1)}
-    text += table(tuple(depths), [depths])
-    measured = folder / "bench.json"
-    if measured.exists():
-        bench = json.loads(measured.read_text(encoding="utf-8"))
-        text += f"\n`{bench['command']}` on {bench['machine']}:\n\n" + table(COLUMNS, bench["rows"])
+    text += by_depth(training) + benched(folder, COLUMNS)
     (folder / "README.md").write_text(text, encoding="utf-8")
+
+
+def by_depth(training: Mapping[str, Any]) -> str:
+    """The share of drafts that were accepted to each depth, as a table."""
+    depths = {str(depth): share for depth, share in enumerate(training["accepted_by_depth"], 1)}
+    return table(tuple(depths), [depths])
+
+
+def benched(folder: Path, columns: Sequence[str]) -> str:
+    """The rows of ``bench.json`` with its command; nothing where it was not measured."""
+    measured = folder / "bench.json"
+    if not measured.exists():
+        return ""
+    bench = json.loads(measured.read_text(encoding="utf-8"))
+    return f"\n`{bench['command']}` on {bench['machine']}:\n\n" + table(columns, bench["rows"])
 
 
 if __name__ == "__main__":

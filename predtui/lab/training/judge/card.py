@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from predtui.lab.training.pocket.card import table
+from predtui.lab.training.heads.card import benched
 
 CARD = """# A judge of drafts for {model}
 
@@ -37,11 +37,7 @@ COLUMNS = ("method", "tokens_per_forward", "acceptance_rate", "speedup", "identi
 def write_card(folder: Path) -> None:
     """Write ``README.md`` into the folder of a judge. Raises FileNotFoundError where ``training.json`` is missing."""
     training: dict[str, Any] = json.loads((folder / "training.json").read_text(encoding="utf-8"))
-    text = CARD.format(**training)
-    measured = folder / "bench.json"
-    if measured.exists():
-        bench = json.loads(measured.read_text(encoding="utf-8"))
-        text += f"\n`{bench['command']}` on {bench['machine']}:\n\n" + table(COLUMNS, bench["rows"])
+    text = CARD.format(**training) + benched(folder, COLUMNS)
     (folder / "README.md").write_text(text, encoding="utf-8")
 
 
