@@ -13,6 +13,7 @@ from typing import Any
 from rich.table import Table
 
 from predtui.lab.bench.decoding_methods import BUDGETS, STATIC
+from predtui.lab.bench.report import drawn, in_markdown
 
 TASKS = {
     "mt_bench": "multi-turn",
@@ -28,13 +29,7 @@ MEAN, OVERALL, SAME = "mean accepted", "overall", "identical"
 
 
 def table(found: Mapping[str, Any]) -> Table:
-    shown = Table(title="Spec-Bench: speed-up over plain decoding", caption=_told(found))
-    head, *rows = cells(found)
-    for number, name in enumerate(head):
-        shown.add_column(name, justify="right" if number else "left", no_wrap=not number)
-    for row in rows:
-        shown.add_row(*row)
-    return shown
+    return drawn(cells(found), "Spec-Bench: speed-up over plain decoding", _told(found))
 
 
 def markdown(found: Mapping[str, Any]) -> str:
@@ -42,11 +37,8 @@ def markdown(found: Mapping[str, Any]) -> str:
     head, *rows = cells(found)
     best = [max((row[column] for row in rows), key=_figure, default="") for column in range(len(head))]
     bold = {head.index(name) for name in head[1:] if name not in (MEAN, SAME)}
-    lines = [head, [":--", *["--:"] * (len(head) - 1)]]
-    for row in rows:
-        lines.append([f"**{cell}**" if n in bold and cell == best[n] else cell for n, cell in enumerate(row)])
-    drawn = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    return f"{drawn}\n\n{_told(found)}: `{found['command']}`\n"
+    lines = [[f"**{cell}**" if n in bold and cell == best[n] else cell for n, cell in enumerate(row)] for row in rows]
+    return f"{in_markdown([head, *lines])}\n\n{_told(found)}: `{found['command']}`\n"
 
 
 def cells(found: Mapping[str, Any]) -> list[list[str]]:
@@ -54,13 +46,13 @@ def cells(found: Mapping[str, Any]) -> list[list[str]]:
     rows = [row for row in (*found["rows"], *found["overall"]) if row["method"] not in {**STATIC, **BUDGETS}]
     tasks = _in_order(list(dict.fromkeys(row["task"] for row in found["rows"])))
     by = {(row["method"], row["task"]): row for row in rows}
-    drawn = [["method", *(TASKS.get(task, task) for task in tasks), MEAN, OVERALL, SAME]]
+    made = [["method", *(TASKS.get(task, task) for task in tasks), MEAN, OVERALL, SAME]]
     for method in dict.fromkeys(row["method"] for row in rows):
         overall = by[method, OVERALL]
         speeds = [f"{by[method, task]['speedup']:.2f}x" for task in (*tasks, OVERALL)]
         accepted = "–" if overall["tokens_per_forward"] is None else f"{overall['tokens_per_forward']:.2f}"
-        drawn.append([method, *speeds[:-1], accepted, speeds[-1], f"{overall['identical_share']:.1%}"])
-    return drawn
+        made.append([method, *speeds[:-1], accepted, speeds[-1], f"{overall['identical_share']:.1%}"])
+    return made
 
 
 def _in_order(tasks: Sequence[str]) -> list[str]:

@@ -6,11 +6,12 @@ import json
 import os
 import platform
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.table import Table
 
 from predtui.commands import console as commands
 
@@ -43,6 +44,24 @@ def command() -> str:
 def console() -> Console:
     """Where the tables go: as wide as the terminal, or as they need where there is none and nobody says."""
     return commands.console(None if sys.stdout.isatty() or "COLUMNS" in os.environ else _WIDE)
+
+
+def drawn(cells: Sequence[Sequence[str]], title: str, caption: str) -> Table:
+    """A table for a terminal, its head first; what a row is about stands left."""
+    shown = Table(title=title, caption=caption)
+    head, *rows = cells
+    for number, name in enumerate(head):
+        shown.add_column(name, justify="right" if number else "left", no_wrap=not number)
+    for row in rows:
+        shown.add_row(*row)
+    return shown
+
+
+def in_markdown(cells: Sequence[Sequence[str]]) -> str:
+    """The same for a document."""
+    head, *rows = cells
+    lines = [head, [":--", *["--:"] * (len(head) - 1)], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def write(result: Mapping[str, Any], path: Path | None) -> None:

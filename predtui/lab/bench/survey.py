@@ -21,7 +21,7 @@ from predtui.lab.bench import decoding
 from predtui.lab.bench.decoding import DecodingBench, tasks
 from predtui.lab.bench.decoding_methods import EVERY, VANILLA, chosen
 from predtui.lab.bench.decoding_records import as_line
-from predtui.lab.bench.report import command, console, machine
+from predtui.lab.bench.report import command, console, drawn, in_markdown, machine
 from predtui.lab.bench.watch import Watch
 from predtui.lab.commands.options import Json, Markdown, MaxTokens, Threads
 from predtui.models.shipped import asset, place
@@ -111,33 +111,24 @@ def result(bench: DecodingBench) -> tuple[dict[str, Any], Watch[Any]]:
 
 def cells(found: Mapping[str, Any]) -> list[list[str]]:
     """The head, and a row a method."""
-    drawn = [["method", *(name for name, _ in _COLUMNS.values())]]
+    lines = [["method", *(name for name, _ in _COLUMNS.values())]]
     for row in found["rows"]:
         depths = row["accepted_by_depth"]
         shown = {**row, "accepted_by_depth": ", ".join(f"{share:.2f}" for share in depths[:SHOWN]) if depths else None}
         line = ["–" if shown[key] is None else form.format(shown[key]) for key, (_, form) in _COLUMNS.items()]
-        drawn.append([row["method"], *line])
-    return drawn
+        lines.append([row["method"], *line])
+    return lines
 
 
 def table(found: Mapping[str, Any]) -> Table:
     """For a terminal."""
     told = f"{'; '.join(found['models'])}; real: {found['machine']}; priced: {found['priced']}"
-    shown = Table(title="The survey's drafters", caption=told)
-    head, *rows = cells(found)
-    for number, name in enumerate(head):
-        shown.add_column(name, justify="right" if number else "left", no_wrap=not number)
-    for row in rows:
-        shown.add_row(*row)
-    return shown
+    return drawn(cells(found), "The survey's drafters", told)
 
 
 def as_markdown(found: Mapping[str, Any]) -> str:
     """The same for a document, with the command that measured it."""
-    head, *rows = cells(found)
-    lines = [head, [":--", *["--:"] * (len(head) - 1)], *rows]
-    drawn = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    return f"{drawn}\n\n{found['machine']}; priced: {found['priced']}: `{found['command']}`\n"
+    return f"{in_markdown(cells(found))}\n\n{found['machine']}; priced: {found['priced']}: `{found['command']}`\n"
 
 
 def cli(
