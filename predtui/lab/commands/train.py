@@ -19,6 +19,19 @@ POCKET, CLLM, WHISPER, HEADS = output("pocket"), output("cllm"), output("whisper
 DRAFT, WIDE = Path("build/draft/model"), Path("build/wide/model")
 """Where models go that do not ship."""
 
+Model = Annotated[str, typer.Option(help="pocket, a Hugging Face folder, or a name in the local cache.")]
+Conversations = Annotated[
+    Path | None,
+    typer.Option(
+        help='JSONL of {"messages": [..]} or {"prompt": ..}; the pocket corpus without it.', callback=existing
+    ),
+]
+MinutesBeside = Annotated[float, typer.Option(help="Minutes of training, beside the collecting of replies.", min=0)]
+Steps = Annotated[int | None, typer.Option(help="Steps, the same ones in every run; in place of minutes.")]
+SeedOfAll = Annotated[int, typer.Option(help="Seed of prompts, weights and batches.")]
+Threads = Annotated[int, typer.Option(help="CPU threads; 0 uses all.", min=0)]
+Resume = Annotated[bool, typer.Option(help="Go on from the last checkpoint.")]
+
 train = Commands(help="Train the models that ship with predtui.", no_args_is_help=True)
 
 
@@ -30,7 +43,7 @@ def train_pocket_models(
     draft_minutes: Annotated[float, typer.Option(help="Minutes of training of the draft.", min=0)] = 8.0,
     seed: Annotated[int, typer.Option(help="Seed of data and weights.")] = 0,
     threads: Annotated[int, typer.Option(help="CPU threads; 0 uses all.")] = 0,
-    resume: Annotated[bool, typer.Option(help="Go on from the last checkpoint.")] = True,
+    resume: Resume = True,
     start: Annotated[Path | None, typer.Option(help="Finished pocket models to train on.", callback=existing)] = None,
 ) -> None:
     """The pocket target and draft, from a seed: corpus, tokenizer, training, export, card."""
@@ -44,10 +57,10 @@ def train_pocket_models(
 def train_wide_target(
     out: Annotated[Path, typer.Option(help="Where the model goes.", callback=creatable)] = WIDE,
     minutes: Annotated[float, typer.Option(help="Minutes of training.", min=0)] = 25.0,
-    steps: Annotated[int | None, typer.Option(help="Steps, the same ones in every run; in place of minutes.")] = None,
+    steps: Steps = None,
     seed: Annotated[int, typer.Option(help="Seed of data and weights.")] = 0,
-    threads: Annotated[int, typer.Option(help="CPU threads; 0 uses all.", min=0)] = 0,
-    resume: Annotated[bool, typer.Option(help="Go on from the last checkpoint.")] = True,
+    threads: Threads = 0,
+    resume: Resume = True,
 ) -> None:
     """The pocket target with 32 million parameters, to measure drafts where a forward costs more; it does not ship."""
     needed("train wide", "torch", "gguf")
@@ -63,20 +76,15 @@ def train_wide_target(
 
 @train.command("cllm")
 def train_consistency(
-    model: Annotated[str, typer.Option(help="pocket, a Hugging Face folder, or a name in the local cache.")] = "pocket",
+    model: Model = "pocket",
     out: Annotated[Path, typer.Option(help="Where the tuned model goes.", callback=creatable)] = CLLM,
-    prompts: Annotated[
-        Path | None,
-        typer.Option(
-            help='JSONL of {"messages": [..]} or {"prompt": ..}; the pocket corpus without it.', callback=existing
-        ),
-    ] = None,
+    prompts: Conversations = None,
     minutes: Annotated[float, typer.Option(help="Minutes, including the collecting of replies.", min=0)] = 8.0,
     full: Annotated[bool, typer.Option(help="Tune all weights, not low-rank adapters.")] = False,
     muon_lr: Annotated[float, typer.Option(help="Learning rate; higher learns sooner and forgets more.")] = 0.005,
     seed: Annotated[int, typer.Option(help="Seed of prompts and batches.")] = 0,
     threads: Annotated[int, typer.Option(help="CPU threads; 0 uses all.")] = 0,
-    resume: Annotated[bool, typer.Option(help="Go on from the last checkpoint.")] = True,
+    resume: Resume = True,
 ) -> None:
     """Tune a model for Jacobi decoding (CLLM): several tokens per forward of what it would say anyway."""
     needed("train cllm", "torch", "transformers", "peft")
@@ -94,26 +102,21 @@ def train_heads_that_draft(
         Literal["medusa", "hydra", "eagle", "clover", "falcon", "chimera", "kangaroo", "ppd", "hidden-transfer"],
         typer.Option(help="How they draft."),
     ] = "eagle",
-    model: Annotated[str, typer.Option(help="pocket, a Hugging Face folder, or a name in the local cache.")] = "pocket",
+    model: Model = "pocket",
     out: Annotated[
         Path | None, typer.Option(help="Where they go; default: where they are looked for.", callback=creatable)
     ] = None,
-    prompts: Annotated[
-        Path | None,
-        typer.Option(
-            help='JSONL of {"messages": [..]} or {"prompt": ..}; the pocket corpus without it.', callback=existing
-        ),
-    ] = None,
-    minutes: Annotated[float, typer.Option(help="Minutes of training, beside the collecting of replies.", min=0)] = 8.0,
-    steps: Annotated[int | None, typer.Option(help="Steps, the same ones in every run; in place of minutes.")] = None,
+    prompts: Conversations = None,
+    minutes: MinutesBeside = 8.0,
+    steps: Steps = None,
     replies: Annotated[int, typer.Option(help="Replies of the model to learn from.", min=2)] = 4096,
     vocabulary: Annotated[int, typer.Option(help="Tokens that may be drafted: the commonest.", min=2)] = 1536,
     layers: Annotated[
         int, typer.Option("--exit", help="Layers before Kangaroo's adapter or Hidden Transfer's matrices.", min=1)
     ] = 2,
-    seed: Annotated[int, typer.Option(help="Seed of prompts, weights and batches.")] = 0,
-    threads: Annotated[int, typer.Option(help="CPU threads; 0 uses all.", min=0)] = 0,
-    resume: Annotated[bool, typer.Option(help="Go on from the last checkpoint.")] = True,
+    seed: SeedOfAll = 0,
+    threads: Threads = 0,
+    resume: Resume = True,
 ) -> None:
     """Heads that draft for a model from its hidden states (Medusa, Hydra, EAGLE, ..): --drafter METHOD --heads OUT."""
     needed("train heads", "torch", "transformers")
@@ -139,24 +142,19 @@ def train_heads_that_draft(
 
 @train.command("draft")
 def train_small_draft(
-    model: Annotated[str, typer.Option(help="pocket, a Hugging Face folder, or a name in the local cache.")] = "pocket",
+    model: Model = "pocket",
     out: Annotated[Path, typer.Option(help="Where the draft goes.", callback=creatable)] = DRAFT,
-    prompts: Annotated[
-        Path | None,
-        typer.Option(
-            help='JSONL of {"messages": [..]} or {"prompt": ..}; the pocket corpus without it.', callback=existing
-        ),
-    ] = None,
+    prompts: Conversations = None,
     layers: Annotated[int, typer.Option(help="Of the draft; 0 for two.", min=0)] = 0,
     width: Annotated[int, typer.Option(help="Of the draft; 0 for what suits the model's size.", min=0)] = 0,
     loss: Annotated[Literal["tvd++", "tvd", "kl"], typer.Option(help="What aligns it.")] = "tvd++",
-    minutes: Annotated[float, typer.Option(help="Minutes of training, beside the collecting of replies.", min=0)] = 8.0,
-    steps: Annotated[int | None, typer.Option(help="Steps, the same ones in every run; in place of minutes.")] = None,
+    minutes: MinutesBeside = 8.0,
+    steps: Steps = None,
     replies: Annotated[int, typer.Option(help="Replies of the model to learn from.", min=2)] = 2048,
     batch: Annotated[int, typer.Option(help="Replies of a step.", min=1)] = 32,
-    seed: Annotated[int, typer.Option(help="Seed of prompts, weights and batches.")] = 0,
-    threads: Annotated[int, typer.Option(help="CPU threads; 0 uses all.", min=0)] = 0,
-    resume: Annotated[bool, typer.Option(help="Go on from the last checkpoint.")] = True,
+    seed: SeedOfAll = 0,
+    threads: Threads = 0,
+    resume: Resume = True,
 ) -> None:
     """A small draft for any model, with its tokens (FastDraft, Direct Alignment): --drafter model --draft OUT."""
     needed("train draft", "torch", "transformers", "gguf")
@@ -174,7 +172,7 @@ def train_small_draft(
 
 @train.command("judge")
 def train_judge_of_drafts(
-    model: Annotated[str, typer.Option(help="pocket, a Hugging Face folder, or a name in the local cache.")] = "pocket",
+    model: Model = "pocket",
     draft: Annotated[str, typer.Option(help="Whose tokens it judges: a model of the same tokens.")] = "pocket-draft",
     out: Annotated[Path, typer.Option(help="Where it goes.", callback=creatable)] = HEADS / "judge",
     prompts: Annotated[
@@ -185,7 +183,7 @@ def train_judge_of_drafts(
     ] = None,
     cases: Annotated[int, typer.Option(help="Tokens to learn from.", min=20)] = 4000,
     seed: Annotated[int, typer.Option(help="Seed of prompts.")] = 0,
-    threads: Annotated[int, typer.Option(help="CPU threads; 0 uses all.", min=0)] = 0,
+    threads: Threads = 0,
     resume: Annotated[bool, typer.Option(help="Go on with the cases that were kept.")] = True,
 ) -> None:
     """The head that tells which drafted tokens are right, though the model would say others: --decoder judge."""
@@ -203,7 +201,7 @@ def train_pocket_whisper(
     minutes: Annotated[float, typer.Option(help="Minutes of training.", min=0)] = 50.0,
     seed: Annotated[int, typer.Option(help="Seed of speech and weights.")] = 0,
     threads: Annotated[int, typer.Option(help="CPU threads; 0 uses all.")] = 0,
-    resume: Annotated[bool, typer.Option(help="Go on from the last checkpoint.")] = True,
+    resume: Resume = True,
     start: Annotated[
         Path | None, typer.Option(help="A finished pocket Whisper to train on, with a new seed.", callback=existing)
     ] = None,
@@ -252,7 +250,7 @@ def train_hush_word(
         typer.Option(help="What is to be written: what was said, or what the model writes of the padded sound."),
     ] = "said",
     seed: Annotated[int, typer.Option(help="Seed of its start and of the order.")] = 0,
-    threads: Annotated[int, typer.Option(help="CPU threads; 0 uses all.", min=0)] = 0,
+    threads: Threads = 0,
     resume: Annotated[bool, typer.Option(help="Go on from the last epoch.")] = True,
     ablations: Annotated[bool, typer.Option(help="Learn other lengths, levels and positions too, to compare.")] = False,
 ) -> None:
