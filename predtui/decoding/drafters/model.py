@@ -66,11 +66,11 @@ class ModelDrafter:
         """The model's memory follows the context by itself."""
 
 
-def alone(parts: Parts) -> ModelDrafter:
-    """Over a draft that speaks the target's tokens."""
+def alone(parts: Parts, source: str = "model") -> ModelDrafter:
+    """Over a draft that speaks the target's tokens. ``source`` as ``ModelDrafter`` takes it."""
     draft = parts.needed_draft()
     unsure = FAR_UNSURE if parts.target.abilities.generates else UNSURE
-    return ModelDrafter(draft.model, parts.sampler, draft.tokenizer.is_end, unsure)
+    return ModelDrafter(draft.model, parts.sampler, draft.tokenizer.is_end, unsure, source)
 
 
 def make(parts: Parts) -> Drafter:

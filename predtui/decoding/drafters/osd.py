@@ -6,7 +6,6 @@ not know of verification.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from predtui.decoding import learnt
 from predtui.decoding.base import Drafter
@@ -37,7 +36,7 @@ class OnlineDrafter:
         """As ``ModelDrafter`` does."""
         self._context = list(context)
         self._recall.read(context)
-        return replace(self._drafter.propose(context, budget, position), source="osd")
+        return self._drafter.propose(context, budget, position)
 
     def after(self, sequence: Sequence[int]) -> Row:
         """What the draft says after the context and what is drafted behind it."""
@@ -68,4 +67,4 @@ def make(parts: Parts) -> Drafter:
     parts.memory.fixed("What the draft has learnt", learner.adapter.nbytes)
     if parts.learns:
         parts.learners.append(learner)
-    return OnlineDrafter(model.alone(parts), draft.model, learner)
+    return OnlineDrafter(model.alone(parts, "osd"), draft.model, learner)
