@@ -132,6 +132,6 @@ def test_engines_without_them_are_refused() -> None:
     from predtui.decoding.sampler import Greedy
 
     pocket = load("pocket", threads=1)
-    with pytest.raises(PredtuiError, match="needs an engine that evaluates soft tokens, which llama"):
+    with pytest.raises(PredtuiError, match=r"needs an engine that evaluates soft tokens\. Use --engine torch"):
         make_drafter("ppd", Parts(pocket, Greedy()))
     pocket.model.close()

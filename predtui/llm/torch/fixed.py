@@ -151,7 +151,7 @@ class FixedModel(TorchTreeModel):
                 attention_mask=shape.mask,
                 use_cache=True,
                 logits_to_keep=shape.wanted,
-                past_key_values=self._fixed,
+                **{self._cache_name: self._fixed},
             )
         shape.states = self._states
         logits: Tensor = out.logits[0]

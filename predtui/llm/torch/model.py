@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
-from inspect import signature
 from typing import Any
 
 import torch
@@ -27,6 +26,7 @@ from predtui.llm.halt import Halt
 from predtui.llm.pace import Pace
 from predtui.llm.rows import ArrayRows, Logits, Rows
 from predtui.llm.torch import DEFAULT_CONTEXT
+from predtui.llm.torch.naming import cache_name
 from predtui.llm.torch.part import layers_of, part_of
 
 _WHOLE = (DynamicLayer, DynamicSlidingWindowLayer)
@@ -56,9 +56,8 @@ class TorchModel:
         self._cache = self._empty()
         self._pace = Pace()
         self._cuttable = all(type(layer) in _WHOLE for layer in DynamicCache(config=config).layers)
-        named = signature(network.forward).parameters
         self._layers = layers_of(network) if self._cuttable else 0
-        self._cache_name = "past_key_values" if "past_key_values" in named else "cache_params"
+        self._cache_name = cache_name(network)
         self._continues = self._cuttable or _continues(network, self._cache_name)
         if isinstance(stale, Halt):
             self._stop_at(stale)

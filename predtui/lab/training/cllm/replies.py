@@ -13,8 +13,10 @@ from typing import Any
 import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
+from transformers import DynamicCache
 
 from predtui.lab.training.cllm.windows import Reply
+from predtui.llm.torch.naming import cache_name
 
 BATCH = 256
 """Prompts answered side by side; of so many batches are those of like length put together."""
@@ -61,18 +63,18 @@ def answered(
     ids = torch.tensor([[0] * (width - len(prompt)) + list(prompt) for prompt in prompts], device=network.device)
     said: list[list[int]] = [[] for _ in prompts]
     rows = list(range(len(prompts)))
-    cache = None
+    cache, name = DynamicCache(config=network.config.get_text_config()), cache_name(network)
     for step in range(limit):
         column = torch.arange(width + step, device=network.device)
         out = network(
             ids,
             attention_mask=(column >= padding[:, None]).long(),
             position_ids=(column[-ids.shape[1] :] - padding[:, None]).clamp(min=0),
-            past_key_values=cache,
+            **{name: cache},
             use_cache=True,
             logits_to_keep=1,
         )
-        cache, ids = out.past_key_values, choose(out.logits[:, -1])
+        ids = choose(out.logits[:, -1])
         for row, token in zip(rows, ids[:, 0].tolist(), strict=True):
             if not (said[row] and is_end(said[row][-1])):
                 said[row].append(token)
