@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
+from predtui.decoding.prefix_tree import PrefixTree
 from predtui.llm.rows import Rows
 
 
@@ -61,6 +62,10 @@ class Draft:
                 parents.append(len(tokens) - 1 if number else node)
                 tokens.append(first + number)
         return tokens, parents
+
+    def nodes(self) -> Iterator[tuple[int, int]]:
+        """The parent of each token, and the token."""
+        return zip(self.parents or range(-1, len(self.tokens) - 1), self.tokens, strict=True)
 
     def origin(self, node: int) -> str:
         """What proposed token ``node``."""
@@ -119,28 +124,22 @@ class Draft:
         )
 
 
+def unless_sequence(parents: Sequence[int]) -> tuple[int, ...]:
+    """``parents`` as a ``Draft`` has them: none of a plain sequence."""
+    return () if all(parent == node - 1 for node, parent in enumerate(parents)) else tuple(parents)
+
+
 def merged(first: Draft, second: Draft) -> Draft:
     """The tree of both drafts' paths, those of ``first`` before those of ``second``. Neither has probabilities."""
-    tokens, parents = list(first.tokens), list(_parents(first))
-    index = {(parent, token): node for node, (parent, token) in enumerate(zip(parents, tokens, strict=True))}
-    place = {-1: -1}
-    for node, (parent, token) in enumerate(zip(_parents(second), second.tokens, strict=True)):
-        edge = (place[parent], token)
-        if edge not in index:
-            index[edge] = len(tokens)
-            parents.append(edge[0])
-            tokens.append(token)
-        place[node] = index[edge]
-    origins = [first.origin(node) for node in range(len(first.tokens))] + ["" for _ in tokens[len(first.tokens) :]]
-    for node in range(len(second.tokens)):
-        origins[place[node]] = origins[place[node]] or second.origin(node)
+    tree = PrefixTree()
+    tree.graft(first.nodes())
+    place = tree.graft(second.nodes())
+    origins = [first.origin(node) for node in range(len(first.tokens))] + [""] * (len(tree) - len(first.tokens))
+    for node, there in enumerate(place):
+        origins[there] = origins[there] or second.origin(node)
     source = f"{first.source} + {second.source}"
-    soft = (*first.soft, *((place[node], length) for node, length in second.soft))
-    return Draft(tuple(tokens), tuple(parents), source=source, origins=tuple(origins), soft=soft)
-
-
-def _parents(draft: Draft) -> Sequence[int]:
-    return draft.parents or range(-1, len(draft.tokens) - 1)
+    soft = (*first.soft, *((place[node] if node >= 0 else node, length) for node, length in second.soft))
+    return Draft(tuple(tree.tokens), tuple(tree.parents), source=source, origins=tuple(origins), soft=soft)
 
 
 @dataclass(frozen=True, slots=True)

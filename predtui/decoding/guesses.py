@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from predtui.decoding.base import WIDEST
-from predtui.decoding.draft import Draft
+from predtui.decoding.draft import Draft, unless_sequence
+from predtui.decoding.prefix_tree import PrefixTree
 from predtui.llm.base import common_prefix
 
 GRAM = 2
@@ -52,21 +53,16 @@ class Guesses:
 
 def _tree(runs: Sequence[tuple[int, ...]], budget: int, rate: float) -> Draft:
     """The likeliest tokens of the runs; what these share is in it once."""
-    edges: dict[tuple[int, int], int] = {}
+    tree = PrefixTree()
     chances: list[float] = []
     for rank, run in enumerate(runs):
-        node = -1
-        for depth, token in enumerate(run[:budget], 1):
-            if (node, token) not in edges:
-                edges[node, token] = len(edges)
+        for depth, node in enumerate(tree.add(run[:budget]), 1):
+            if node == len(chances):
                 chances.append((OTHERS if rank else 1.0) * rate**depth)
-            node = edges[node, token]
-    kept = sorted(range(len(chances)), key=lambda node: -chances[node])[:budget]
-    place = {node: number for number, node in enumerate(sorted(kept))}
-    chosen = [(place.get(parent, -1), token) for (parent, token), node in edges.items() if node in place]
-    parents, tokens = zip(*chosen, strict=True)
-    linear = parents == tuple(range(-1, len(parents) - 1))
-    return Draft(tokens, () if linear else parents, source=SOURCE)
+    kept = sorted(sorted(range(len(tree)), key=lambda node: -chances[node])[:budget])
+    place = {-1: -1} | {node: number for number, node in enumerate(kept)}
+    parents = [place[tree.parents[node]] for node in kept]
+    return Draft(tuple([tree.tokens[node] for node in kept]), unless_sequence(parents), source=SOURCE)
 
 
 def rest(guess: Sequence[int], reply: Sequence[int]) -> Sequence[int]:

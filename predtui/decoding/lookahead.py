@@ -15,6 +15,7 @@ from predtui.decoding.accept import ExactMatch
 from predtui.decoding.base import WIDEST, Decoder
 from predtui.decoding.draft import Draft, Verification
 from predtui.decoding.parts import Parts
+from predtui.decoding.prefix_tree import PrefixTree
 from predtui.decoding.speculative import Speculative
 
 LEVELS = 3
@@ -34,7 +35,7 @@ class Lookahead:
         self._proposed: tuple[int, ...] = ()
 
     def propose(self, context: Sequence[int], budget: int, position: int = 0) -> Draft:
-        budget, tree = min(budget, WIDEST), _Tree()
+        budget, tree = min(budget, WIDEST), PrefixTree()
         for guess in reversed(self._pool.get(context[-1], ())):
             tree.add(guess[: (budget + 1) // 2 - len(tree.tokens)])
         width = (budget - len(tree.tokens)) // LEVELS
@@ -63,27 +64,6 @@ class Lookahead:
 
     def reset(self) -> None:
         self._window, self._columns = [], []
-
-
-class _Tree:
-    """A tree of tokens in which no two siblings are equal."""
-
-    def __init__(self) -> None:
-        self.tokens: list[int] = []
-        self.parents: list[int] = []
-        self._index: dict[tuple[int, int], int] = {}
-
-    def add(self, path: Sequence[int], parent: int = -1) -> list[int]:
-        """The nodes of ``path`` below ``parent``, new where they were not there."""
-        nodes = []
-        for token in path:
-            node = self._index.setdefault((parent, token), len(self.tokens))
-            if node == len(self.tokens):
-                self.tokens.append(token)
-                self.parents.append(parent)
-            nodes.append(node)
-            parent = node
-        return nodes
 
 
 def make(parts: Parts) -> Decoder:

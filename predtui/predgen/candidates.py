@@ -7,11 +7,12 @@ and on how much of earlier candidates was accepted. Must not know of models, or 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from predtui.decoding.costs.curve import Curve
 from predtui.decoding.draft import Draft
+from predtui.decoding.prefix_tree import PrefixTree
 from predtui.llm.base import common_prefix
 
 MOST_CANDIDATES = 12
@@ -181,11 +182,11 @@ def candidate_tree(
     Its evaluated part is as much as the ``budget`` allows of as many candidates as fit, which the first one does; its
     tail holds, below that, the next token of every candidate and the tokens that end a reply.
     """
-    tree = _Tree()
+    tree = _Candidates()
     for rank, candidate in enumerate(candidates[:MOST_CANDIDATES]):
         if rank and len(tree.tokens) + len(candidate) > min(budget.room, MOST_NODES):
             break
-        tree.add(candidate, [estimate.chance(rank, depth) for depth in range(len(candidate))])
+        tree.hold(candidate, (estimate.chance(rank, depth) for depth in range(len(candidate))))
     ranked = sorted(tree.inner(is_end), key=lambda node: -tree.chances[node])
     if budget.costs is not None:
         chances = [tree.chances[node] for node in ranked]
@@ -193,48 +194,37 @@ def candidate_tree(
     return tree.draft(ranked, candidates)
 
 
-class _Tree:
-    """Candidates merged: a node is a token below another node, -1 being the prompt."""
+class _Candidates(PrefixTree):
+    """A node is a token below another node, -1 being the prompt."""
 
     def __init__(self) -> None:
-        self._nodes: dict[tuple[int, int], int] = {}
-        """By parent and token."""
+        super().__init__()
         self.chances: list[float] = []
 
-    @property
-    def tokens(self) -> list[int]:
-        return [token for _, token in self._nodes]
-
-    def add(self, candidate: Sequence[int], chances: Sequence[float]) -> None:
+    def hold(self, candidate: Sequence[int], chances: Iterable[float]) -> None:
         """``chances``: of its tokens, which count where the token is not there yet."""
-        node = -1
-        for token, chance in zip(candidate, chances, strict=True):
-            if (node, token) not in self._nodes:
-                self._nodes[node, token] = len(self._nodes)
+        for node, chance in zip(self.add(candidate), chances, strict=True):
+            if node == len(self.chances):
                 self.chances.append(chance)
-            node = self._nodes[node, token]
 
     def inner(self, is_end: Callable[[int], bool]) -> list[int]:
         """All nodes but the leaves that end a reply: nothing is asked of what follows these."""
-        parents = {parent for parent, _ in self._nodes}
-        return [node for (_, token), node in self._nodes.items() if node in parents or not is_end(token)]
+        parents = {*self.parents}
+        return [node for node, token in enumerate(self.tokens) if node in parents or not is_end(token)]
 
     def draft(self, evaluated: Sequence[int], candidates: Sequence[Sequence[int]]) -> Draft:
         """The nodes ``evaluated``, parents before children, then the first token of each of ``candidates`` that is not
         among them."""
-        edges = list(self._nodes)
         place = {-1: -1} | {node: index for index, node in enumerate(evaluated)}
-        kept = {(place[edges[node][0]], edges[node][1]): index for index, node in enumerate(evaluated)}
-        tail: dict[tuple[int, int], None] = {}
+        tree = PrefixTree()
+        tree.graft((place[self.parents[node]], self.tokens[node]) for node in evaluated)
         for candidate in candidates:
             node = -1
             for token in candidate:
-                if (node, token) not in kept:
-                    tail[node, token] = None
+                node = tree.below(node, token)
+                if node >= len(evaluated):
                     break
-                node = kept[node, token]
-        parents, tokens = zip(*kept, *tail, strict=True) if kept or tail else ((), ())
-        return Draft(tokens, parents, source="candidates", tail=len(tail))
+        return Draft(tuple(tree.tokens), tuple(tree.parents), source="candidates", tail=len(tree) - len(evaluated))
 
 
 def worth(chances: Sequence[float], before: int, costs: Curve, spare: float = math.inf) -> int:

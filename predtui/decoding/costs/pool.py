@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from predtui.decoding.base import WIDEST
-from predtui.decoding.draft import Draft
+from predtui.decoding.draft import Draft, unless_sequence
+from predtui.decoding.prefix_tree import PrefixTree
 
 
 class Proposal(NamedTuple):
@@ -20,24 +21,19 @@ class Proposal(NamedTuple):
     chances: Sequence[float]
 
 
-class _Node(NamedTuple):
-    parent: int
-    token: int
-
-
 def pooled(proposals: Sequence[Proposal], room: int) -> Draft:
     """A tree of at most ``room`` tokens and ``WIDEST`` branches, the likeliest tokens first. Its source is that of the
     likeliest first token. ``proposals``: at least one, none of them empty."""
     if len(proposals) == 1:
         draft, chances = proposals[0]
         return Draft(draft.tokens, draft.parents, None, draft.source, chances=tuple(chances)).first(room)
-    nodes, chances, origins = _union(proposals)
-    chances = _shared(nodes, chances)
+    tree, chances, origins = _union(proposals)
+    chances = _shared(tree.parents, chances)
     kept: dict[int, int] = {-1: -1}
     parents: set[int] = set()
     branches = 1
-    for node in sorted(range(len(nodes)), key=lambda node: -chances[node]):
-        parent = nodes[node].parent
+    for node in sorted(range(len(tree)), key=lambda node: -chances[node]):
+        parent = tree.parents[node]
         opens = parent in parents
         if len(kept) > room or parent not in kept or (opens and branches == WIDEST):
             continue
@@ -45,43 +41,39 @@ def pooled(proposals: Sequence[Proposal], room: int) -> Draft:
         parents.add(parent)
         kept[node] = len(kept) - 1
     chosen = [node for node in kept if node >= 0]
-    above = tuple(kept[nodes[node].parent] for node in chosen)
+    above = [kept[tree.parents[node]] for node in chosen]
     return Draft(
-        tuple(nodes[node].token for node in chosen),
-        () if above == tuple(range(-1, len(above) - 1)) else above,
+        tuple(tree.tokens[node] for node in chosen),
+        unless_sequence(above),
         source=origins[chosen[0]],
         origins=tuple(origins[node] for node in chosen),
         chances=tuple(chances[node] for node in chosen),
     )
 
 
-def _union(proposals: Sequence[Proposal]) -> tuple[list[_Node], list[float], list[str]]:
-    """The nodes of all, parents before children, with their chances and who gives them."""
-    places: dict[_Node, int] = {}
+def _union(proposals: Sequence[Proposal]) -> tuple[PrefixTree, list[float], list[str]]:
+    """The tree of all, with the chances of its nodes and who gives them."""
+    tree = PrefixTree()
     chances: list[float] = []
     origins: list[str] = []
     for draft, given in proposals:
-        place = {-1: -1}
-        for number, (token, chance) in enumerate(zip(draft.tokens, given, strict=True)):
-            node = _Node(place[draft.parent(number)], token)
-            if node not in places:
-                places[node] = len(places)
-                chances.append(-1.0)
-                origins.append("")
-            place[number] = at = places[node]
-            if chance > chances[at]:
-                chances[at], origins[at] = chance, draft.origin(number)
-    return list(places), chances, origins
+        for number, (node, chance) in enumerate(zip(tree.graft(draft.nodes()), given, strict=True)):
+            if node == len(chances):
+                chances.append(chance)
+                origins.append(draft.origin(number))
+            elif chance > chances[node]:
+                chances[node], origins[node] = chance, draft.origin(number)
+    return tree, chances, origins
 
 
-def _shared(nodes: Sequence[_Node], chances: Sequence[float]) -> list[float]:
+def _shared(parents: Sequence[int], chances: Sequence[float]) -> list[float]:
     """``chances``, where what follows one node is one token: the surest is taken at its word, and others share what it
     leaves, as with siblings that are tried one after another."""
     below: dict[int, list[int]] = {}
-    for number, node in enumerate(nodes):
-        below.setdefault(node.parent, []).append(number)
+    for number, parent in enumerate(parents):
+        below.setdefault(parent, []).append(number)
     shared = [*chances]
-    for number in range(-1, len(nodes)):  # parents come before their children
+    for number in range(-1, len(parents)):  # parents come before their children
         given, left = (chances[number], shared[number]) if number >= 0 else (1.0, 1.0)
         for child in sorted(below.get(number, ()), key=lambda child: -chances[child]):
             step = min(1.0, chances[child] / given) if given else 0.0

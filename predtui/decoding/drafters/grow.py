@@ -6,7 +6,7 @@ import heapq
 from collections.abc import Callable, Sequence
 from itertools import count
 
-from predtui.decoding.draft import Draft
+from predtui.decoding.draft import Draft, unless_sequence
 
 Path = tuple[int, ...]
 Options = Sequence[tuple[int, float]]
@@ -40,5 +40,4 @@ def grow(after: Callable[[Path], Options], budget: int, least: float = 0.0, sour
             options = options[1:]
         if options and above * options[0][1] > least:
             heapq.heappush(waiting, (-above * options[0][1], next(number), parent, above, options))
-    linear = parents == list(range(-1, len(parents) - 1))
-    return Draft(tuple(tokens), () if linear else tuple(parents), source=source, chances=tuple(chances))
+    return Draft(tuple(tokens), unless_sequence(parents), source=source, chances=tuple(chances))

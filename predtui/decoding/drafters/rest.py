@@ -14,7 +14,7 @@ import numpy as np
 
 from predtui.decoding.base import WIDEST, Drafter
 from predtui.decoding.datastore import GAP, Datastore, Tokens
-from predtui.decoding.draft import Draft, Verification
+from predtui.decoding.draft import Draft, Verification, unless_sequence
 from predtui.decoding.parts import Parts
 
 SHORTEST, LEAST = 2, 2
@@ -132,8 +132,7 @@ def _commonest(rows: Tokens, budget: int) -> Draft:
         chances.append(-unlikely)
         depths.append(depths[parent + 1] + 1)
         wait(group, depths[-1], len(tokens) - 1, -unlikely)
-    linear = parents == list(range(-1, len(parents) - 1))
-    return Draft(tuple(tokens), () if linear else tuple(parents), source="rest", chances=tuple(chances))
+    return Draft(tuple(tokens), unless_sequence(parents), source="rest", chances=tuple(chances))
 
 
 def make(parts: Parts) -> Drafter:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from predtui.decoding.base import WIDEST, Probabilities, Sampler
-from predtui.decoding.draft import Draft, Verification
+from predtui.decoding.draft import Draft, Verification, unless_sequence
 from predtui.decoding.drafters.bridge import same_tokens
 from predtui.decoding.parts import Parts
 from predtui.decoding.sampler import Seeded, foreseen
@@ -54,9 +54,8 @@ class RSD:
                 paths.append((*path, token))
                 parents.append(node)
                 q += [] if chances is None else [chances]
-        linear = parents == list(range(-1, len(parents) - 1))
-        tokens = tuple(path[-1] for path in paths)
-        return Draft(tokens, () if linear else tuple(parents), np.stack(q) if q else None, "rsd")
+            tokens = tuple(path[-1] for path in paths)
+        return Draft(tokens, unless_sequence(parents), np.stack(q) if q else None, "rsd")
 
     def observe(self, verification: Verification) -> None:
         """The model's memory follows the context by itself."""
