@@ -32,7 +32,7 @@ SeedOfAll = Annotated[int, typer.Option(help="Seed of prompts, weights and batch
 Threads = Annotated[int, typer.Option(help="CPU threads; 0 uses all.", min=0)]
 Resume = Annotated[bool, typer.Option(help="Go on from the last checkpoint.")]
 
-train = Commands(help="Train the models that ship with predtui.", no_args_is_help=True)
+train = Commands(help="Train the models that ship, and drafts, heads and judges for your own.", no_args_is_help=True)
 
 
 @train.command("pocket")
