@@ -25,6 +25,8 @@ import aiohttp
 from predtui.commands.web import LOOPBACK, is_own
 
 PATIENCE_S = 60
+PAINTED = 40_000
+"""Letters of a picture of the screen; while it loads, a picture has a third of that."""
 
 
 def free_port() -> int:
@@ -108,14 +110,33 @@ def test_in_a_browser(tmp_path: Path) -> None:
     browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if browser is None:
         pytest.skip("there is no Chromium here; the first frame is tested over a WebSocket above")
-    with served(tmp_path) as address:
-        options = [
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--window-size=1200,800",
-            "--virtual-time-budget=20000",
-        ]
-        picture = tmp_path / "page.png"
-        subprocess.run([browser, *options, f"--screenshot={picture}", address], check=True, timeout=PATIENCE_S)
-        assert picture.stat().st_size > 10_000
+    profile = tmp_path / "profile"
+    own = ["--remote-debugging-port=0", f"--user-data-dir={profile}", "--window-size=1200,800"]
+    options = ["--headless", "--no-sandbox", "--disable-gpu", *own, "about:blank"]
+    with served(tmp_path) as address, subprocess.Popen([browser, *options], stderr=subprocess.DEVNULL) as running:
+        try:
+            asyncio.run(asyncio.wait_for(painted(profile / "DevToolsActivePort", address), PATIENCE_S))
+        finally:
+            running.terminate()
+
+
+async def painted(port: Path, address: str) -> None:
+    """Wait until the browser whose ``port`` is in that file shows more at ``address`` than that it is loading."""
+    while not (port.is_file() and port.read_text()):
+        await asyncio.sleep(0.1)
+    async with aiohttp.ClientSession() as client:
+        async with client.get(f"http://127.0.0.1:{port.read_text().split()[0]}/json") as told:
+            page = next(one for one in await told.json() if one["type"] == "page")
+        async with client.ws_connect(page["webSocketDebuggerUrl"], max_msg_size=0) as line:
+            await asked(line, "Page.navigate", url=address)
+            while len((await asked(line, "Page.captureScreenshot")).get("data", "")) < PAINTED:
+                await asyncio.sleep(0.2)
+
+
+async def asked(line: aiohttp.ClientWebSocketResponse, method: str, **about: str) -> dict[str, str]:
+    """What the browser answers; nothing while it is on its way to a page."""
+    await line.send_json({"id": 1, "method": method, "params": about})
+    while (answer := await line.receive_json()).get("id") != 1:
+        pass
+    found: dict[str, str] = answer.get("result", {})
+    return found
