@@ -24,7 +24,7 @@ What is drafted is verified: a reply is the one of plain decoding.
     {command}
 
 Learned from {learned:,} of the model's own greedy replies to prompts of {prompts},
-{whole:.0%} of them whole and the others broken off: {steps:,} steps of {batch} places in {minutes:g} minutes,
+{whole:.0%} of them whole and the others broken off: {steps:,} steps of {batch} {examples} in {minutes:g} minutes,
 threads: {threads}, seed {seed}; {loss:.3f} nats a token at the end.
 
 ## Figures
@@ -35,6 +35,8 @@ where drafts cost nothing. Share of the drafts of which so many tokens were acce
 """
 STATES = """from its hidden states, in {bytes:,} bytes with the target's own rows
 for the {vocabulary:,} tokens that they speak"""
+NEEDS_CONTEXTS = {"soft", "layers"}
+"""Of a drafter: its heads learn from whole contexts, where others learn from single places in replies."""
 SOFT = "as soft tokens beside its own, in {bytes:,} bytes"
 COLUMNS = ("method", "tokens_per_forward", "acceptance_rate", "speedup", "identical_share", "n")
 
@@ -43,8 +45,10 @@ def write_card(folder: Path) -> None:
     """Write ``README.md`` into a folder of heads. Raises FileNotFoundError where ``training.json`` is missing."""
     training: dict[str, Any] = json.loads((folder / "training.json").read_text(encoding="utf-8"))
     facts = {**training["recipe"], **training, "title": training["method"].capitalize()}
-    how = (SOFT if "soft" in DRAFTERS[training["method"]].needs else STATES).format(**facts)
-    text = CARD.format(**facts, how=how, learned=facts["replies"] - facts["measured_on"])
+    needs = DRAFTERS[training["method"]].needs
+    how = (SOFT if "soft" in needs else STATES).format(**facts)
+    examples = "contexts" if needs & NEEDS_CONTEXTS else "places"
+    text = CARD.format(**facts, how=how, examples=examples, learned=facts["replies"] - facts["measured_on"])
     text += by_depth(training) + benched(folder, COLUMNS)
     (folder / "README.md").write_text(text, encoding="utf-8")
 
