@@ -8,16 +8,35 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from predtui.decoding.base import Probabilities, Sampler
 from predtui.errors import PredtuiError
-from predtui.llm.rows import ArrayRow, Row
+from predtui.llm.largest import Places, largest
+from predtui.llm.rows import Row
 
 _INDEPENDENT = 2
 """The stream of random numbers of ``Independent``."""
+_FEW = 32
+"""Tokens that a nucleus is thought to have; where it has more, so many times as many."""
+_BELOW_ONE = 1 - 2**-53
+
+Scores = npt.NDArray[np.float64]
+
+
+class Kept(NamedTuple):
+    """``tokens`` [n] that a sampler leaves of ``size``, and their ``scores`` [n]: logits over the temperature."""
+
+    tokens: Places
+    scores: Scores
+    size: int
+
+    def chosen(self, random: np.random.Generator) -> int:
+        """What the noise of a position decides; that of a token does not depend on which others are kept."""
+        return int(self.tokens[(self.scores + _gumbel(random, self.size, self.tokens)).argmax()])
 
 
 class Greedy:
@@ -61,24 +80,28 @@ class Seeded:
         return True
 
     def choose(self, row: Row, position: int) -> int:
-        scores = self.filtered(row)
-        return int((scores + gumbel(self.seed, position, scores.size)).argmax())
+        return self.kept(row).chosen(randomness(self.seed, position))
 
     def probabilities(self, row: Row) -> Probabilities:
-        return _softmax(self.filtered(row))
+        kept = self.kept(row)
+        chances = np.zeros(kept.size)
+        chances[kept.tokens] = _softmax(kept.scores)
+        return chances
 
-    def filtered(self, row: Row) -> npt.NDArray[np.float64]:
-        """Scaled logits [vocab] with minus infinity at tokens that are cut off."""
+    def kept(self, row: Row) -> Kept:
+        """What is not cut off."""
         scores = row.logits.astype(np.float64) / self.temperature
-        if 0 < self.top_k < scores.size:
-            scores[np.argsort(-scores, kind="stable")[self.top_k :]] = -np.inf
+        size, tokens = scores.size, np.arange(scores.size)
+        if 0 < self.top_k < size:
+            tokens = largest(scores, self.top_k)
+            scores = scores[tokens]
         if self.top_p < 1:
-            order = np.argsort(-scores, kind="stable")
-            mass_before = np.cumsum(_softmax(scores[order])) - _softmax(scores[order])
-            scores[order[mass_before >= self.top_p]] = -np.inf
+            order = _nucleus(scores, self.top_p)
+            tokens, scores = tokens[order], scores[order]
         if self.min_p > 0:
-            scores[scores < scores.max() + math.log(self.min_p)] = -np.inf
-        return scores
+            likely = scores >= scores.max() + math.log(self.min_p)
+            tokens, scores = tokens[likely], scores[likely]
+        return Kept(tokens, scores, size)
 
 
 class Independent:
@@ -97,8 +120,7 @@ class Independent:
 
     def choose(self, row: Row, position: int) -> int:
         self._looks += 1
-        noise = randomness(self.seed, self._looks, _INDEPENDENT).gumbel(size=row.logits.size)
-        return int((self._seeded.filtered(row) + noise).argmax())
+        return self._seeded.kept(row).chosen(randomness(self.seed, self._looks, _INDEPENDENT))
 
     def probabilities(self, row: Row) -> Probabilities:
         return self._seeded.probabilities(row)
@@ -125,15 +147,24 @@ def foreseen(sampler: Sampler, row: Row, position: int, count: int) -> list[tupl
     with their noise stands for how sure that is. Raises Unanswered as the row does.
     """
     if isinstance(sampler, Seeded):
-        scores = sampler.filtered(row)
-        row = ArrayRow((scores + gumbel(sampler.seed, position, scores.size)).astype(np.float32))
-    chances = [(token, math.exp(row.logprob(token))) for token in row.top(count)]
+        kept = sampler.kept(row)
+        scores = kept.scores + _gumbel(randomness(sampler.seed, position), kept.size, kept.tokens)
+        weights, first = _softmax(scores), largest(scores, count)
+        chances = list(zip(kept.tokens[first].tolist(), weights[first].tolist(), strict=True))
+    else:
+        chances = [(token, math.exp(row.logprob(token))) for token in row.top(count)]
     return [(token, chance) for token, chance in chances if chance > 0]
 
 
-def gumbel(seed: int, position: int, size: int) -> npt.NDArray[np.float64]:
+def gumbel(seed: int, position: int, size: int) -> Scores:
     """Standard Gumbel noise [size]: the same for the same arguments, independent between positions and seeds."""
-    return randomness(seed, position).gumbel(size=size)
+    return _gumbel(randomness(seed, position), size, slice(None))
+
+
+def _gumbel(random: np.random.Generator, size: int, at: Places | slice) -> Scores:
+    """Of the noise of ``size`` tokens, that of those ``at`` some places."""
+    noise: Scores = -np.log(-np.log(np.minimum(1 - random.random(size)[at], _BELOW_ONE)))
+    return noise
 
 
 def randomness(seed: int, position: int, stream: int = 0) -> np.random.Generator:
@@ -142,7 +173,18 @@ def randomness(seed: int, position: int, stream: int = 0) -> np.random.Generator
     return np.random.Generator(np.random.Philox(key=seed & (2**64 - 1), counter=[0, 0, position, stream]))
 
 
-def _softmax(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _nucleus(scores: Scores, top_p: float) -> Places:
+    """Of ``scores`` [n] the smallest set with that probability, the likeliest first."""
+    weights, count = _softmax(scores), _FEW
+    while True:
+        order = largest(scores, count)
+        before = np.cumsum(weights[order]) - weights[order]
+        if len(order) == len(scores) or before[-1] >= top_p:
+            return order[before < top_p]
+        count *= _FEW
+
+
+def _softmax(scores: Scores) -> Scores:
     weights = np.exp(scores - scores.max())
-    probabilities: npt.NDArray[np.float64] = weights / weights.sum()
+    probabilities: Scores = weights / weights.sum()
     return probabilities

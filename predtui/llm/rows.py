@@ -14,6 +14,8 @@ from typing import Protocol, overload
 import numpy as np
 import numpy.typing as npt
 
+from predtui.llm.largest import largest
+
 Logits = npt.NDArray[np.float32]
 Hidden = npt.NDArray[np.float32]
 """[rows, width]: the states that a network's output layer makes logits of."""
@@ -95,12 +97,8 @@ class ArrayRow:
         return int(self.logits.argmax())
 
     def top(self, count: int) -> Sequence[int]:
-        count = min(count, self.logits.size)
-        if count < 1:
-            return []
-        likeliest = np.argpartition(-self.logits, count - 1)[:count]
-        order: Sequence[int] = likeliest[np.lexsort((likeliest, -self.logits[likeliest]))].tolist()
-        return order
+        found: Sequence[int] = largest(self.logits, count).tolist()
+        return found
 
     def rank(self, token: int) -> int:
         return int((self.logits > self.logits[token]).sum())

@@ -42,7 +42,7 @@ def test_temperature_sharpens_and_flattens() -> None:
     ],
 )
 def test_cuts_keep_just_what_they_say(chooser: Seeded, allowed: set[int]) -> None:
-    assert set(np.flatnonzero(np.isfinite(chooser.filtered(ROW)))) == allowed
+    assert set(chooser.kept(ROW).tokens.tolist()) == allowed
     assert {chooser.choose(ROW, position) for position in range(300)} == allowed
 
 
@@ -84,3 +84,25 @@ def test_values_out_of_range_are_refused(wrong: tuple[float, ...]) -> None:
         Seeded(*wrong)  # type: ignore[arg-type]
     with pytest.raises(PredtuiError, match=r"temperature|range"):
         sampler(*wrong)  # type: ignore[arg-type]
+
+
+@given(
+    st.integers(1, 4000), st.sampled_from([0, 1, 3, 40]), st.sampled_from([0.05, 0.5, 0.9, 1.0]), st.integers(0, 2**32)
+)
+def test_cuts_of_a_large_vocabulary_are_those_of_a_sorted_one(size: int, top_k: int, top_p: float, seed: int) -> None:
+    logits = (4 * np.random.default_rng(seed).standard_normal(size)).astype(np.float32)
+    order = np.argsort(-logits.astype(np.float64), kind="stable")[: top_k or size]
+    weights = np.exp(logits[order].astype(np.float64) - logits.max())
+    before = np.concatenate(([0.0], np.cumsum(weights / weights.sum())[:-1]))
+    expected = {*order[before < top_p].tolist()}
+    unsure = {*order[np.abs(before - top_p) < 1e-9].tolist()} if top_p < 1 else set()
+    kept = {*Seeded(top_k=top_k, top_p=top_p).kept(ArrayRow(logits)).tokens.tolist()}
+    assert kept - unsure == expected - unsure
+
+
+@given(st.integers(1, 400), st.integers(0, 2**64 - 1))
+def test_a_cut_leaves_the_noise_of_what_is_kept(count: int, seed: int) -> None:
+    """So that a draft which keeps other tokens foresees the same choice."""
+    logits = np.linspace(5, 0, 4000, dtype=np.float32)
+    noisy = logits[:count].astype(np.float64) + gumbel(seed, 7, logits.size)[:count]
+    assert Seeded(top_k=count, seed=seed).choose(ArrayRow(logits), 7) == int(noisy.argmax())
