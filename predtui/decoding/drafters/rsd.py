@@ -54,7 +54,7 @@ class RSD:
                 paths.append((*path, token))
                 parents.append(node)
                 q += [] if chances is None else [chances]
-            tokens = tuple(path[-1] for path in paths)
+        tokens = tuple(path[-1] for path in paths)
         return Draft(tokens, unless_sequence(parents), np.stack(q) if q else None, "rsd")
 
     def observe(self, verification: Verification) -> None:
