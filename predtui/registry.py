@@ -281,7 +281,7 @@ DECODERS = Registry(
     Entry(
         "judge",
         "predtui.decoding.lossy:make_judge",
-        "keeps drafted tokens that a trained head (--heads, by default the pocket model's) holds for right",
+        "keeps drafted tokens that a trained head (--heads, by default the model's own) holds for right",
         frozenset({"drafter", "given", "hidden", "heads"}),
         lossless=False,
         alters=True,
@@ -345,7 +345,7 @@ DRAFTERS = Registry(
     Entry(
         "medusa",
         "predtui.decoding.drafters.medusa:make",
-        "what trained heads (--heads, by default the pocket model's) tell of the next tokens from its hidden state",
+        "what trained heads (--heads, by default the model's own) tell of the next tokens from its hidden state",
         frozenset({"hidden", "heads"}),
     ),
     Entry(

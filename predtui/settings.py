@@ -124,13 +124,17 @@ class LlmSettings:
         flag="drafter",
         ideas=DRAFTERS,
     )
-    draft: str = option("pocket-draft", "the draft model: pocket-draft, or the path of a GGUF file", flag="draft")
+    draft: str = option(
+        "pocket-draft",
+        "the draft model, a GGUF file or folder; pocket-draft: for another model, the one trained for it",
+        flag="draft",
+    )
     datastore: str = option(
         "", "folder that the drafters rest and cascade read; empty: where predtui train rest writes it"
     )
     heads: str = option(
         "",
-        "folder of trained heads, which medusa, eagle and their like draft with; empty: those that ship",
+        "folder of trained heads, which medusa, eagle and their like draft with; empty: the model's own",
         flag="heads",
     )
     learn: bool = option(
@@ -364,6 +368,11 @@ def state_folder() -> Path:
 def learnt_folder() -> Path:
     """Where what drafts have learnt is kept."""
     return state_folder() / "learnt"
+
+
+def trained_folder() -> Path:
+    """Where heads, drafts and tuned models are kept that were trained for a person's models."""
+    return data_folder() / "trained"
 
 
 def models_folder() -> Path:

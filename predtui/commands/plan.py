@@ -107,10 +107,11 @@ def look(settings: LlmSettings) -> Planned:
 
 def _of_gguf(request: ModelRequest, beside: Plan | None = None) -> Planned:
     from predtui.llm.gguf import read_header
-    from predtui.llm.llamacpp.engine import file_of, name_of
+    from predtui.llm.llamacpp.engine import file_of
     from predtui.llm.llamacpp.planning import planned, rated, threads_of
     from predtui.llm.llamacpp.rate import rate
     from predtui.llm.unfit import refuse_unfit
+    from predtui.models.published import name_of
 
     path = file_of(request.model)
     header = read_header(path)

@@ -23,6 +23,7 @@ from predtui.llm.abilities import Abilities
 from predtui.llm.base import AskingTokenizer, LoadedModel, SpellingTokenizer, Stale, never
 from predtui.llm.load import DraftLoader, load
 from predtui.models.shipped import MODELS, POCKET_DRAFT
+from predtui.models.trained import trained_for
 from predtui.registry import DECODERS, DRAFTERS, NEEDS, Entry, Registry
 
 AUTO = "auto"
@@ -46,7 +47,8 @@ class DecodingOptions:
     model's name or path) count where the decoder drafts; ``datastore`` is the folder that retrieval reads, empty for
     the one that ``predtui train rest`` writes by default; ``heads`` that of trained heads, empty for those that ship;
     ``memory``: MB that drafting may hold, 0 for any number; ``learnt``: the folder in which a draft that goes on
-    learning keeps that, empty where it does not learn."""
+    learning keeps that, empty where it does not learn; ``trained``: the folder of what was trained for models, empty
+    for none."""
 
     decoder: str = "ar"
     drafter: str = "model"
@@ -55,6 +57,19 @@ class DecodingOptions:
     memory: int = 0
     heads: str = ""
     learnt: str = ""
+    trained: str = ""
+
+    def of(self, model: str) -> DecodingOptions:
+        """With the heads and the draft that were trained for ``model``, where no others are named."""
+        if not self.trained:
+            return self
+        heads, draft = (trained_for(model, kind, Path(self.trained)) for kind in ("heads", "draft"))
+        chosen = self.draft != POCKET_DRAFT or model in MODELS or not draft.is_dir()
+        return replace(
+            self,
+            heads=self.heads or (str(heads) if heads.is_dir() else ""),
+            draft=self.draft if chosen else str(draft),
+        )
 
     def for_model(self, parameters: int, can: Abilities, costs: Curve | None = None) -> DecodingOptions:
         """``auto``: whatever drafter pays, where a forward over many tokens takes little longer than one over one, as
@@ -132,6 +147,7 @@ def assemble(
     ``load``. Raises PredtuiError for a name that is not known, a need that is not met, a sampler that needs more than
     the target tells, or a draft that cannot be loaded."""
     target.require("Sampling at a temperature", whole=sampler.whole)
+    options = options.of(target.name)
     memory = Allowance(options.memory * MB if options.memory else None)
     draft = _draft(options, target, sampler, stale, loader, memory)
     store = resolve(options.datastore) if options.datastore else None

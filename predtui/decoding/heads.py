@@ -143,7 +143,7 @@ def load(
     there are none, where they are damaged, and where they are another target's."""
     path = next((path for path in (folder / WEIGHTS, folder / method / WEIGHTS) if path.is_file()), None)
     command = trainer or f"heads --method {method}"
-    remedy = f"Train some: predtui train {command} --model FOLDER --out OUT; then --heads OUT."
+    remedy = f"Train some: predtui train {command} --model MODEL"
     if path is None:
         raise PredtuiError(f"There are no heads for {method} in {folder}.", remedy)
     try:

@@ -116,7 +116,7 @@ def make(parts: Parts, name: str, ranks: int) -> SoftDrafter:
     if not 0 <= layer < target.abilities.layers:
         raise PredtuiError(
             f"These soft tokens enter layer {layer}, and {target.name} has {target.abilities.layers}.",
-            f"Train some: predtui train heads --method {name} --model FOLDER --out OUT; then --heads OUT.",
+            f"Train some: predtui train heads --method {name} --model MODEL",
         )
     parts.memory.fixed(f"What {name} has learnt", weights.nbytes)
     soften = partial(model.soften, weights, layer)

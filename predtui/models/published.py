@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from predtui.errors import PredtuiError
-from predtui.models.shipped import POCKET
+from predtui.models.names import title
+from predtui.models.shipped import MODELS, POCKET
 from predtui.registry import RECOGNISERS
 from predtui.settings import AUTO
 
@@ -73,6 +74,11 @@ def find(model: RealModel) -> Path | None:
     spec = importlib.util.find_spec(model.module)
     places = (spec.submodule_search_locations if spec else None) or ()
     return next((path for place in places if (path := Path(place) / model.file).exists()), None)
+
+
+def name_of(model: str, path: Path) -> str:
+    """What ``model``, whose file or folder is at ``path``, is called on the screen."""
+    return model if model in (*MODELS, SMOLLM2.name) else title(model, path)
 
 
 def needed(model: RealModel) -> Path:

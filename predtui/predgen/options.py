@@ -10,7 +10,7 @@ from predtui.llm.default import language_model
 from predtui.llm.llamacpp.repacking import AUTO
 from predtui.llm.placement import USUAL, Placement
 from predtui.models.shipped import POCKET
-from predtui.settings import LlmSettings, learnt_folder
+from predtui.settings import LlmSettings, learnt_folder, trained_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,5 +114,6 @@ class SpeculationOptions:
                 settings.draft_memory,
                 settings.heads,
                 str(learnt_folder()) if settings.learn else "",
+                str(trained_folder()),
             ),
         )

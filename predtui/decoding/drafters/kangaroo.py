@@ -154,7 +154,7 @@ def make(parts: Parts) -> Drafter:
     if not 0 < adapter.exit < target.abilities.layers:
         raise PredtuiError(
             f"These heads stand behind {adapter.exit} layers, and {target.name} has {target.abilities.layers}.",
-            "Train some: predtui train heads --method kangaroo --model FOLDER --out OUT; then --heads OUT.",
+            "Train some: predtui train heads --method kangaroo --model MODEL",
         )
     parts.memory.fixed("What kangaroo drafts with", adapter.nbytes + model.part_bytes(layers))
     part = model.part(layers)

@@ -12,14 +12,16 @@ from predtui.commands.inputs import existing
 from predtui.commands.outputs import creatable
 from predtui.commands.with_settings import Commands
 from predtui.lab.commands.packages import needed
-from predtui.models.shipped import output
+from predtui.models.shipped import MODELS, output
+from predtui.models.trained import Kind, trained_for
 
 POCKET, CLLM, WHISPER, HEADS = output("pocket"), output("cllm"), output("whisper"), output("heads")
 """Where the models that ship are loaded from."""
 DRAFT, WIDE = Path("build/draft/model"), Path("build/wide/model")
 """Where models go that do not ship."""
 
-Model = Annotated[str, typer.Option(help="pocket, a Hugging Face folder, or a name in the local cache.")]
+Model = Annotated[str, typer.Option(help="pocket, smollm2, a GGUF file, a Hugging Face folder, or a name at hand.")]
+Out = Annotated[Path | None, typer.Option(help="Where it goes; default: where it is looked for.", callback=creatable)]
 Conversations = Annotated[
     Path | None,
     typer.Option(
@@ -77,7 +79,7 @@ def train_wide_target(
 @train.command("cllm")
 def train_consistency(
     model: Model = "pocket",
-    out: Annotated[Path, typer.Option(help="Where the tuned model goes.", callback=creatable)] = CLLM,
+    out: Out = None,
     prompts: Conversations = None,
     minutes: Annotated[float, typer.Option(help="Minutes, including the collecting of replies.", min=0)] = 8.0,
     full: Annotated[bool, typer.Option(help="Tune all weights, not low-rank adapters.")] = False,
@@ -90,7 +92,8 @@ def train_consistency(
     needed("train cllm", "torch", "transformers", "peft")
     import subprocess
 
-    command = [sys.executable, "-m", "predtui.lab.training.cllm", "--model", model, "--out", str(out)]
+    folder = out or place_for(model, "cllm", CLLM)
+    command = [sys.executable, "-m", "predtui.lab.training.cllm", "--model", model, "--out", str(folder)]
     command += ["--minutes", str(minutes), "--seed", str(seed), "--threads", str(threads), "--muon-lr", str(muon_lr)]
     command += [*(["--prompts", str(prompts)] if prompts else []), *(["--full"] if full else [])]
     raise typer.Exit(subprocess.run([*command, *(["--resume"] if resume else [])]).returncode)
@@ -103,9 +106,7 @@ def train_heads_that_draft(
         typer.Option(help="How they draft."),
     ] = "eagle",
     model: Model = "pocket",
-    out: Annotated[
-        Path | None, typer.Option(help="Where they go; default: where they are looked for.", callback=creatable)
-    ] = None,
+    out: Out = None,
     prompts: Conversations = None,
     minutes: MinutesBeside = 8.0,
     steps: Steps = None,
@@ -118,7 +119,7 @@ def train_heads_that_draft(
     threads: Threads = 0,
     resume: Resume = True,
 ) -> None:
-    """Heads that draft for a model from its hidden states (Medusa, Hydra, EAGLE, ..): --drafter METHOD --heads OUT."""
+    """Heads that draft for a model from its hidden states (Medusa, Hydra, EAGLE, ..): --drafter METHOD."""
     needed("train heads", "torch", "transformers")
     from predtui.commands.console import console
     from predtui.lab.bench.report import command
@@ -130,7 +131,7 @@ def train_heads_that_draft(
 
     budget = Budget(minutes=minutes) if steps is None else Budget(steps=steps)
     recipe = Recipe(replies=replies, vocabulary=vocabulary)
-    folder = out or HEADS / method
+    folder = out or place_for(model, "heads", HEADS) / method
     training = HeadTraining(method, model, folder, budget, prompts, seed, threads, resume, command(), recipe=recipe)
     if method == "kangaroo":
         train_kangaroo(training, layers, console())
@@ -143,7 +144,7 @@ def train_heads_that_draft(
 @train.command("draft")
 def train_small_draft(
     model: Model = "pocket",
-    out: Annotated[Path, typer.Option(help="Where the draft goes.", callback=creatable)] = DRAFT,
+    out: Out = None,
     prompts: Conversations = None,
     layers: Annotated[int, typer.Option(help="Of the draft; 0 for two.", min=0)] = 0,
     width: Annotated[int, typer.Option(help="Of the draft; 0 for what suits the model's size.", min=0)] = 0,
@@ -156,7 +157,7 @@ def train_small_draft(
     threads: Threads = 0,
     resume: Resume = True,
 ) -> None:
-    """A small draft for any model, with its tokens (FastDraft, Direct Alignment): --drafter model --draft OUT."""
+    """A small draft for any model, with its tokens (FastDraft, Direct Alignment): --drafter model."""
     needed("train draft", "torch", "transformers", "gguf")
     from predtui.commands.console import console
     from predtui.lab.bench.report import command
@@ -166,7 +167,8 @@ def train_small_draft(
 
     budget = Budget(minutes=minutes) if steps is None else Budget(steps=steps)
     recipe = Recipe(loss=loss, replies=replies, batch=batch)
-    about = (model, out, budget, layers, width, prompts, seed, threads, resume, command())
+    folder = out or place_for(model, "draft", DRAFT)
+    about = (model, folder, budget, layers, width, prompts, seed, threads, resume, command())
     train_draft(DraftTraining(*about, recipe=recipe), console())
 
 
@@ -174,7 +176,7 @@ def train_small_draft(
 def train_judge_of_drafts(
     model: Model = "pocket",
     draft: Annotated[str, typer.Option(help="Whose tokens it judges: a model of the same tokens.")] = "pocket-draft",
-    out: Annotated[Path, typer.Option(help="Where it goes.", callback=creatable)] = HEADS / "judge",
+    out: Out = None,
     prompts: Annotated[
         Path | None,
         typer.Option(
@@ -192,7 +194,8 @@ def train_judge_of_drafts(
     from predtui.lab.bench.report import command
     from predtui.lab.training.judge.train import JudgeTraining, train_judge
 
-    train_judge(JudgeTraining(model, draft, out, prompts, cases, seed, threads, resume, command()), console())
+    folder = out or place_for(model, "heads", HEADS) / "judge"
+    train_judge(JudgeTraining(model, draft, folder, prompts, cases, seed, threads, resume, command()), console())
 
 
 @train.command("asr")
@@ -285,3 +288,15 @@ def train_rest_datastore(
     from predtui.lab.training.rest import main as build
 
     build(corpus or ["pocket"], model, out, limit, seed)
+
+
+def place_for(model: str, kind: Kind, shipped: Path) -> Path:
+    """Where what is trained for ``model`` is looked for: ``shipped`` for one that ships. Raises PredtuiError where
+    there is no such model."""
+    if model in MODELS:
+        return shipped
+    from predtui.llm.torch.planning import find
+    from predtui.models.published import name_of
+    from predtui.settings import trained_folder
+
+    return trained_for(name_of(model, find(model)), kind, trained_folder())

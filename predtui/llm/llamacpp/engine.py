@@ -17,9 +17,8 @@ from predtui.llm.llamacpp.planning import planned, threads_of
 from predtui.llm.llamacpp.repacking import AUTO, untested
 from predtui.llm.placement import Placement
 from predtui.llm.unfit import refuse_unfit
-from predtui.models.names import title
 from predtui.models.places import find
-from predtui.models.published import SMOLLM2, needed
+from predtui.models.published import SMOLLM2, name_of, needed
 from predtui.models.shipped import MODELS, POCKET, place
 from predtui.settings import LlmSettings
 
@@ -92,11 +91,6 @@ def file_of(model: str) -> Path:
     if model == SMOLLM2.name:
         return needed(SMOLLM2)
     return place(model) / "model.gguf" if model in MODELS else find(model)
-
-
-def name_of(model: str, path: Path) -> str:
-    """What ``model``, whose file is at ``path``, is called on the screen."""
-    return model if model in (*MODELS, SMOLLM2.name) else title(model, path)
 
 
 def _state(path: Path) -> tuple[object, ...]:

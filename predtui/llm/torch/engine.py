@@ -1,4 +1,5 @@
-"""Folders of the Hugging Face hub in PyTorch, as an engine of the registry. Imports PyTorch when it is asked for one.
+"""Folders of the Hugging Face hub, and GGUF files, in PyTorch, as an engine of the registry. Imports PyTorch when it is
+asked for one.
 
 Must not know of networks.
 """
@@ -13,13 +14,12 @@ from contextlib import suppress
 from predtui.errors import PredtuiError
 from predtui.llm.base import LoadedModel, ModelRequest
 from predtui.llm.torch.planning import find, planned
-from predtui.llm.weights import no_gguf
 from predtui.settings import cache_folder
 
 
 def load(request: ModelRequest) -> LoadedModel:
     """As ``folder.load``. Raises PredtuiError where there is no PyTorch, too."""
-    _check(request.model)
+    _check()
     from predtui.llm.torch import folder
 
     return folder.load(request)
@@ -27,7 +27,7 @@ def load(request: ModelRequest) -> LoadedModel:
 
 def describe(model: str) -> str:
     """As ``folder.describe``. Raises PredtuiError where there is no PyTorch, too."""
-    _check(model)
+    _check()
     from predtui.llm.torch import folder
 
     return folder.describe(model)
@@ -41,9 +41,8 @@ def prepare(request: ModelRequest) -> Iterator[tuple[str, float]]:
     yield line, -1.0
 
 
-def _check(model: str) -> None:
+def _check() -> None:
     """PyTorch makes a folder when it is imported: by its own choice a temporary one, where a stage may not write."""
-    no_gguf(model, "torch")
     if importlib.util.find_spec("torch") is None:
         raise PredtuiError("The torch engine needs PyTorch.", "Install it: pip install 'predtui[torch]'")
     os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(cache_folder() / "torch"))

@@ -1,6 +1,7 @@
-"""Models in the layout of the Hugging Face hub: a folder of configuration, tokenizer and weights, local only.
+"""Models in the layout of the Hugging Face hub, a folder of configuration, tokenizer and weights, or in a GGUF file.
 
-Nothing is downloaded, no code that a folder brings is run, and no pickle is opened. Must not know of caches or logits.
+Local only: nothing is downloaded, no code that a folder brings is run, and no pickle is opened. Must not know of caches
+or logits.
 """
 
 from __future__ import annotations
@@ -21,14 +22,15 @@ from predtui.llm.sizes.of_folder import configuration
 from predtui.llm.sizes.quantised import quantised
 from predtui.llm.templates import JinjaTemplate, PlainTemplate
 from predtui.llm.threads import default_threads
+from predtui.llm.torch import unpacked
 from predtui.llm.torch.fixed import FixedModel, unfixed
 from predtui.llm.torch.model import TorchModel
 from predtui.llm.torch.placing import SEVERAL, Machine, place
-from predtui.llm.torch.planning import find, needed, network_of
+from predtui.llm.torch.planning import find, is_gguf, needed, network_of
 from predtui.llm.torch.quantised import arguments
 from predtui.llm.torch.tree import TorchTreeModel, takes_trees
 from predtui.llm.weights import GGUF, read_weights, weights_file
-from predtui.models.shipped import MODELS
+from predtui.models.published import name_of
 from predtui.system.threads import limit
 
 _FETCH = "Fetch or copy the folder again, or choose another model with --model."
@@ -75,15 +77,18 @@ def load(request: ModelRequest) -> LoadedModel:
         machine = Machine(machine.memory)
     small, large = (needed(folder, request.context, width) for width in (2, 4))
     chosen = place(str(folder), small, large, machine)
-    how = quantised(configuration(folder))
+    how = None if is_gguf(folder) else quantised(configuration(folder))
     network = load_network(folder, chosen.device, chosen.dtype, told=request.told)
     graphed, why = _graphed(network, chosen.device, request.placement.graphs)
     loaded = wrapped(network, request.context, request.stale, graphed)
+    if is_gguf(folder):
+        unpacked.check(folder, loaded)
+        loaded.forget()
     parameters = network_of(folder, 2).parameters if how else loaded.parameters
     limit(request.threads or default_threads(parameters))
     tokenizer, template = load_tokenizer(folder, network)
     return LoadedModel(
-        name=request.model if request.model in MODELS else folder.name,
+        name=name_of(request.model, folder),
         engine="torch",
         device=", ".join(word for word in (chosen.told, how and how.method, why) if word),
         parameters=parameters,
@@ -119,7 +124,7 @@ def describe(model: str) -> str:
     """A line on a model's folder: its kind, the size of its weights, where it is. Raises PredtuiError."""
     folder = find(model)
     network = network_of(folder, 2)
-    how = quantised(configuration(folder))
+    how = None if is_gguf(folder) else quantised(configuration(folder))
     kind = f"{network.architecture}, {how.method}" if how else network.architecture
     return f"{folder.name} ({kind}, {network.parameters / 1e6:.1f}M parameters), {folder}"
 
@@ -132,8 +137,8 @@ def load_network(
     ``told`` says no."""
     transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
-        if weights_file(folder).name == GGUF:
-            network: Any = _of_gguf(folder, dtype, attention)
+        if is_gguf(folder) or weights_file(folder).name == GGUF:
+            network: Any = (unpacked.network if is_gguf(folder) else _of_gguf)(folder, dtype, attention)
             return network.to(device).eval()
         shared = {"device_map": device} if device == SEVERAL else {}
         asked = {"dtype": dtype, **shared, **arguments(folder, device)}
@@ -192,10 +197,17 @@ def _of_gguf(folder: Path, dtype: torch.dtype, attention: str | None) -> Any:
     return network
 
 
+def tokenizer_of(folder: Path) -> Any:
+    """That of transformers. Raises its errors."""
+    if is_gguf(folder):
+        return unpacked.tokenizer(folder)
+    return AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+
+
 def load_tokenizer(folder: Path, network: Any) -> tuple[HuggingFaceTokenizer, ChatTemplate]:
     """Tokenizer and chat template of a folder. Raises PredtuiError for a folder without them."""
     try:
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        tokenizer = tokenizer_of(folder)
     except Exception as error:
         raise PredtuiError(f"The tokenizer in {folder} cannot be loaded: {_first_line(error)}.", _FETCH) from error
     source = tokenizer.chat_template
@@ -217,7 +229,11 @@ def _ends(tokenizer: Any, network: Any) -> list[int]:
 
 def _unloadable(folder: Path, error: Exception) -> PredtuiError:
     try:
-        kind = configuration(folder).get("model_type", "unknown")
+        kind = (
+            network_of(folder, 2).architecture
+            if is_gguf(folder)
+            else configuration(folder).get("model_type", "unknown")
+        )
     except PredtuiError as damaged:
         return damaged
     return PredtuiError(

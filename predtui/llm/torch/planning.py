@@ -19,28 +19,41 @@ from predtui.llm.sizes.network import Network
 from predtui.llm.torch import DEFAULT_CONTEXT
 from predtui.llm.weights import GGUF
 from predtui.models.places import find as find_model
+from predtui.models.published import SMOLLM2
+from predtui.models.published import needed as real
 from predtui.models.shipped import MODELS
 from predtui.models.shipped import place as shipped
 
-_CHOOSE = "Choose a folder with config.json, tokenizer.json and *.safetensors with --model."
+_CHOOSE = "Choose a folder with config.json, tokenizer.json and *.safetensors, or a GGUF file, with --model."
 
 
 def find(model: str) -> Path:
-    """The folder of a shipped model, of a path, or of any other name of one that is here. Raises PredtuiError."""
+    """The folder, or the GGUF file, of a shipped model, of a path, or of any other name of one that is here. Raises
+    PredtuiError."""
+    if model == SMOLLM2.name:
+        return real(SMOLLM2)
     folder = shipped(model) if model in MODELS else find_model(model, "folder")
+    if is_gguf(folder):
+        return folder
     if not folder.is_dir():
-        raise PredtuiError(f"{folder} is not a folder, and the torch engine reads folders.", _CHOOSE)
+        raise PredtuiError(f"{folder} is neither a folder nor a GGUF file.", _CHOOSE)
     if not (folder / "config.json").is_file():
         raise PredtuiError(f"The folder {folder} holds no config.json.", _CHOOSE)
     return only_files(folder)
 
 
+def is_gguf(model: Path) -> bool:
+    """Whether it is a GGUF file alone, which transformers unpacks."""
+    return model.suffix.lower() == ".gguf" and model.is_file()
+
+
 def network_of(folder: Path, width: int) -> Network:
     """The network in the folder, as ``of_folder`` tells of safetensors; weights of a GGUF file take ``width`` bytes
     each, too. Raises PredtuiError for one that is no model, or damaged."""
-    if any(folder.glob("*.safetensors")) or not (folder / GGUF).is_file():
+    file = folder if is_gguf(folder) else folder / GGUF
+    if not is_gguf(folder) and (any(folder.glob("*.safetensors")) or not file.is_file()):
         return of_folder.network_of(folder, width)
-    network = of_gguf.network_of(read_header(folder / GGUF))
+    network = of_gguf.network_of(read_header(file))
     layers = tuple(replace(layer, weights=0, read=0) for layer in network.layers)
     return replace(network, layers=layers, inputs=0, shared=0, rest=width * network.parameters)
 

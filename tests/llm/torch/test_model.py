@@ -41,7 +41,7 @@ def test_what_is_no_folder_is_named(tmp_path: Path) -> None:
     refused(tmp_path / "gone", "gone")
     refused(Path("nobody/nothing-at-all"), "nothing-at-all")
     (tmp_path / "model.gguf").write_bytes(b"GGUF")
-    refused(tmp_path / "model.gguf", r"model\.gguf is not a folder")
+    refused(tmp_path / "model.gguf", r"model\.gguf is damaged or cut short")
     refused(tmp_path, r"config\.json")
 
 

@@ -12,6 +12,8 @@ from tokenizers import Tokenizer
 from predtui.lab.training.pocket.export import export as export_pocket
 from predtui.lab.training.pocket.export import load_exported
 from predtui.lab.training.pocket.tokenizer import SPECIAL_TOKENS, load_tokenizer
+from predtui.llm.torch.folder import tokenizer_of
+from predtui.llm.torch.planning import is_gguf
 
 _TEXTS = ("tokenizer*", "vocab*", "merges.txt", "special_tokens_map.json", "added_tokens.json", "chat_template*")
 
@@ -26,7 +28,10 @@ def export(network: Any, source: Path, folder: Path, name: str) -> None:
 
 
 def copy_tokenizer(source: Path, folder: Path) -> None:
-    """Into ``folder``, unless it is the same."""
+    """Of a folder or a GGUF file, into ``folder``, unless it is the same."""
+    if is_gguf(source):
+        tokenizer_of(source).save_pretrained(folder)
+        return
     for pattern in _TEXTS:
         for path in source.glob(pattern):
             if path.resolve().parent != folder.resolve():
@@ -35,6 +40,8 @@ def copy_tokenizer(source: Path, folder: Path) -> None:
 
 def pocket_tokenizer(folder: Path) -> Tokenizer | None:
     """The tokenizer of a folder that holds a model of the pocket's make; None for another."""
+    if is_gguf(folder):
+        return None
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     if config["model_type"] != "llama" or not (folder / "tokenizer.json").is_file():
         return None

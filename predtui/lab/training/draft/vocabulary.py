@@ -1,5 +1,5 @@
-"""The tokenizer of a folder as metadata of a GGUF file: that of a GGUF file beside it, or made of ``tokenizer.json``
-where that is byte-level BPE, as of GPT-2, Llama 3, Qwen and SmolLM. Must not know of weights.
+"""A model's tokenizer as metadata of a GGUF file: that of the file that it is, or that is in its folder, or made of
+``tokenizer.json`` where that is byte-level BPE, as of GPT-2, Llama 3, Qwen and SmolLM. Must not know of weights.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any
 import gguf
 
 from predtui.lab.training.pocket.gguf import Vocabulary
+from predtui.llm.torch.planning import is_gguf
 from predtui.llm.weights import GGUF
 
 _PRE = {"\\p{N}{1,3}": "llama-bpe", "|\\p{N}|": "qwen2"}
@@ -20,8 +21,9 @@ _PRE = {"\\p{N}{1,3}": "llama-bpe", "|\\p{N}|": "qwen2"}
 def vocabulary_of(folder: Path, size: int, special: dict[str, int]) -> Vocabulary | None:
     """For a network of ``size`` tokens; ``special``: kinds of token, ``bos``, ``eos`` and ``pad``, that there are.
     None for a tokenizer that a GGUF file cannot be given."""
-    if (folder / GGUF).is_file():
-        return _of_gguf(folder / GGUF, size)
+    file = folder if is_gguf(folder) else folder / GGUF
+    if file.is_file():
+        return _of_gguf(file, size)
     if not (folder / "tokenizer.json").is_file():
         return None
     told = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
