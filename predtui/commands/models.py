@@ -166,10 +166,14 @@ class _Shown:
 
 def _here(found: list[Found]) -> Iterator[str]:
     from predtui.foreign import printable
+    from predtui.llm.llamacpp.engine import file_of
     from predtui.llm.room import too_large
+    from predtui.models.published import SMOLLM2, find
+    from predtui.models.shipped import POCKET
 
-    if not found:
-        yield "No language models are here but those that ship: predtui doctor"
+    yield "with predtui:"
+    for name in (POCKET, *([SMOLLM2.name] if find(SMOLLM2) else [])):
+        yield f"  {_megabytes(file_of(name).stat().st_size):>10}  {'':<8} {name}"
     for whose, group in groupby(found, key=lambda one: one.place):
         yield f"{whose}:"
         for one in group:
