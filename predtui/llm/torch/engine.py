@@ -42,8 +42,10 @@ def prepare(request: ModelRequest) -> Iterator[tuple[str, float]]:
 
 
 def _check(model: str) -> None:
-    """PyTorch makes a folder when it is imported: by its own choice a temporary one, where a stage may not write."""
+    """Before PyTorch is imported, which takes seconds, and makes a folder: by its own choice a temporary one, where a
+    stage may not write."""
     no_gguf(model, "torch")
     if importlib.util.find_spec("torch") is None:
         raise PredtuiError("The torch engine needs PyTorch.", "Install it: pip install 'predtui[torch]'")
+    find(model)
     os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(cache_folder() / "torch"))
