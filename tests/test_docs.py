@@ -20,6 +20,7 @@ PAGES = sorted({*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "ass
 NAMED = re.compile(r"`((?:[a-z_0-9]+\.)*[a-z_0-9]+):([A-Za-z_]\w*)`")
 TESTED = re.compile(r"`(tests/[\w/]+\.py)(?::(\w+))?`")
 UsageError = typer.BadParameter.__bases__[0]
+COMMANDS: Any = typer.main.get_command(app)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 COMMAND = re.compile(r"`([A-Z_]+=\S+ )*(predtui [^`]+)`|^ {4}(?:[A-Z_]+=\S+ )*(predtui\b.*)$", re.MULTILINE)
 
@@ -32,7 +33,7 @@ def commands(page: Path) -> list[str]:
 
 def parse(words: list[str]) -> None:
     """Raises UsageError for a command or an option that there is not. Runs nothing and looks at no file."""
-    command: Any = typer.main.get_command(app)
+    command = COMMANDS
     while True:
         # A command that is imported when it runs stands in the context that it makes.
         command = command.make_context(command.name, list(words), resilient_parsing=True).command

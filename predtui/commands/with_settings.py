@@ -68,7 +68,7 @@ def with_settings(command: Command) -> Command:
             raise PredtuiError(problem)
         return command(*args, settings=settings, **given)
 
-    added = [HELP_ALL, *(_parameter(name, item) for name, item in table.items())]
+    added = [HELP_ALL, *_parameters()]
     kept = [one for one in own.parameters.values() if one.name not in ("settings", "problem")]
     wrapper.__signature__ = own.replace(parameters=[*kept, *added])  # type: ignore[attr-defined]
     wrapper.__annotations__ = {one.name: one.annotation for one in [*kept, *added]}
@@ -76,15 +76,25 @@ def with_settings(command: Command) -> Command:
     return wrapper
 
 
+@functools.cache
+def _parameters() -> tuple[inspect.Parameter, ...]:
+    """One a setting, the same for every command."""
+    return tuple(_parameter(parameter(key), item) for key, item in options().items())
+
+
 def _parameter(name: str, item: Option) -> inspect.Parameter:
     names = flags(item)
     if item.kind is bool:
         names = [f"{flag}/--no-{flag.removeprefix('--')}" for flag in names]
+
+    def going_on(incomplete: str) -> list[str]:
+        return [choice for choice in item.choices if choice.startswith(incomplete)]
+
     declared = typer.Option(
         *names,
         help=explained(item),
         show_default=False,
-        autocompletion=lambda incomplete: [choice for choice in item.choices if choice.startswith(incomplete)],
+        autocompletion=going_on if item.choices else None,  # to look at such a function takes its time
     )
     return inspect.Parameter(
         name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[item.kind | None, declared]

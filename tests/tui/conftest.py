@@ -3,6 +3,7 @@ the real models, so that what is drawn does not depend on what is installed."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -70,11 +71,12 @@ def snap_compare(snap_compare: Callable[..., bool]) -> Callable[..., bool]:
     return compare
 
 
-async def still(pilot: Pilot[None], looks: int = 4) -> None:
-    """Waits until the screen looks the same for some looks, a tenth of a second apart (at most 10 s)."""
+async def still(pilot: Pilot[None], looks: int = 3) -> None:
+    """Waits until no frame is due, and the screen looks the same for some looks (at most 10 s)."""
     seen: list[str] = []
-    for _ in range(100):
+    end = time.monotonic() + 10
+    while time.monotonic() < end:
         seen.append(pilot.app.export_screenshot(simplify=True))
-        if len(set(seen[-looks:])) == 1 and len(seen) >= looks:
+        if len(seen) >= looks and len(set(seen[-looks:])) == 1 and not pilot.app.frames.due:  # type: ignore[attr-defined]
             return
-        await pilot.pause(0.1)
+        await pilot.pause(0.03)

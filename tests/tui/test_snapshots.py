@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from textual.events import Paste
 from textual.pilot import Pilot
 
 from predtui.models.offer import Offer
@@ -184,8 +185,11 @@ LINES = ["what does this do?", "def f(x):", "  return x + 1", "", "please", "exp
 
 @pytest.mark.parametrize("size", [(40, 12), (80, 24), (120, 36)], ids=lambda size: f"{size[0]}x{size[1]}")
 def test_several_lines(snap_compare: Compare, make_app: MakeApp, size: tuple[int, int]) -> None:
-    keys = [key for line in LINES for key in (*line, "ctrl+j")]
-    assert frozen(snap_compare, make_app, size, "answered", keys[:-1])
+    async def paste(pilot: Pilot[None]) -> None:
+        pilot.app.post_message(Paste("\n".join(LINES)))
+        await pilot.pause()
+
+    assert snap_compare(make_app(ScriptedDriver(SCENES["answered"])), terminal_size=size, run_before=paste)
 
 
 @pytest.mark.parametrize("theme", ["midnight", "daylight"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,20 @@ from textual.color import Color
 
 from predtui.models.shipped import themes_folder
 from predtui.settings import UiSettings
-from predtui.tui.themes import BACKGROUNDS, COLOURS, DARK, INKS, LIGHT, MARKS, ThemeError, load_themes, read_theme
+from predtui.tui.themes import (
+    BACKGROUNDS,
+    COLOURS,
+    DARK,
+    INKS,
+    LIGHT,
+    MARKS,
+    ThemeError,
+    ThemeRegistry,
+    load_themes,
+    read_theme,
+)
+from tests.tui.conftest import MakeApp
+from tests.tui.scenes import ScriptedDriver, machine, speculating
 
 SHELF = load_themes([themes_folder()])
 GOOD = 'name = "mine"\ndark = true\n\n[colours]\n' + "".join(f'{key} = "#808080"\n' for key in COLOURS)
@@ -98,3 +112,17 @@ def test_a_persons_theme_replaces_ours_of_the_same_name(tmp_path: Path) -> None:
     themes = load_themes([themes_folder(), tmp_path])
     assert themes.names.count("midnight") == 1
     assert next(theme for theme in themes.themes if theme.name == "midnight").primary == "#808080"
+
+
+async def test_a_theme_in_which_one_ink_is_another_is_seen_at_once(make_app: MakeApp) -> None:
+    midnight = next(theme for theme in SHELF.themes if theme.name == "midnight")
+    inks = {**midnight.variables, "kept": "#12ab34"}
+    other = replace(midnight, name="other", variables=inks)
+    app = make_app(ScriptedDriver([*machine(), *speculating()]), themes=ThemeRegistry((midnight, other)))
+    async with app.run_test(size=(120, 36)) as pilot:
+        await pilot.pause()
+        before = app.export_screenshot()
+        app.theme = "other"
+        await pilot.pause()
+        assert "#12ab34" in app.export_screenshot()
+        assert "#12ab34" not in before

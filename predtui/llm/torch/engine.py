@@ -19,7 +19,7 @@ from predtui.settings import cache_folder
 
 def load(request: ModelRequest) -> LoadedModel:
     """As ``folder.load``. Raises PredtuiError where there is no PyTorch, too."""
-    _check()
+    _check(request.model)
     from predtui.llm.torch import folder
 
     return folder.load(request)
@@ -27,7 +27,7 @@ def load(request: ModelRequest) -> LoadedModel:
 
 def describe(model: str) -> str:
     """As ``folder.describe``. Raises PredtuiError where there is no PyTorch, too."""
-    _check()
+    _check(model)
     from predtui.llm.torch import folder
 
     return folder.describe(model)
@@ -41,8 +41,10 @@ def prepare(request: ModelRequest) -> Iterator[tuple[str, float]]:
     yield line, -1.0
 
 
-def _check() -> None:
-    """PyTorch makes a folder when it is imported: by its own choice a temporary one, where a stage may not write."""
+def _check(model: str) -> None:
+    """Before PyTorch is imported, which takes seconds, and makes a folder: by its own choice a temporary one, where a
+    stage may not write."""
     if importlib.util.find_spec("torch") is None:
         raise PredtuiError("The torch engine needs PyTorch.", "Install it: pip install 'predtui[torch]'")
+    find(model)
     os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(cache_folder() / "torch"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -26,7 +26,7 @@ from predtui.tui.watching import Watching
 from predtui.tui.widgets.bars import NoticeBar, TopBar
 from predtui.tui.widgets.find import FindBar
 from predtui.tui.widgets.keybar import KeyBar
-from predtui.tui.widgets.pane import Drawn, Pane
+from predtui.tui.widgets.pane import STYLES, Drawn, Pane
 from predtui.tui.widgets.prompt import PromptLine
 from predtui.tui.widgets.pull import PullBar
 from predtui.tui.widgets.real import RealBar
@@ -46,6 +46,7 @@ class MainScreen(SelectingScreen):
     """
 
     AUTO_FOCUS = "#prompt"
+    COMPONENT_CLASSES: ClassVar[set[str]] = STYLES
 
     def __init__(
         self,

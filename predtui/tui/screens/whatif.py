@@ -24,7 +24,7 @@ from predtui.state.turn import Turn
 from predtui.tui import comparison, figures
 from predtui.tui.gate import assemble
 from predtui.tui.messages import AskedAgain
-from predtui.tui.widgets.pane import Drawn
+from predtui.tui.widgets.pane import STYLES, Drawn
 
 BESIDE = 92
 """Cells from which both timelines stand side by side."""
@@ -111,6 +111,7 @@ class WhatIfScreen(ModalScreen[None]):
     """``again`` is called in a thread of its own."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "back", "back", show=False)]
+    COMPONENT_CLASSES: ClassVar[set[str]] = STYLES
 
     def __init__(self, recorded: Turn, settings: Settings, again: Again) -> None:
         """``settings``: those that the recorded turn had."""

@@ -28,17 +28,19 @@ from predtui.tui.gate import assemble
 from predtui.tui.wrapping import extracted
 
 Values = TypeVar("Values", bound=Hashable)
+STYLES = {
+    "kept", "new", "rejected", "stable", "tentative", "dim", "strong", "good", "fair", "bad",
+    "accent", "code", "key", "saying", "found", "found-now",
+    "row-asr", "row-encode", "row-write", "row-llm", "row-target", "row-draft",
+    "row-tts", "row-audio",
+}  # fmt: skip
+"""Styles that the style sheet sets: component classes of every screen on which something is drawn. Of each widget, they
+would be worked out once a widget, which is most of what a change of theme, size or layout takes."""
 
 
 class Drawn(Widget, Generic[Values]):
-    """A widget whose content is ``draw(read(turn))``, in styles named ``.kept`` and so on that the style sheet sets."""
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "kept", "new", "rejected", "stable", "tentative", "dim", "strong", "good", "fair", "bad",
-        "accent", "code", "key", "saying", "found", "found-now",
-        "row-asr", "row-encode", "row-write", "row-llm", "row-target", "row-draft",
-        "row-tts", "row-audio",
-    }  # fmt: skip
+    """A widget whose content is ``draw(read(turn))``, in styles named ``.kept`` and so on, which its screen has as
+    ``STYLES``."""
 
     def __init__(self, turn: Turn, *, name: str | None = None) -> None:
         super().__init__(id=name)
@@ -80,6 +82,7 @@ class Drawn(Widget, Generic[Values]):
 
     def on_mount(self) -> None:
         self.changed(self.values)
+        self.app.theme_changed_signal.subscribe(self, lambda _: self.refresh())
 
     def render_line(self, y: int) -> Strip:
         self._dirty_regions.clear()
@@ -95,7 +98,7 @@ class Drawn(Widget, Generic[Values]):
     def _line(self, y: int) -> Content:
         line = self._lines[y] if y < len(self._lines) else assemble()
         for (_, start, end), now in self.found.on(self.place_of(y)) if self.found.hits else ():
-            style = Style.from_styles(self.get_component_styles("found-now" if now else "found"))
+            style = Style.from_styles(self.screen.get_component_styles("found-now" if now else "found"))
             line = line.stylize(style, start, end)
         return line
 

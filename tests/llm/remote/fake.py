@@ -73,6 +73,7 @@ class Fake(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # or an answer's body waits 40 ms until its head has been acknowledged
     server: Fake
 
     def do_GET(self) -> None:

@@ -16,9 +16,8 @@ from predtui.commands.checks import language_model as checks
 from predtui.errors import PredtuiError
 from predtui.llm.base import ModelRequest, never
 from predtui.llm.load import load, preparing
-from predtui.llm.remote import client
+from predtui.llm.remote import client, engine
 from predtui.llm.remote.address import reference
-from predtui.llm.remote.engine import prepare
 from predtui.predgen.options import SpeculationOptions
 from predtui.predgen.stage import create
 from predtui.runtime.build import resolved
@@ -58,18 +57,19 @@ def test_while_it_starts_it_is_told_what_the_server_is() -> None:
     assert lines[-1].startswith("babble-7B on llama-server b9999, candidates verified by generating again")
 
 
-def test_a_server_that_loads_its_model_is_waited_for() -> None:
+def test_a_server_that_loads_its_model_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "LOADING_S", 30.0)
     routes = dict(llama_server(3))
     loading = Status(503, {"error": {"message": "Loading model", "code": 503}})
     routes["/props"] = in_turn(loading, loading, routes["/props"])
     clock = VirtualClock()
     with serving(routes) as server:
-        lines = [line for line, _ in prepare(ModelRequest(reference(server.url, "")), clock)]
+        lines = [line for line, _ in engine.prepare(ModelRequest(reference(server.url, "")), clock)]
     assert lines[1:3] == [f"{server.url} is loading its model"] * 2
     assert "llama-server" in lines[3]
     with serving({"/props": loading}) as server, pytest.raises(PredtuiError, match="Loading model"):
-        list(prepare(ModelRequest(reference(server.url, "")), clock))
-    assert clock.now() > 1800
+        list(engine.prepare(ModelRequest(reference(server.url, "")), clock))
+    assert clock.now() > engine.LOADING_S
 
 
 def test_without_an_address_or_a_server_the_line_says_what_to_do() -> None:
