@@ -22,7 +22,7 @@ LIKELY, COPIES, GRAMS = 16, 2, 3
 """Tokens whose logits may move: the draft's likeliest, and those that are recalled; and tokens that are looked back."""
 ROWS = 4096
 """Of each table; tokens, and runs of tokens, that come to the same row share it."""
-RATE, EVIDENCE = 0.015, np.float32(1e-5)
+RATE, EVIDENCE = 0.01, np.float32(1e-5)
 """Of learning; and the squared gradient that each weight starts with. From none, AdaGrad's first steps are whole ones
 however small the gradient, and what was hardly likely anywhere is soon not drafted at all."""
 _PRIMES = np.array([7919, 104729, 1299709])

@@ -152,7 +152,7 @@ def run(
     model: str, draft: str, count: int, seed: int, threads: int, limit: int, gather: Gather[str] = list
 ) -> dict[str, Any]:
     """Three users, of ``seed`` and the next two; a row for each block of turns and each other kind, with medians over
-    the users who came to their end."""
+    the users who came to their end, and the gain of the one who gained the least."""
     with ExitStack() as stack:
         target, drafting = (load(name, threads=threads or None) for name in (model, draft))
         for one in (target, drafting):
@@ -183,15 +183,15 @@ def _row(name: str, alone: Tally, learnt: Tally) -> dict[str, Any]:
 
 def _median(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     numbers = {name: round(median(row[name] for row in rows), 4) for name in rows[0] if name != "of"}
-    return {"of": rows[0]["of"], **numbers, "users": len(rows)}
+    return {"of": rows[0]["of"], **numbers, "least": round(min(row["gain"] for row in rows), 4), "users": len(rows)}
 
 
 def table(result: dict[str, Any]) -> Table:
     """The rows for a terminal."""
-    headings = ("", "accepted", "learnt", "gain", "tokens/forward", "learnt", "users")
+    headings = ("", "accepted", "learnt", "gain", "least", "tokens/forward", "learnt", "users")
     drawn = Table(*headings, title="A draft that learns", caption=result["machine"])
     for row in result["rows"]:
-        shares = f"{row['acceptance']:.1%}", f"{row['learnt']:.1%}", f"{row['gain']:+.1%}"
+        shares = f"{row['acceptance']:.1%}", f"{row['learnt']:.1%}", f"{row['gain']:+.1%}", f"{row['least']:+.1%}"
         tokens = f"{row['tokens_per_forward']:.2f}", f"{row['learnt_per_forward']:.2f}"
         drawn.add_row(row["of"], *shares, *tokens, str(row["users"]))
     return drawn
