@@ -24,10 +24,12 @@ from predtui.decoding.lead import MOST
 from predtui.decoding.learner import Learner
 from predtui.decoding.online import FIELDS, LIKELY, RANK, Adapter, Places, joined, places
 from predtui.decoding.parts import Parts
+from predtui.decoding.recall import Recall
 from predtui.decoding.sampler import Greedy, Seeded
 from predtui.errors import PredtuiError
 from predtui.llm.base import LoadedModel, Preempted, never
 from predtui.llm.load import load
+from predtui.llm.rows import ArrayRows
 
 VOCABULARY = load("1", engine="scripted").model.vocab_size
 contexts = st.lists(st.integers(4, VOCABULARY - 1), min_size=1, max_size=20)
@@ -175,6 +177,21 @@ def test_what_was_said_before_is_foretold_better() -> None:
     seen = joined(list(learner._latest))
     assert learner.adapter.loss(seen) < 0.7 * Adapter(seen.hidden.shape[1]).loss(seen)
     assert not learner.lead.behind
+
+
+@given(st.integers(0, 9999), st.floats(0, 0.5), contexts)
+def test_of_draft_and_adapter_the_surer_speaks(seed: int, scale: float, context: list[int]) -> None:
+    _, learner = pair()
+    random, recall = np.random.default_rng(seed), Recall()
+    for weight in learner.adapter.weights.values():
+        weight += np.float32(scale) * random.standard_normal(weight.shape).astype(np.float32)
+    learner.studied = 1
+    recall.read(context)
+    width = len(learner.adapter.weights["state"])
+    logits, hidden = (random.standard_normal((1, size)).astype(np.float32) for size in (VOCABULARY, width))
+    rows = ArrayRows(3 * logits, hidden)
+    told = learner.adapted(recall, context, (), rows)
+    assert told.logprob(told.argmax()) > rows[0].logprob(rows[0].argmax()) - 1e-3
 
 
 def test_what_hardly_ever_came_into_question_stays_as_likely() -> None:

@@ -2,8 +2,8 @@
 
 The user asks for reminders and lists about a few things of their own, in wordings of their own, none of which is in the
 corpus that the pocket models were made of. Each turn is drafted twice, with what was learnt so far and by the draft
-alone, and then learnt from; drafts have eight tokens, so that no clock and no stop decides what is accepted. Must not
-know how learning is done.
+alone, and then learnt from; drafts have eight tokens, so that no clock and no stop decides what is accepted. Others are
+asked by turns with earlier ones of the user's, and not learnt from. Must not know how learning is done.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import random
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, cycle
 from statistics import median
 from typing import Annotated, Any
 
@@ -36,6 +36,7 @@ from predtui.models.shipped import POCKET, POCKET_DRAFT, asset
 from predtui.state.events import Message
 
 USERS, BLOCK, DRAFTED, OTHERS = 3, 25, 8, 100
+AGAIN = "again, between others"
 THINGS = """smoker, brood frame, nuc box, queen excluder, pollen patty, varroa board, honey extractor, hive tool;
 shackle, mooring line, jib sheet, bilge pump, flare kit, winch handle, rigging knife, life raft;
 stoneware clay, celadon glaze, kiln shelf, wax resist, cobalt oxide, trimming tool, pyrometric cone, slip trailer"""
@@ -121,15 +122,18 @@ class User:
         """Of blocks of turns, and of other kinds: without learning, and with it."""
 
     def all(self, count: int) -> Iterator[str]:
-        """``count`` turns, learning after each, then prompts of other kinds."""
-        for number, prompt in enumerate(turns(count, self.seed)):
+        """``count`` turns, learning after each, then prompts of other kinds, each after one of those turns, so that
+        nothing found out about the kind of one prompt holds for the next."""
+        known = turns(count, self.seed)
+        for number, prompt in enumerate(known):
             begin = number - number % BLOCK
             self._answer(f"turns {begin + 1} to {min(begin + BLOCK, count)}", [Message("user", prompt)])
             while self._learner.learn(never):
                 pass
             yield prompt
         for name, asked in others(self.seed).items():
-            for messages in asked:
+            for messages, prompt in zip(asked, cycle(known), strict=False):
+                self._answer(AGAIN, [Message("user", prompt)])
                 self._answer(name, messages)
 
     def _answer(self, name: str, messages: Sequence[Message]) -> None:
