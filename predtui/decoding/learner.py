@@ -1,8 +1,9 @@
 """A draft that learns while nothing else is to be done: replies are noted as they come, and studied piece by piece.
 
-Each piece takes a few milliseconds: a few tokens of a reply that the draft reads again, or one step of its adapter. Of
-what was read, most is learnt from, the latest and some of all before it; some is held back, and tells how far the
-adapter may be trusted. Must not know how drafts are made, or of what is said on a screen.
+Each piece takes a few milliseconds: a few tokens of a reply that the draft reads again, or one step of its adapter.
+What was read is learnt from, the latest and some of all before it. Whether a draft is made with what was learnt or
+without, it tells for each token: by which of the two is surer, as long as what was learnt is not behind. Must not know
+how drafts are made, or of what is said on a screen.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ import numpy as np
 from predtui.decoding import learnt
 from predtui.decoding.draft import Verification
 from predtui.decoding.heads import Array
-from predtui.decoding.online import Adapter, Places, joined, places
+from predtui.decoding.lead import Lead
+from predtui.decoding.online import NEVER, Adapter, Places, chances, joined, places
 from predtui.decoding.recall import Recall
 from predtui.llm.base import LanguageModel, Preempted, Stale, common_prefix, never
 from predtui.llm.rows import ArrayRow, Row, Rows
@@ -29,15 +31,12 @@ PLACES_A_STEP = 3
 """A step for so many places that were read."""
 REPLIES = 2
 """Replies that wait to be studied; of more, the latest."""
-LATEST, OLDER, HELD = 1024, 1024, 256
-"""Places kept in memory, and those of them that are held back."""
-HELD_SHARE = 8
-"""One place of so many is held back."""
-STRENGTHS = (1.0, 0.5, 0.0)
+LATEST, OLDER = 1024, 1024
+"""Places kept in memory."""
 LAST = 64
 """Pieces that are still done at the end: about what a reply takes."""
 SURE = 0.98
-"""Where the draft thinks a token as likely as this, the adapter is not asked: it could move next to nothing."""
+"""Where the draft thinks a token as likely as this, the adapter is not asked: it would have to be surer still."""
 KEEP_EVERY = 16
 """Replies after which what was learnt is kept in its file."""
 _log = logging.getLogger("predtui.learner")
@@ -50,19 +49,20 @@ class Learner:
         """``model``: the draft. ``file``: where what is learnt is kept; None: nowhere."""
         self._model, self._file = model, file
         self.adapter = Adapter(model.abilities.hidden)
-        self.strength = 1.0
-        """How much of what the adapter says is believed."""
+        self.lead = Lead()
+        """Of the adapter, in tokens of the target that it foretold."""
         self.notes: list[str] = []
         self.studied = 0
         """Replies so far, those of earlier runs among them."""
         self._unkept, self._told = 0, False
         self._read_by_draft: list[int] = []
+        self._disputed: list[tuple[int, int, int]] = []
+        """Places in that where the adapter, surer than the draft, says another token; the draft's token, its own."""
         self._replies: deque[tuple[int, list[int]]] = deque(maxlen=REPLIES)
         """Where a reply begins, and all tokens up to its end."""
         self._study: Iterator[None] | None = None
         self._latest: deque[Places] = deque()
         self._older: list[Places] = []
-        self._held: deque[Places] = deque(maxlen=HELD)
         self._random, self._seen = np.random.default_rng(0), 0
         if file:
             self._load(file)
@@ -72,25 +72,45 @@ class Learner:
     def adapted(self, recall: Recall, context: Sequence[int], path: Sequence[int], rows: Rows) -> Row:
         """The last of the draft's ``rows``, after ``context``, which ``recall`` has read, and ``path``."""
         self._read_by_draft = [*context, *path]
+        if not path:
+            self._disputed.clear()
         row = rows[-1]
-        if not self.strength or not self.studied or row.logprob(row.argmax()) > math.log(SURE):
+        if not self.studied or row.logprob(row.argmax()) > math.log(SURE):
             return row
-        logits = rows.logits[-1:].copy()
         tail = [*context[-3:], *path][-3:]
-        seen = places(logits, self._hidden(rows)[-1:], [tail], [recall.after(path)], [-1])
-        there = seen.base[0, :-1] > seen.base.min()
-        np.add.at(logits[0], seen.tokens[0, there], self.strength * self.adapter.moved(seen)[0, there])
-        return ArrayRow(logits[0])
+        seen = places(rows.logits[-1:], self._hidden(rows)[-1:], [tail], [recall.after(path)], [-1])
+        moved = self.adapter.moved(seen)
+        bare, adapted = np.exp(seen.base[0, :-1]), chances(seen, moved)[0, :-1]
+        if adapted.max() < bare.max():
+            return row
+        tokens, there = seen.tokens[0], seen.base[0, :-1] > NEVER
+        first, second = int(tokens[bare.argmax()]), int(tokens[adapted.argmax()])
+        if first != second:
+            self._disputed.append((len(self._read_by_draft), first, second))
+        if self.lead.behind:
+            return row
+        logits = row.logits.copy()
+        logits[tokens[there]] += moved[0, there]
+        return ArrayRow(logits)
 
     def heard(self, verification: Verification) -> None:
         """The target has said something: its own choices, where the rule is lossless."""
         if not verification.lossless or not verification.tokens:
             return
         context = [*verification.context]
+        self._compare(len(context), [*context, *verification.tokens])
         if self._replies and self._replies[-1][1] == context:
             self._replies[-1][1].extend(verification.tokens)
         else:
             self._replies.append((len(context), [*context, *verification.tokens]))
+
+    def _compare(self, start: int, said: Sequence[int]) -> None:
+        """Who was right of the draft and the adapter, at the places from ``start`` on that both knew all before of."""
+        known = common_prefix(self._read_by_draft, said)
+        for place, bare, adapted in self._disputed:
+            if start <= place <= known and place < len(said):
+                self.lead.count(said[place] == adapted, said[place] == bare)
+        self._disputed.clear()
 
     # --- learning ----------------------------------------------------------------------------------------------------
 
@@ -134,7 +154,6 @@ class Learner:
         for step in range(-(-fresh // PLACES_A_STEP)):
             self.adapter.step(self._batch(step))
             yield
-        self._judge()
         self.studied, self._unkept = self.studied + 1, self._unkept + 1
         if self._unkept >= KEEP_EVERY:
             yield
@@ -165,9 +184,6 @@ class Learner:
 
     def _note(self, place: Places) -> None:
         self._seen += 1
-        if self._seen % HELD_SHARE == 0:
-            self._held.append(place)
-            return
         self._latest.append(place)
         if len(self._latest) <= LATEST:
             return
@@ -187,12 +203,6 @@ class Learner:
     def _at(self, index: int) -> Places:
         return self._older[index] if index < len(self._older) else self._latest[index - len(self._older)]
 
-    def _judge(self) -> None:
-        """Believe the adapter as far as that is good for what it has not learnt from."""
-        if self._held:
-            held = joined(list(self._held))
-            self.strength = min(STRENGTHS, key=lambda strength: self.adapter.loss(held, strength))
-
     def _hidden(self, rows: Rows) -> Array:
         return np.zeros((len(rows), 0), np.float32) if rows.hidden is None else rows.hidden
 
@@ -200,18 +210,15 @@ class Learner:
 
     def _load(self, file: learnt.File) -> None:
         try:
-            known = file.load(self.adapter)
+            self.studied = file.load(self.adapter)
         except learnt.DamagedError as error:
             self.notes.append(str(error))
-            return
-        if known:
-            self.studied, self.strength = known
 
     def _keep(self) -> None:
         if not self._file:
             return
         try:
-            self._file.save(self.adapter, self.studied, self.strength)
+            self._file.save(self.adapter, self.studied)
             self._unkept = 0
         except OSError as error:
             _log.warning("%s cannot be written: %s", self._file.path, error)

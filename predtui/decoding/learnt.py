@@ -45,13 +45,13 @@ class File:
     def path(self) -> Path:
         return self.folder / f"{self.pair}{SUFFIX}"
 
-    def load(self, adapter: Adapter) -> tuple[int, float] | None:
-        """Into ``adapter``: how many replies were studied, and how far it is believed; None where there is no file.
-        Raises DamagedError, with the adapter as it was."""
+    def load(self, adapter: Adapter) -> int:
+        """Into ``adapter``; how many replies were studied, 0 where there is no file. Raises DamagedError, with the
+        adapter as it was."""
         from safetensors import safe_open
 
         if not self.path.is_file():
-            return None
+            return 0
         try:
             with safe_open(str(self.path), framework="numpy") as file:
                 facts = json.loads((file.metadata() or {})[_FACTS])
@@ -64,7 +64,7 @@ class File:
                     found = tensors[f"{kind}.{name}"]
                     if found.shape != weight.shape or found.dtype != np.float32 or not np.isfinite(found).all():
                         raise ValueError(f"{name} is no such weight")
-            studied, strength = int(facts["studied"]), float(facts["strength"])
+            studied = int(facts["studied"])
         except Exception as error:  # what is not as it should be fails in any way
             aside = self.path.with_name(f"{self.path.name}{DAMAGED}")
             with suppress(OSError):
@@ -75,15 +75,15 @@ class File:
         for kind, held in kinds.items():
             for name, weight in held.items():
                 weight[:] = tensors[f"{kind}.{name}"]
-        return studied, min(1.0, max(0.0, strength))
+        return studied
 
-    def save(self, adapter: Adapter, studied: int, strength: float) -> None:
+    def save(self, adapter: Adapter, studied: int) -> None:
         """Readable by nobody else. Raises OSError, with what was kept before as it was."""
         from safetensors.numpy import save
 
         tensors = {f"weights.{name}": weight for name, weight in adapter.weights.items()}
         tensors |= {f"squares.{name}": square for name, square in adapter.squares.items()}
-        facts = json.dumps({"pair": self.pair, "studied": studied, "strength": strength})
+        facts = json.dumps({"pair": self.pair, "studied": studied})
         self.folder.mkdir(parents=True, exist_ok=True)
         handle, partial = tempfile.mkstemp(dir=self.folder, prefix=f".{self.pair}")  # 0600
         try:

@@ -2,9 +2,8 @@
 
 Online Speculative Decoding (Liu et al. 2023) trains the draft itself. Here its weights stay as they are, since engines
 do not train: a small network takes its last hidden state, its last tokens and what followed the same tokens before in
-the context (``Recall``), and moves the logits of what the draft thinks likely. The draft's own doubt scales how far it
-moves them, so that what the draft is sure of stays. Trained by cross-entropy and AdaGrad on all that the target said.
-Must not know of models, of files, or of when there is time to learn.
+the context (``Recall``), and moves the logits of what the draft thinks likely. Trained by cross-entropy and AdaGrad on
+all that the target said. Must not know of models, of files, or of when there is time to learn.
 """
 
 from __future__ import annotations
@@ -23,10 +22,11 @@ LIKELY, COPIES, GRAMS = 16, 2, 3
 """Tokens whose logits may move: the draft's likeliest, and those that are recalled; and tokens that are looked back."""
 ROWS = 4096
 """Of each table; tokens, and runs of tokens, that come to the same row share it."""
-RATE, CAUTION = 0.03, np.float32(1.5)
-"""Of learning; and the power of the draft's doubt by which logits move: the higher, the less others are harmed."""
+RATE, EVIDENCE = 0.01, np.float32(1e-5)
+"""Of learning; and the squared gradient that each weight starts with. From none, AdaGrad's first steps are whole ones
+however small the gradient, and what was hardly likely anywhere is soon not drafted at all."""
 _PRIMES = np.array([7919, 104729, 1299709])
-_TINY, _NEVER = np.float32(1e-8), np.float32(-1e4)
+_TINY, NEVER = np.float32(1e-8), np.float32(-1e4)
 
 Tokens = npt.NDArray[np.int64]
 FIELDS = ("hidden", "grams", "tokens", "base", "copied", "answers")
@@ -73,21 +73,21 @@ def places(
     many, every = len(logits), np.arange(len(logits))
     likely = min(LIKELY, logits.shape[1])
     tokens = np.zeros((many, LIKELY + COPIES), np.int64)
-    base = np.full((many, LIKELY + COPIES + 1), _NEVER, np.float32)
+    base = np.full((many, LIKELY + COPIES + 1), NEVER, np.float32)
     copied = np.zeros((many, LIKELY + COPIES, COPIES), np.float32)
     highest = logits.max(axis=1, keepdims=True)
     norm = (highest + np.log(np.exp(logits - highest).sum(axis=1, keepdims=True)))[:, 0]
     tokens[:, :likely] = np.argpartition(-logits, likely - 1, axis=1)[:, :likely]
     base[:, :likely] = np.take_along_axis(logits, tokens[:, :likely], axis=1) - norm[:, None]
     for number, told in enumerate(np.array(recalled, np.int64).reshape(many, COPIES).T):
-        same = (tokens == told[:, None]) & (base[:, :-1] > _NEVER)
+        same = (tokens == told[:, None]) & (base[:, :-1] > NEVER)
         new = (told >= 0) & ~same.any(axis=1)
         tokens[new, LIKELY + number] = told[new]
         base[new, LIKELY + number] = logits[every[new], told[new]] - norm[new]
         same[new, LIKELY + number] = True
         copied[:, :, number] = same
     base[:, -1] = np.log(np.maximum(1 - np.exp(base[:, :-1]).sum(axis=1), 1e-9))
-    right = (tokens == np.array(answers)[:, None]) & (base[:, :-1] > _NEVER)
+    right = (tokens == np.array(answers)[:, None]) & (base[:, :-1] > NEVER)
     found = np.where(right.any(axis=1), right.argmax(axis=1), -1)
     return Places(hidden, _rows(tails), tokens, base, copied, found)
 
@@ -116,17 +116,17 @@ class Adapter:
         """By how much the logits [n, 18] of ``seen.tokens`` move."""
         return self._forward(seen)[0]
 
-    def loss(self, seen: Places, strength: float = 1.0) -> float:
-        """Mean cross-entropy in nats, with the logits moved so many times as far."""
-        chances = _chances(seen, strength * self.moved(seen))
-        return float(-np.log(chances[np.arange(len(seen)), seen.answers] + _TINY).mean())
+    def loss(self, seen: Places) -> float:
+        """Mean cross-entropy in nats."""
+        told = chances(seen, self.moved(seen))
+        return float(-np.log(told[np.arange(len(seen)), seen.answers] + _TINY).mean())
 
     def gradients(self, seen: Places) -> dict[str, Array]:
         """Of ``loss``, by the name of the weight; of tables, those of rows as ``rows`` names them."""
-        moved, hidden, x, gate, z, output, doubt = self._forward(seen)
-        error = _chances(seen, moved)
+        moved, hidden, x, gate, z, output = self._forward(seen)
+        error = chances(seen, moved)
         error[np.arange(len(seen)), seen.answers] -= 1
-        error = error[:, :-1] * doubt / np.float32(len(seen))
+        error = error[:, :-1] / np.float32(len(seen))
         copy = np.einsum("nt,ntc->nc", error, seen.copied)
         dz = np.einsum("nt,ntr->nr", error, output) + copy @ self.weights["copy"][:-1].T
         dx = dz * gate * (1 + x * (1 - gate))
@@ -145,27 +145,26 @@ class Adapter:
             if name in rows:
                 which, gradient = _summed(rows[name], gradient)
             self.squares[name][which] += np.square(gradient)
-            self.weights[name][which] -= RATE * gradient / (np.sqrt(self.squares[name][which]) + _TINY)
+            self.weights[name][which] -= RATE * gradient / np.sqrt(self.squares[name][which] + EVIDENCE)
 
-    def _forward(self, seen: Places) -> tuple[Array, Array, Array, Array, Array, Array, Array]:
+    def _forward(self, seen: Places) -> tuple[Array, Array, Array, Array, Array, Array]:
         hidden = normed(seen.hidden) if seen.hidden.shape[1] else seen.hidden
         x = hidden @ self.weights["state"] + self.weights["grams"][seen.grams].sum(axis=1)
-        gate = 1 / (1 + np.exp(-x))
+        gate = 0.5 + 0.5 * np.tanh(x / 2)
         z = x * gate
         output = self.weights["output"][seen.tokens % ROWS]
         copy = z @ self.weights["copy"][:-1] + self.weights["copy"][-1]
-        doubt = (1 - np.exp(seen.base[:, :-1].max(axis=1, keepdims=True))) ** CAUTION
-        moved = doubt * (np.einsum("ntr,nr->nt", output, z) + np.einsum("ntc,nc->nt", seen.copied, copy))
-        return moved, hidden, x, gate, z, output, doubt
+        moved = np.einsum("ntr,nr->nt", output, z) + np.einsum("ntc,nc->nt", seen.copied, copy)
+        return moved, hidden, x, gate, z, output
 
 
-def _chances(seen: Places, moved: Array) -> Array:
-    """Probabilities [n, 19]."""
+def chances(seen: Places, moved: Array) -> Array:
+    """Probabilities [n, 19] of ``seen.tokens`` and of all others, with logits that are ``moved`` [n, 18]."""
     logits = seen.base.copy()
     logits[:, :-1] += moved
-    chances: Array = np.exp(logits - logits.max(axis=1, keepdims=True))
-    chances /= chances.sum(axis=1, keepdims=True)
-    return chances
+    told: Array = np.exp(logits - logits.max(axis=1, keepdims=True))
+    told /= told.sum(axis=1, keepdims=True)
+    return told
 
 
 def _summed(rows: Tokens, gradients: Array) -> tuple[Tokens, Array]:

@@ -2,8 +2,8 @@
 
 The user asks for reminders and lists about a few things of their own, in wordings of their own, none of which is in the
 corpus that the pocket models were made of. Each turn is drafted twice, with what was learnt so far and by the draft
-alone, and then learnt from; drafts have eight tokens, so that no clock and no stop decides what is accepted. Must not
-know how learning is done.
+alone, and then learnt from; drafts have eight tokens, so that no clock and no stop decides what is accepted. Others are
+asked by turns with earlier ones of the user's, and not learnt from. Must not know how learning is done.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import random
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, cycle
 from statistics import median
 from typing import Annotated, Any
 
@@ -36,6 +36,7 @@ from predtui.models.shipped import POCKET, POCKET_DRAFT, asset
 from predtui.state.events import Message
 
 USERS, BLOCK, DRAFTED, OTHERS = 3, 25, 8, 100
+AGAIN = "again, between others"
 THINGS = """smoker, brood frame, nuc box, queen excluder, pollen patty, varroa board, honey extractor, hive tool;
 shackle, mooring line, jib sheet, bilge pump, flare kit, winch handle, rigging knife, life raft;
 stoneware clay, celadon glaze, kiln shelf, wax resist, cobalt oxide, trimming tool, pyrometric cone, slip trailer"""
@@ -121,15 +122,18 @@ class User:
         """Of blocks of turns, and of other kinds: without learning, and with it."""
 
     def all(self, count: int) -> Iterator[str]:
-        """``count`` turns, learning after each, then prompts of other kinds."""
-        for number, prompt in enumerate(turns(count, self.seed)):
+        """``count`` turns, learning after each, then prompts of other kinds, each after one of those turns, so that
+        nothing found out about the kind of one prompt holds for the next."""
+        known = turns(count, self.seed)
+        for number, prompt in enumerate(known):
             begin = number - number % BLOCK
             self._answer(f"turns {begin + 1} to {min(begin + BLOCK, count)}", [Message("user", prompt)])
             while self._learner.learn(never):
                 pass
             yield prompt
         for name, asked in others(self.seed).items():
-            for messages in asked:
+            for messages, prompt in zip(asked, cycle(known), strict=False):
+                self._answer(AGAIN, [Message("user", prompt)])
                 self._answer(name, messages)
 
     def _answer(self, name: str, messages: Sequence[Message]) -> None:
@@ -152,7 +156,7 @@ def run(
     model: str, draft: str, count: int, seed: int, threads: int, limit: int, gather: Gather[str] = list
 ) -> dict[str, Any]:
     """Three users, of ``seed`` and the next two; a row for each block of turns and each other kind, with medians over
-    the users who came to their end."""
+    the users who came to their end, and the gain of the one who gained the least."""
     with ExitStack() as stack:
         target, drafting = (load(name, threads=threads or None) for name in (model, draft))
         for one in (target, drafting):
@@ -183,15 +187,15 @@ def _row(name: str, alone: Tally, learnt: Tally) -> dict[str, Any]:
 
 def _median(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     numbers = {name: round(median(row[name] for row in rows), 4) for name in rows[0] if name != "of"}
-    return {"of": rows[0]["of"], **numbers, "users": len(rows)}
+    return {"of": rows[0]["of"], **numbers, "least": round(min(row["gain"] for row in rows), 4), "users": len(rows)}
 
 
 def table(result: dict[str, Any]) -> Table:
     """The rows for a terminal."""
-    headings = ("", "accepted", "learnt", "gain", "tokens/forward", "learnt", "users")
+    headings = ("", "accepted", "learnt", "gain", "least", "tokens/forward", "learnt", "users")
     drawn = Table(*headings, title="A draft that learns", caption=result["machine"])
     for row in result["rows"]:
-        shares = f"{row['acceptance']:.1%}", f"{row['learnt']:.1%}", f"{row['gain']:+.1%}"
+        shares = f"{row['acceptance']:.1%}", f"{row['learnt']:.1%}", f"{row['gain']:+.1%}", f"{row['least']:+.1%}"
         tokens = f"{row['tokens_per_forward']:.2f}", f"{row['learnt_per_forward']:.2f}"
         drawn.add_row(row["of"], *shares, *tokens, str(row["users"]))
     return drawn

@@ -18,10 +18,14 @@ def test_a_row_a_block_and_one_of_each_other_kind(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(learning, "load", lambda name, threads: load(name, engine="scripted"))
     monkeypatch.setattr(learning, "OTHERS", 2)
     result = learning.run("1", "2", 30, seed=1, threads=1, limit=6)
-    kinds = ["turns 1 to 25", "turns 26 to 30", *learning.others(1)]
+    kinds = ["turns 1 to 25", "turns 26 to 30", learning.AGAIN, *learning.others(1)]
     assert [row["of"] for row in result["rows"]] == kinds
     assert all(row["users"] == learning.USERS and row["tokens_per_forward"] >= 1 for row in result["rows"])
     assert len(result["users"]) == learning.USERS
+    for place, row in enumerate(result["rows"]):
+        gains = [user[place]["gain"] for user in result["users"]]
+        assert row["least"] == pytest.approx(min(gains), abs=1e-4)
+        assert row["least"] <= row["gain"] <= max(gains) + 1e-4
     again = learning.run("1", "2", 30, seed=1, threads=1, limit=6)
     assert again["rows"] == result["rows"]
     assert learning.table(result).row_count == len(kinds)
