@@ -308,7 +308,6 @@ def test_a_benchmark_without_a_setting_refuses_it_before_its_name(name: str) -> 
 @pytest.mark.parametrize(
     ("command", "option", "read"),
     [
-        ("train cllm", "out", place("pocket-cllm")),
         ("train pocket", "out", place("pocket").parent),
         ("train pocket", "out", place("pocket-draft").parent),
         ("train asr", "out", find_model(AsrSettings(model="pocket")).parent),

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from predtui.errors import PredtuiError
-from predtui.lab.commands.train import HEADS, place_for
+from predtui.lab.commands.train import CLLM, HEADS, place_for
+from predtui.models.shipped import place
 from predtui.settings import trained_folder
 from tests import tiny_folder
 
@@ -20,6 +21,7 @@ def test_what_ships_is_trained_where_it_ships_and_nothing_else_is(
     monkeypatch.setenv("PREDTUI_DATA_DIR", str(tmp_path / "data"))
     mine = tiny_folder.write(tmp_path / "mine")
     assert place_for("pocket", "heads", HEADS) == HEADS
+    assert place_for("pocket", "cllm", CLLM).absolute() == place("pocket-cllm")
     assert place_for(str(mine), "heads", HEADS) == trained_folder() / "mine" / "heads"
     assert place_for(str(mine), "draft", HEADS) == tmp_path / "data" / "trained" / "mine" / "draft"
 
