@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from predtui.decoding.heads import Array, normed
+from predtui.llm.largest import largest
 
 RANK = 32
 """Width of the adapter."""
@@ -77,7 +78,7 @@ def places(
     copied = np.zeros((many, LIKELY + COPIES, COPIES), np.float32)
     highest = logits.max(axis=1, keepdims=True)
     norm = (highest + np.log(np.exp(logits - highest).sum(axis=1, keepdims=True)))[:, 0]
-    tokens[:, :likely] = np.argpartition(-logits, likely - 1, axis=1)[:, :likely]
+    tokens[:, :likely] = [largest(row, likely) for row in logits]
     base[:, :likely] = np.take_along_axis(logits, tokens[:, :likely], axis=1) - norm[:, None]
     for number, told in enumerate(np.array(recalled, np.int64).reshape(many, COPIES).T):
         same = (tokens == told[:, None]) & (base[:, :-1] > NEVER)

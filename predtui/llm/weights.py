@@ -43,11 +43,11 @@ _FORMATS = {"F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 _QUERIES, _KEYS = "self_attn.q_proj.weight", "self_attn.k_proj.weight"
 
 
-def no_gguf(model: str, engine: str) -> None:
-    """Raises PredtuiError for a model that an ``engine`` of folders does not read."""
+def no_gguf(model: str) -> None:
+    """Raises PredtuiError for a model that the numpy engine does not read."""
     if model == SMOLLM2.name:
         raise PredtuiError(
-            f"{model} is a GGUF file, which the {engine} engine does not read.", "Choose --engine llamacpp."
+            f"{model} is a GGUF file, which the numpy engine does not read.", "Choose --engine llamacpp."
         )
 
 

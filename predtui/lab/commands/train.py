@@ -21,7 +21,9 @@ DRAFT, WIDE = Path("build/draft/model"), Path("build/wide/model")
 """Where models go that do not ship."""
 
 Model = Annotated[str, typer.Option(help="pocket, smollm2, a GGUF file, a Hugging Face folder, or a name at hand.")]
-Out = Annotated[Path | None, typer.Option(help="Where it goes; default: where it is looked for.", callback=creatable)]
+Out = Annotated[
+    Path | None, typer.Option(help="Where it goes; without it, to a place of the model's own.", callback=creatable)
+]
 Conversations = Annotated[
     Path | None,
     typer.Option(

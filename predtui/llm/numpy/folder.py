@@ -53,7 +53,7 @@ class FolderTokenizer:
 
 def load(request: ModelRequest) -> LoadedModel:
     """The model of a folder, in float32 on the CPU, and all of numpy limited to its threads. Raises PredtuiError."""
-    no_gguf(request.model, "numpy")
+    no_gguf(request.model)
     folder = only_files(_folder(request.model))
     with _explained(folder):
         config = read_json(folder / "config.json")
@@ -71,7 +71,7 @@ def _folder(model: str) -> Path:
 
 def describe(model: str) -> str:
     """A line on a model's folder, without its weights. Raises PredtuiError for one that cannot be loaded."""
-    no_gguf(model, "numpy")
+    no_gguf(model)
     folder = only_files(_folder(model))
     with _explained(folder):
         shape = _shape(read_json(folder / "config.json"))

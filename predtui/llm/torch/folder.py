@@ -19,7 +19,7 @@ from predtui.errors import PredtuiError
 from predtui.llm.base import ChatTemplate, LoadedModel, ModelRequest, Stale, Told, never, unheard
 from predtui.llm.placement import AUTO
 from predtui.llm.sizes.of_folder import configuration
-from predtui.llm.sizes.quantised import quantised
+from predtui.llm.sizes.quantised import Quantised, quantised
 from predtui.llm.templates import JinjaTemplate, PlainTemplate
 from predtui.llm.threads import default_threads
 from predtui.llm.torch import unpacked
@@ -77,13 +77,12 @@ def load(request: ModelRequest) -> LoadedModel:
         machine = Machine(machine.memory)
     small, large = (needed(folder, request.context, width) for width in (2, 4))
     chosen = place(str(folder), small, large, machine)
-    how = None if is_gguf(folder) else quantised(configuration(folder))
+    how = _packed(folder)
     network = load_network(folder, chosen.device, chosen.dtype, told=request.told)
     graphed, why = _graphed(network, chosen.device, request.placement.graphs)
     loaded = wrapped(network, request.context, request.stale, graphed)
     if is_gguf(folder):
         unpacked.check(folder, loaded)
-        loaded.forget()
     parameters = network_of(folder, 2).parameters if how else loaded.parameters
     limit(request.threads or default_threads(parameters))
     tokenizer, template = load_tokenizer(folder, network)
@@ -124,9 +123,14 @@ def describe(model: str) -> str:
     """A line on a model's folder: its kind, the size of its weights, where it is. Raises PredtuiError."""
     folder = find(model)
     network = network_of(folder, 2)
-    how = None if is_gguf(folder) else quantised(configuration(folder))
+    how = _packed(folder)
     kind = f"{network.architecture}, {how.method}" if how else network.architecture
     return f"{folder.name} ({kind}, {network.parameters / 1e6:.1f}M parameters), {folder}"
+
+
+def _packed(folder: Path) -> Quantised | None:
+    """How its weights stay quantised; None where they do not, as those of a GGUF file."""
+    return None if is_gguf(folder) else quantised(configuration(folder))
 
 
 def load_network(

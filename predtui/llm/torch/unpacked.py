@@ -47,7 +47,8 @@ def tokenizer(file: Path) -> Any:
 
 def check(file: Path, model: LanguageModel) -> None:
     """Raises PredtuiError where ``model``, unpacked from ``file``, says something else than llama.cpp does: not all
-    that a file tells of its network reaches transformers. Where there is no llama.cpp, nothing is known."""
+    that a file tells of its network reaches transformers. Where there is no llama.cpp, nothing is known. ``model``
+    remembers nothing of it."""
     if not compiled.available():
         return
     tokens = np.linspace(0, model.vocab_size - 1, PROBE).astype(int).tolist()
@@ -56,6 +57,7 @@ def check(file: Path, model: LanguageModel) -> None:
         rows = [one.forward(tokens, PROBE).logits for one in (model, plain)]
     finally:
         plain.close()
+        model.forget()
     words = min(model.vocab_size, plain.vocab_size)
     said, meant = (_logprobs(logits[:, :words]) for logits in rows)
     gap = float((np.exp(meant) * (meant - said)).sum(axis=1).mean())
