@@ -243,13 +243,13 @@ class PredtuiApp(GuardedApp):
 
     @property
     def _main(self) -> MainScreen:
-        """The screen behind all others; none is left while the app closes, when timers may still fire."""
+        """The screen behind all others; while the app closes it loses its widgets, and then none is left."""
         return cast(MainScreen, self.screen_stack[0])
 
     # --- notices ---------------------------------------------------------------------------------------------------
 
     def show_notice(self, text: str, severity: str = "information") -> None:
-        if self.screen_stack:
+        if self.is_running and self.screen_stack:
             self._main.show_notice(text, severity)
 
     def raise_notice(self, text: str, severity: str) -> None:

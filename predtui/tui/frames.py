@@ -64,8 +64,8 @@ class Frames:
             call_after(self._app, self._pace.wait(), self.draw)
 
     def draw(self) -> None:
-        """Harmless while the app closes, when no screen is left but calls may still come."""
+        """Harmless while the app closes, when screens lose their widgets one by one but calls may still come."""
         self.due = False
         self._pace.drawn()
-        if self._app.screen_stack:
+        if self._app.is_running:
             self._draw()

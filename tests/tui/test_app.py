@@ -774,6 +774,23 @@ class TestFaults:
         app.frames.draw()
         assert not app.frames.due
 
+    async def test_what_still_comes_while_the_screen_is_taken_down_does_no_harm(
+        self, make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        close = PredtuiApp._close_all
+
+        async def slowly(app: PredtuiApp) -> None:
+            await app._prune(*app.screen_stack[0].children)
+            app.frames.draw()
+            app.show_notice("too late")
+            await close(app)
+
+        monkeypatch.setattr(PredtuiApp, "_close_all", slowly)
+        app = make_app()
+        async with app.run_test() as pilot:
+            await settle(pilot)
+        assert not app.screen_stack
+
     async def test_hundreds_of_random_keys_leave_it_up(
         self, make_app: MakeApp, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
