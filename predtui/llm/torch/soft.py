@@ -5,7 +5,7 @@ For decoding and for training alike. Must not know of caches or trees.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -38,18 +38,34 @@ def spots_of(tree: Sequence[int], parents: Sequence[int], count: int, first: int
 def softened(network: Any, layer: int, weights: Tensor, spots: Spots) -> Iterator[None]:
     """Within it, a forward has soft tokens at ``spots``; ``weights`` and ``layer`` as in ``SoftModel``."""
 
-    def put(_layer: torch.nn.Module, given: Any, named: Any) -> Any:
-        hidden = given[0] if given else named["hidden_states"]
+    def put(hidden: Tensor) -> Tensor:
         before = states = hidden.reshape(-1, hidden.shape[-1])
         places, under, numbers = (one.to(hidden.device) for one in spots)
         for number, weight in enumerate(weights.to(hidden.dtype)):
             at = numbers == number
-            made = before[under[at]] @ weight.T if weight.ndim == 2 else weight.expand(len(places[at]), -1)
+            made = soft_state(weight, before[under[at]])
             states = states.index_copy(0, places[at], made)
-        states = states.view_as(hidden)
+        return states.view_as(hidden)
+
+    with entering(network, layer, put):
+        yield
+
+
+def soft_state(weight: Tensor, under: Tensor) -> Tensor:
+    """[n, width]: of soft tokens of one number that hang under tokens with the states ``under`` [n, width]. ``weight``
+    [width] or [width, width], as ``SoftModel`` says."""
+    return under @ weight.T if weight.ndim == 2 else weight.expand(len(under), -1)
+
+
+@contextmanager
+def entering(network: Any, layer: int, put: Callable[[Tensor], Tensor]) -> Iterator[None]:
+    """Within it, ``put`` is called with the states [batch, tokens, width] that enter a layer, and says what does."""
+
+    def hooked(_layer: torch.nn.Module, given: Any, named: Any) -> Any:
+        states = put(given[0] if given else named["hidden_states"])
         return ((states, *given[1:]), named) if given else (given, named | {"hidden_states": states})
 
-    hook = decoder_layers(network)[layer].register_forward_pre_hook(put, with_kwargs=True)
+    hook = decoder_layers(network)[layer].register_forward_pre_hook(hooked, with_kwargs=True)
     try:
         yield
     finally:

@@ -1,8 +1,8 @@
 """Soft tokens for PPD and Hidden Transfer: learned through the target itself, whose weights stay.
 
 At places in its own replies, each with a chain of soft tokens behind it, it is to tell what it said after the next
-token. All places of a reply share one forward, in which a chain sees its place, what is before that, and itself. Must
-not know how a draft is verified.
+token. All places of a reply share its cache, and one forward, in which a chain sees its place, what is before that, and
+itself. Must not know how a draft is verified.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from rich.console import Console
 from torch import Tensor, nn
+from transformers import DynamicCache
 
 from predtui.decoding import heads
 from predtui.decoding.drafters import hidden_transfer, ppd
@@ -33,12 +34,15 @@ from predtui.lab.training.pocket.report import bar
 from predtui.lab.training.steps import Counters, News
 from predtui.llm.base import LoadedModel
 from predtui.llm.load import load
-from predtui.llm.torch.soft import Spots, softened
+from predtui.llm.torch.naming import cache_name
+from predtui.llm.torch.soft import entering, soft_state
 from predtui.system.exits import terminate_as_interrupt
 
 METHODS = (ppd.NAME, hidden_transfer.NAME)
-CHAIN, PLACES, CONTEXTS = 3, 12, 8
+CHAIN, PLACES, CONTEXTS = 3, 24, 8
 """Soft tokens of a chain, chains of a context, and contexts of a batch."""
+GROUPS = 8
+"""So many batches are drawn for each; those of like length stand together, and one is taken."""
 PPD_LR, TRANSFER_LR = 0.02, 0.002
 _CONTEXT = 100
 """Tokens of a context, before any is known."""
@@ -61,9 +65,14 @@ class SoftLessons:
             raise PredtuiError("No reply has two tokens.", "Give other --prompts.")
 
     def batch(self, size: int, generator: torch.Generator) -> Batch:
-        """Tokens [size, longest context], 0 behind the end; places [size, PLACES] in them; nothing, twice; and the
-        tokens [size * PLACES, depth] that come behind the one after each place, ``IGNORED`` beyond the reply."""
-        chosen = [self._pairs[n] for n in torch.randint(len(self._pairs), (size,), generator=generator).tolist()]
+        """Of contexts of like length, tokens [size, longest context], 0 behind the end; places [size, PLACES] in them;
+        nothing, twice; and the tokens [size * PLACES, depth] that come behind the one after each place, ``IGNORED``
+        beyond the reply."""
+        drawn = [
+            self._pairs[n] for n in torch.randint(len(self._pairs), (GROUPS * size,), generator=generator).tolist()
+        ]
+        drawn.sort(key=lambda pair: len(pair[0]) + len(pair[1]))
+        chosen = drawn[int(torch.randint(GROUPS, (1,), generator=generator)) * size :][:size]
         contexts = [torch.cat(pair) for pair in chosen]
         tokens = nn.utils.rnn.pad_sequence(contexts, batch_first=True)
         places, told = torch.empty(size, PLACES, dtype=torch.long), list[Tensor]()
@@ -96,41 +105,53 @@ class SoftNetwork(HeadNetwork):
     def forward(self, hidden: Tensor, rows: Tensor, recalled: Tensor, before: Tensor) -> Tensor:
         """Logits [batch * places, chain, vocabulary] behind chains at the places ``rows`` [batch, places] of contexts
         whose tokens are ``hidden`` [batch, longest]; the rest is not looked at."""
-        (target,), (batch, length) = self._target, hidden.shape
-        count = rows.shape[1] * CHAIN
-        ids = torch.cat((hidden, hidden.new_zeros(batch, count)), dim=1)
+        (target,), (batch, places) = self._target, rows.shape
+        known, below = self._read(hidden.to(target.device))
         steps = torch.arange(CHAIN)
-        ahead = (rows[..., None] + 1 + steps).flatten(1)
-        positions = torch.cat((torch.arange(length).expand(batch, length), ahead), dim=1)
-        flat = torch.arange(batch)[:, None] * (length + count)
-        under = (flat + rows)[..., None].expand(-1, -1, CHAIN)
-        spots = Spots((flat + length + torch.arange(count)).flatten(), under.flatten(), steps.repeat(rows.numel()))
-        device, weights = target.device, self.soft.to(target.device)
-        with softened(target, self.layer, weights, spots):
+        under = below.take_along_dim(rows.to(below.device)[..., None], dim=1).flatten(0, 1)
+        weights = self.soft.to(under)
+        made = torch.stack([soft_state(weight, under) for weight in weights], dim=1).view(batch, -1, self.width)
+        with entering(target, self.layer, lambda _states: made):
             out = target(
-                ids.to(device),
-                attention_mask=seen_by(length, rows, target.dtype).to(device),
-                position_ids=positions.to(device),
-                use_cache=False,
-                logits_to_keep=count,
+                hidden.new_zeros(batch, places * CHAIN).to(target.device),
+                attention_mask=seen_by(hidden.shape[1], rows, target.dtype).to(target.device),
+                position_ids=(rows[..., None] + 1 + steps).flatten(1).to(target.device),
+                use_cache=True,
+                **{cache_name(target): known},
             )
         logits: Tensor = out.logits.float().cpu()
-        return logits.view(batch * rows.shape[1], CHAIN, -1)
+        return logits.view(batch * places, CHAIN, -1)
+
+    @torch.no_grad()
+    def _read(self, tokens: Tensor) -> tuple[Any, Tensor]:
+        """Of contexts [batch, longest], the cache and what enters the layer [batch, longest, width]: these know nothing
+        of chains, so that only the chains are learned through."""
+        (target,), below = self._target, list[Tensor]()
+
+        def kept(states: Tensor) -> Tensor:
+            below.append(states)
+            return states
+
+        cache = DynamicCache(config=target.config.get_text_config())
+        with entering(target, self.layer, kept):
+            target(tokens, use_cache=True, logits_to_keep=1, **{cache_name(target): cache})
+        return cache, below[0]
 
     def work(self, depth: int) -> int:
-        """Those of a context, forward and, of the chains, backward."""
+        """Those of a context, which is read once where others take three passes, and of its chains, which take two: no
+        weight of the target is learned."""
         weights: int = sum(weight.numel() for weight in self._target[0].parameters())
-        return weights * (_CONTEXT + PLACES * depth)
+        return weights * (_CONTEXT + 2 * PLACES * depth) // 3
 
 
 def seen_by(length: int, rows: Tensor, dtype: torch.dtype) -> Tensor:
-    """Additive, [batch, 1, n, n]: of ``length`` tokens in a row, then chains at the places ``rows`` [batch, places]."""
+    """Additive, [batch, 1, chains * CHAIN, length + chains * CHAIN]: what chains at the places ``rows`` [batch, chains]
+    see of ``length`` tokens in a row, and of themselves."""
     batch, places = rows.shape
-    size = length + places * CHAIN
-    seen = torch.ones(size, size, dtype=torch.bool).tril().repeat(batch, 1, 1)
-    seen[:, length:, :length] = torch.arange(length) <= rows.repeat_interleave(CHAIN, dim=1)[..., None]
+    before = torch.arange(length) <= rows.repeat_interleave(CHAIN, dim=1)[..., None]
     chain = torch.arange(places).repeat_interleave(CHAIN)
-    seen[:, length:, length:] &= chain[:, None] == chain
+    own = (chain[:, None] == chain).tril().expand(batch, -1, -1)
+    seen = torch.cat((before, own), dim=2)
     return torch.where(seen, 0.0, torch.finfo(dtype).min).to(dtype)[:, None]
 
 
