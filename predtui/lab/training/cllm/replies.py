@@ -19,8 +19,11 @@ from predtui.lab.training.cllm.windows import Reply
 from predtui.llm.torch.naming import cache_name
 
 BATCH = 256
-"""Prompts answered side by side; of so many batches are those of like length put together."""
-_SORTED = 8
+"""Prompts answered side by side, at most."""
+PLACES = 32_768
+"""Of such a batch in the key-value cache, at most: all are as wide as the longest prompt and its reply."""
+_SORTED = 8 * BATCH
+"""Prompts of which those of like length are put together."""
 _LEAVING = 0.8
 """Share of the rows at which those that have ended are taken out."""
 
@@ -41,11 +44,21 @@ def collect(
     """Replies of at most ``limit`` tokens, chosen as in ``answered``, until ``enough`` (told how many there are)."""
     replies: list[Reply] = []
     while not enough(len(replies)):
-        drawn = sorted(islice(prompts, BATCH * _SORTED), key=len)
-        for start in range(0, len(drawn), BATCH):
+        for batch in batches(sorted(islice(prompts, _SORTED), key=len), limit):
             if not enough(len(replies)):
-                replies += answered(network, drawn[start : start + BATCH], is_end, limit, choose)
+                replies += answered(network, batch, is_end, limit, choose)
     return replies
+
+
+def batches(prompts: Sequence[Sequence[int]], limit: int) -> Iterator[Sequence[Sequence[int]]]:
+    """``prompts``, the shortest first, in such as are answered side by side."""
+    start = 0
+    while start < len(prompts):
+        end = start + 1
+        while end < len(prompts) and end - start < min(BATCH, PLACES // (len(prompts[end]) + limit)):
+            end += 1
+        yield prompts[start:end]
+        start = end
 
 
 @torch.inference_mode()
