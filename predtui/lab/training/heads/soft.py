@@ -43,7 +43,7 @@ CHAIN, PLACES, CONTEXTS = 3, 24, 8
 """Soft tokens of a chain, chains of a context, and contexts of a batch."""
 GROUPS = 8
 """So many batches are drawn for each; those of like length stand together, and one is taken."""
-PPD_LR, TRANSFER_LR = 0.02, 0.002
+PPD_LR, TRANSFER_LR = 0.05, 0.005
 _CONTEXT = 100
 """Tokens of a context, before any is known."""
 
