@@ -43,6 +43,8 @@ CHAIN, PLACES, CONTEXTS = 3, 24, 8
 """Soft tokens of a chain, chains of a context, and contexts of a batch."""
 GROUPS = 8
 """So many batches are drawn for each; those of like length stand together, and one is taken."""
+ROOM = 1024
+"""Tokens of a batch, beside its chains: contexts that are longer are fewer."""
 PPD_LR, TRANSFER_LR = 0.05, 0.005
 _CONTEXT = 100
 """Tokens of a context, before any is known."""
@@ -65,23 +67,26 @@ class SoftLessons:
             raise PredtuiError("No reply has two tokens.", "Give other --prompts.")
 
     def batch(self, size: int, generator: torch.Generator) -> Batch:
-        """Of contexts of like length, tokens [size, longest context], 0 behind the end; places [size, PLACES] in them;
-        nothing, twice; and the tokens [size * PLACES, depth] that come behind the one after each place, ``IGNORED``
-        beyond the reply."""
-        drawn = [
-            self._pairs[n] for n in torch.randint(len(self._pairs), (GROUPS * size,), generator=generator).tolist()
-        ]
-        drawn.sort(key=lambda pair: len(pair[0]) + len(pair[1]))
-        chosen = drawn[int(torch.randint(GROUPS, (1,), generator=generator)) * size :][:size]
+        """Of ``size`` contexts of like length, fewer where they are long: tokens [contexts, longest], 0 behind the end;
+        places [contexts, PLACES] in them; nothing, twice; and the tokens [contexts * PLACES, depth] that come behind
+        the one after each place, ``IGNORED`` beyond the reply."""
+        drawn = torch.randint(len(self._pairs), (GROUPS * size,), generator=generator).tolist()
+        drawn.sort(key=self._length)
+        group = int(torch.randint(GROUPS, (1,), generator=generator)) * size
+        room = max(1, ROOM // self._length(drawn[group + size - 1]))
+        chosen = [self._pairs[n] for n in drawn[group : group + size][:room]]
         contexts = [torch.cat(pair) for pair in chosen]
         tokens = nn.utils.rnn.pad_sequence(contexts, batch_first=True)
-        places, told = torch.empty(size, PLACES, dtype=torch.long), list[Tensor]()
+        places, told = torch.empty(len(chosen), PLACES, dtype=torch.long), list[Tensor]()
         for row, ((ask, reply), context) in enumerate(zip(chosen, contexts, strict=True)):
             behind = torch.randint(len(reply) - 1, (PLACES,), generator=generator)
             places[row] = len(ask) - 1 + behind
             ahead = places[row][:, None] + 2 + torch.arange(self._depth)
             told.append(torch.where(ahead < len(context), context[ahead.clamp(max=len(context) - 1)], IGNORED))
         return tokens, places, torch.empty(0), torch.empty(0), torch.cat(told)
+
+    def _length(self, number: int) -> int:
+        return sum(map(len, self._pairs[number]))
 
 
 def _split(tokens: Tensor, ends: Tensor) -> tuple[Tensor, ...]:
