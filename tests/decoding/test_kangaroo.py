@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import count, pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from predtui.clock import VirtualClock
@@ -23,8 +24,9 @@ from predtui.decoding.memory import Allowance
 from predtui.decoding.parts import Parts
 from predtui.decoding.sampler import Greedy, Seeded
 from predtui.errors import PredtuiError
-from predtui.llm.base import LoadedModel
+from predtui.llm.base import LoadedModel, Preempted
 from predtui.llm.load import load
+from predtui.llm.rows import Rows
 from tests.heads import heads_of, random_heads
 
 
@@ -120,6 +122,33 @@ def test_what_is_known_of_a_context_is_not_read_again(target: LoadedModel) -> No
     adapter.reads.clear()
     drafter.propose([50, 51, 52], 1)
     assert adapter.reads == [3]
+
+
+@given(cut=st.integers(1, 20), pieces=st.integers(0, 3))
+@settings(max_examples=20, deadline=None)
+def test_a_preempted_draft_leaves_only_what_was_read_known(cut: int, pieces: int) -> None:
+    target = load("5", "scripted")
+    drafter, adapter = drafter_of(target, 50.0)
+    long = [5 + number % 40 for number in range(4 * PIECE)]
+    other = [*long[:cut], *(7 + number % 31 for number in range(3 * PIECE + cut))]
+    drafter.propose(long, 3)
+    part, forwards = drafter._part, count()
+
+    class Preempting:
+        context_size = part.context_size
+
+        def forward(self, tokens: Sequence[int], last: int = 1) -> Rows:
+            if next(forwards) == pieces:
+                raise Preempted
+            return part.forward(tokens, last)
+
+    drafter._part = Preempting()  # type: ignore[assignment]
+    with pytest.raises(Preempted):
+        drafter.propose(other, 1)
+    drafter._part = part
+    for context in (long, other):
+        drafter._after(context)
+        assert len(adapter._keys) == len(context) - drafter._start
 
 
 def test_a_file_for_another_target_is_refused(target: LoadedModel, tmp_path: Path) -> None:

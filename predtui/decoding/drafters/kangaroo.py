@@ -134,12 +134,13 @@ class KangarooDrafter:
         if known <= self._start:
             known = self._start = max(0, len(sequence) - SPAN)
         self._adapter.cut(known - self._start)
+        self._known = sequence[:known]
         for start in range(known, len(sequence), PIECE):
             end = min(start + PIECE, len(sequence))
             states = self._part.forward(sequence[:end], end - start).hidden
             assert states is not None, "the part was told to tell them"
             logits = self._adapter.read(states)
-        self._known = list(sequence)
+            self._known += sequence[start:end]  # a part may be preempted at the next piece
         return logits
 
 
