@@ -264,6 +264,20 @@ def test_a_piece_reads_few_tokens_and_what_is_preempted_is_left() -> None:
     assert not learner.pending
 
 
+@given(st.lists(st.integers(1, 50), min_size=1, max_size=learner_of.REPLIES))
+@settings(max_examples=15, deadline=None)
+def test_a_piece_reads_few_tokens_though_other_replies_were_studied_since(lengths: list[int]) -> None:
+    """The draft then remembers the reply before, not what it drafted last."""
+    parts, learner = pair()
+    for number, length in enumerate(lengths):
+        reply(parts, [5 + number, *range(6, 6 + length)], 12)
+    assert parts.draft is not None
+    while learner.pending:
+        before = parts.draft.model.counters.tokens
+        learner.learn(never)
+        assert parts.draft.model.counters.tokens - before <= learner_of.PIECE
+
+
 def test_others_choices_teach_nothing_where_they_are_not_the_targets_own() -> None:
     parts, learner = pair()
     found = verify(parts.target.model, [5, 6], Draft(()), ExactMatch(Greedy()), 0, no_end)
