@@ -146,7 +146,7 @@ def fitted(cases: Cases, seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
     weight, bias = weight.half(), bias.half()
     chances = torch.sigmoid(hidden[learned:] @ weight.double() + bias.double())
     right = cases.right[learned:]
-    threshold = _above(float(torch.quantile(chances[~right], 1 - HARM, interpolation="higher")))
+    threshold = above(float(torch.quantile(chances[~right], 1 - HARM, interpolation="higher")))
     passed = chances >= threshold
     balanced = (float((chances[right] >= 0.5).double().mean()) + float((chances[~right] < 0.5).double().mean())) / 2
     figures: dict[str, Any] = {"cases": len(cases.right), "right": int(cases.right.sum()), "held_out": len(right)}
@@ -180,7 +180,7 @@ def _regression(hidden: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
     return weight, found[-1] - weight @ mean
 
 
-def _above(chance: float) -> float:
+def above(chance: float) -> float:
     """The lowest number of 16 bits above it."""
     near = np.float16(chance)
-    return float(near if near > chance else np.nextafter(near, np.float16(2)))
+    return float(near if float(near) > chance else np.nextafter(near, np.float16(2)))  # numpy compares in 16 bits

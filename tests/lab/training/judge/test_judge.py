@@ -11,6 +11,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.console import Console
 
 from predtui.clock import VirtualClock
@@ -30,7 +32,7 @@ pytest.importorskip("transformers")
 
 from predtui.lab.training.judge import train  # noqa: E402
 from predtui.lab.training.judge.cases import Asked, Cases, asked, collect  # noqa: E402
-from predtui.lab.training.judge.train import HARM, JudgeTraining, fitted, train_judge  # noqa: E402
+from predtui.lab.training.judge.train import HARM, JudgeTraining, above, fitted, train_judge  # noqa: E402
 from tests.lab.training.heads.test_heads import SMALL, family  # noqa: E402
 
 WIDTH = 12
@@ -57,6 +59,12 @@ def test_the_head_in_numpy_is_the_one_in_torch_and_harms_as_seldom_as_it_says() 
     assert (chances[wrong] >= judge.threshold).mean() == pytest.approx(figures["wrong_accepted"], abs=1e-3)
     assert figures["wrong_accepted"] <= HARM
     assert figures["balanced_accuracy"] > 0.8
+
+
+@given(st.floats(0, 1))
+def test_a_threshold_is_the_lowest_number_of_16_bits_above_a_chance(chance: float) -> None:
+    threshold = np.float16(above(chance))
+    assert float(np.nextafter(threshold, np.float16(0))) <= chance < float(threshold)
 
 
 def test_too_few_cases_are_refused() -> None:
