@@ -99,6 +99,7 @@ class Auto(PacedDrafter):
         """Of the whole of it, since some remember what was said, as far as that can be paid for."""
         start = self._instrument.now()
         if self._bandit.glances(self._unread(arm) / self._plain):
+            self.arms[arm].drafter.reset()
             self.arms[arm].drafter.propose(self._reply.context, 1, tokens)
             self._bandit.glanced((self._instrument.now() - start) / self._plain)
 
