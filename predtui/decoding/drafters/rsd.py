@@ -80,6 +80,8 @@ def without_replacement(sampler: Sampler, row: Row, position: int, count: int) -
     children: Children = []
     left = sampler.probabilities(row)
     for token in drawn:
+        if not left[token]:  # noise lifts it where its chance is no number any more
+            break
         children.append((token, left / left.sum()))
         left = left.copy()
         left[token] = 0
