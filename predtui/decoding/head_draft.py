@@ -48,8 +48,6 @@ class Guesser(Protocol):
 
     tokens: npt.NDArray[np.int64]
     """The draft vocabulary [n]."""
-    nbytes: int
-    """What the weights take."""
 
     def after(self, hidden: Array, context: Sequence[int], choose: Choose) -> After:
         """What may follow each path of a draft. ``hidden`` [width]: the state behind the last but one token of
@@ -190,7 +188,7 @@ def make(parts: Parts, name: str, of: Callable[[Heads], Guesser]) -> HeadDrafter
     target = parts.target
     folder = parts.heads or asset("heads")
     found = heads.load(folder, name, target, of)
-    parts.memory.fixed(f"What {name} has learnt", found.nbytes)
+    parts.memory.fixed(f"What {name} has learnt", heads.held(found))
     assert tells_hidden(target.model), "assembly has seen to it"
     target.model.tell_hidden()
     if target.engine == SPINNING:

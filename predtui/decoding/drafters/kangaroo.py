@@ -49,7 +49,7 @@ class Adapter:
 
     def __init__(self, weights: Heads) -> None:
         """Raises KeyError or ValueError for weights that are none of Kangaroo's."""
-        self.tokens, self.nbytes = weights.tokens, weights.nbytes
+        self.tokens = weights.tokens
         self.exit = int(weights.weight(EXIT).item())
         self._qkv = weights.weight("state_norm")[:, None] * weights.matrix("qkv.layers.0")
         self._out = weights.matrix("out.layers.0")
@@ -157,7 +157,7 @@ def make(parts: Parts) -> Drafter:
             f"These heads stand behind {adapter.exit} layers, and {target.name} has {target.abilities.layers}.",
             "Train some: predtui train heads --method kangaroo --model MODEL",
         )
-    parts.memory.fixed("What kangaroo drafts with", adapter.nbytes + model.part_bytes(layers))
+    parts.memory.fixed("What kangaroo drafts with", heads.held(adapter) + model.part_bytes(layers))
     part = model.part(layers)
     assert tells_hidden(part), "its heads are of states that the target tells"
     part.tell_hidden()
