@@ -343,6 +343,20 @@ def test_a_file_that_cannot_be_used_is_set_aside(tmp_path: Path, damage: str) ->
     assert not list(tmp_path.iterdir())
 
 
+def test_what_a_killed_process_was_writing_is_forgotten_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def killed(*_: object) -> None:
+        raise OSError("killed")
+
+    with monkeypatch.context() as patch:
+        for name in ("replace", "unlink"):
+            patch.setattr(learnt.os, name, killed)
+        with pytest.raises(OSError, match="killed"):
+            learnt.File(tmp_path, "it").save(Adapter(3), 1)
+    assert [*tmp_path.iterdir()]
+    assert learnt.discard(tmp_path) == 1
+    assert not [*tmp_path.iterdir()]
+
+
 def test_a_full_disk_loses_nothing_and_is_told_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     parts, learner = pair(folder=tmp_path)
     taught(parts, learner, [[5, 6]])
