@@ -36,7 +36,7 @@ class Kept(NamedTuple):
 
     def chosen(self, random: np.random.Generator) -> int:
         """What the noise of a position decides; that of a token does not depend on which others are kept."""
-        return int(self.tokens[(self.scores + _gumbel(random, self.size, self.tokens)).argmax()])
+        return int(self.tokens[(self.scores + gumbel(random.random(self.size)[self.tokens])).argmax()])
 
 
 class Greedy:
@@ -148,7 +148,7 @@ def foreseen(sampler: Sampler, row: Row, position: int, count: int) -> list[tupl
     """
     if isinstance(sampler, Seeded):
         kept = sampler.kept(row)
-        scores = kept.scores + _gumbel(randomness(sampler.seed, position), kept.size, kept.tokens)
+        scores = kept.scores + gumbel(randomness(sampler.seed, position).random(kept.size)[kept.tokens])
         weights, first = _softmax(scores), largest(scores, count)
         chances = list(zip(kept.tokens[first].tolist(), weights[first].tolist(), strict=True))
     else:
@@ -156,14 +156,10 @@ def foreseen(sampler: Sampler, row: Row, position: int, count: int) -> list[tupl
     return [(token, chance) for token, chance in chances if chance > 0]
 
 
-def gumbel(seed: int, position: int, size: int) -> Scores:
-    """Standard Gumbel noise [size]: the same for the same arguments, independent between positions and seeds."""
-    return _gumbel(randomness(seed, position), size, slice(None))
-
-
-def _gumbel(random: np.random.Generator, size: int, at: Places | slice) -> Scores:
-    """Of the noise of ``size`` tokens, that of those ``at`` some places."""
-    noise: Scores = -np.log(-np.log(np.minimum(1 - random.random(size)[at], _BELOW_ONE)))
+def gumbel(draws: Scores) -> Scores:
+    """Standard Gumbel noise out of uniform ``draws``. Its logarithms take three times as long as drawing: of a large
+    vocabulary, only for the tokens that count."""
+    noise: Scores = -np.log(-np.log(np.minimum(1 - draws, _BELOW_ONE)))
     return noise
 
 
