@@ -114,9 +114,9 @@ def foretold(
     ``logits`` [m, n], with their chances."""
     if isinstance(sampler, Greedy):
         return likeliest(logits, tokens, count)
-    whole = np.full((len(logits), int(tokens.max()) + 1), -np.inf, np.float32)
-    whole[:, tokens] = logits
-    return [foreseen(sampler, ArrayRow(row), place, count) for row, place in zip(whole, positions, strict=True)]
+    return [
+        foreseen(sampler, ArrayRow(row), place, count, tokens) for row, place in zip(logits, positions, strict=True)
+    ]
 
 
 def likeliest(logits: Array, tokens: npt.NDArray[np.int64], count: int) -> list[Options]:

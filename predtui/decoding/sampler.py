@@ -139,20 +139,26 @@ def independent(position_seeded: Sampler) -> Sampler:
     return Independent(position_seeded) if isinstance(position_seeded, Seeded) else position_seeded
 
 
-def foreseen(sampler: Sampler, row: Row, position: int, count: int) -> list[tuple[int, float]]:
+def foreseen(
+    sampler: Sampler, row: Row, position: int, count: int, tokens: Places | None = None
+) -> list[tuple[int, float]]:
     """The ``count`` tokens at most that another model is likeliest to choose with this sampler at this position, if it
-    says about what ``row`` says, the likeliest first, each with its chance: of a draft.
+    says about what ``row`` says, the likeliest first, each with its chance: of a draft. ``tokens`` [n]: those that the
+    row is of, where it is of some alone.
 
     Where noise decides, it is the same for both: its argmax is the likeliest (Gumbel-top-k), and the softmax of scores
     with their noise stands for how sure that is. Raises Unanswered as the row does.
     """
     if isinstance(sampler, Seeded):
         kept = sampler.kept(row)
-        scores = kept.scores + gumbel(randomness(sampler.seed, position).random(kept.size)[kept.tokens])
+        at, size = (kept.tokens, kept.size) if tokens is None else (tokens[kept.tokens], int(tokens.max()) + 1)
+        scores = kept.scores + gumbel(randomness(sampler.seed, position).random(size)[at])
         weights, first = _softmax(scores), largest(scores, count)
-        chances = list(zip(kept.tokens[first].tolist(), weights[first].tolist(), strict=True))
+        chances = list(zip(at[first].tolist(), weights[first].tolist(), strict=True))
     else:
-        chances = [(token, math.exp(row.logprob(token))) for token in row.top(count)]
+        likeliest = row.top(count)
+        named = likeliest if tokens is None else tokens[list(likeliest)].tolist()
+        chances = [(name, math.exp(row.logprob(token))) for name, token in zip(named, likeliest, strict=True)]
     return [(token, chance) for token, chance in chances if chance > 0]
 
 
