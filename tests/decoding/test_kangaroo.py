@@ -78,6 +78,15 @@ def test_the_reply_is_that_of_plain_decoding(sampler: Sampler, target: LoadedMod
     assert len(looks) >= decoder.statistics.proposed
 
 
+@given(st.integers(1, 3 * SPAN))
+@settings(max_examples=10, deadline=None)
+def test_what_it_remembers_takes_what_it_says(count: int) -> None:
+    weights = random_heads("kangaroo", load("5", "scripted"), width=130)
+    adapter, before = Adapter(weights), heads.held(Adapter(weights))
+    adapter.read(states(count, 130))
+    assert adapter.room(1) * adapter.known <= adapter._memory.nbytes <= before + 2 * adapter.room(count)
+
+
 class Sure(Adapter):
     """Says what its state says, and is as sure of it as it is told to be."""
 
@@ -148,7 +157,7 @@ def test_a_preempted_draft_leaves_only_what_was_read_known(cut: int, pieces: int
     drafter._part = part
     for context in (long, other):
         drafter._after(context)
-        assert len(adapter._keys) == len(context) - drafter._start
+        assert adapter.known == len(context) - drafter._start
 
 
 def test_a_file_for_another_target_is_refused(target: LoadedModel, tmp_path: Path) -> None:
