@@ -83,7 +83,8 @@ class News:
 def tune(training: CllmTraining, console: Console) -> None:
     """Tune in this process and write ``training.out``. Ctrl-C and SIGTERM save a checkpoint, then KeyboardInterrupt.
 
-    Raises PredtuiError for a model or prompts that cannot be read, and for a checkpoint of another run.
+    Raises PredtuiError for a model or prompts that cannot be read, where no prompt leaves room for a reply, and for a
+    checkpoint of another run.
     """
     source = find(training.model)
     loaded = load(training.model, "torch", training.threads or None)
