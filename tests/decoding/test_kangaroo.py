@@ -139,7 +139,7 @@ def test_a_preempted_draft_leaves_only_what_was_read_known(cut: int, pieces: int
     target = load("5", "scripted")
     drafter, adapter = drafter_of(target, 50.0)
     long = [5 + number % 40 for number in range(4 * PIECE)]
-    other = [*long[:cut], *(7 + number % 31 for number in range(3 * PIECE + cut))]
+    other = [*long[:cut], *(50 - number % 31 for number in range(3 * PIECE + cut))]
     drafter.propose(long, 3)
     part, forwards = drafter._part, count()
 
