@@ -22,6 +22,8 @@ from predtui.llm.rows import Rows
 
 _REJECTION = 1
 """Stream of the randomness that judges, independent of the one that drafts."""
+NOWHERE = -2
+"""Parent of a token that no path comes to."""
 
 
 class Walk(NamedTuple):
@@ -63,12 +65,23 @@ def verify(
     rows = _evaluate(model, context, draft)
     ahead = rows[draft.evaluated + 1 :] if draft.soft else None
     rows = rows[: draft.evaluated + 1] if draft.soft else rows
-    path, next_token, lossless = rule.walk(draft, rows, position)
+    path, next_token, lossless = rule.walk(_to_ends(draft, is_end), rows, position)
     end = next((count for count, node in enumerate(path, 1) if is_end(draft.tokens[node])), 0)
     if end:
         path, next_token = path[:end], None
     more = next_token is None and not end
     return Verification(tuple(context), draft, tuple(path), next_token, lossless, rows, more, ahead)
+
+
+def _to_ends(draft: Draft, is_end: Callable[[int], bool]) -> Draft:
+    """``draft`` as a rule may walk down it: what stands behind an end token follows nothing."""
+    beyond: set[int] = set()
+    for node, (parent, _) in enumerate(draft.nodes()):
+        if parent >= 0 and (parent in beyond or is_end(draft.tokens[parent])):
+            beyond.add(node)
+    if not beyond:
+        return draft
+    return replace(draft, parents=tuple(NOWHERE if n in beyond else draft.parent(n) for n in range(len(draft.tokens))))
 
 
 def _evaluate(model: LanguageModel, context: Sequence[int], draft: Draft) -> Rows:

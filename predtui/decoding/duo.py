@@ -18,10 +18,9 @@ from predtui.decoding.costs.instrument import Instrument
 from predtui.decoding.costs.iterations import Iteration, Iterations
 from predtui.decoding.distant import Distant, distant
 from predtui.decoding.draft import Draft, Verification
-from predtui.decoding.drafters.bridge import same_tokens
+from predtui.decoding.drafters.bridge import same_draft
 from predtui.decoding.duo_draft import Drafted, DraftThread, Request, draft
 from predtui.decoding.parts import Parts
-from predtui.errors import PredtuiError
 from predtui.llm.base import LanguageModel, Stale, leave, never
 from predtui.llm.sequences import SEQUENCES, sequences_of
 
@@ -158,11 +157,6 @@ class Duo:
 
 def make(parts: Parts, options: DuoOptions | None = None) -> Decoder:
     """Raises PredtuiError for a draft with another vocabulary, or one that does not tell its likeliest tokens."""
-    draft = parts.needed_draft()
-    if not same_tokens(parts.target, draft):
-        raise PredtuiError(
-            f"{draft.name} cannot draft for {parts.target.name}: their vocabularies differ.",
-            "Choose a draft of the same family, or --decoder speculative, which bridges them.",
-        )
+    draft = same_draft(parts, "draft for", "--decoder speculative")
     draft.require("DuoDecoding", top=SEQUENCES)
     return Duo(parts.target.model, draft.model, parts.sampler, parts.instrument, options, far=distant(parts))

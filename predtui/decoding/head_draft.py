@@ -48,8 +48,6 @@ class Guesser(Protocol):
 
     tokens: npt.NDArray[np.int64]
     """The draft vocabulary [n]."""
-    nbytes: int
-    """What the weights take."""
 
     def after(self, hidden: Array, context: Sequence[int], choose: Choose) -> After:
         """What may follow each path of a draft. ``hidden`` [width]: the state behind the last but one token of
@@ -116,9 +114,9 @@ def foretold(
     ``logits`` [m, n], with their chances."""
     if isinstance(sampler, Greedy):
         return likeliest(logits, tokens, count)
-    whole = np.full((len(logits), int(tokens.max()) + 1), -np.inf, np.float32)
-    whole[:, tokens] = logits
-    return [foreseen(sampler, ArrayRow(row), place, count) for row, place in zip(whole, positions, strict=True)]
+    return [
+        foreseen(sampler, ArrayRow(row), place, count, tokens) for row, place in zip(logits, positions, strict=True)
+    ]
 
 
 def likeliest(logits: Array, tokens: npt.NDArray[np.int64], count: int) -> list[Options]:
@@ -190,7 +188,7 @@ def make(parts: Parts, name: str, of: Callable[[Heads], Guesser]) -> HeadDrafter
     target = parts.target
     folder = parts.heads or asset("heads")
     found = heads.load(folder, name, target, of)
-    parts.memory.fixed(f"What {name} has learnt", found.nbytes)
+    parts.memory.fixed(f"What {name} has learnt", heads.held(found))
     assert tells_hidden(target.model), "assembly has seen to it"
     target.model.tell_hidden()
     if target.engine == SPINNING:

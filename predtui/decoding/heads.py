@@ -35,6 +35,8 @@ _PROBE = "Hello, world! It's 12:30 on 4 May 2026; naïve cafés cost €3.50\n\t
 
 Array = npt.NDArray[np.float32]
 Network = TypeVar("Network")
+Place = Callable[[Sequence[int]], npt.NDArray[np.int64]]
+"""The row [len(tokens)] of each of some tokens in the embedding: the last where it is not in the draft vocabulary."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +51,6 @@ class Heads:
     width: int
     tokenizer: str
     tensors: Mapping[str, Any]
-
-    @cached_property
-    def rows(self) -> dict[int, int]:
-        """The place of each token in the draft vocabulary."""
-        return {token: row for row, token in enumerate(self.tokens.tolist())}
 
     @property
     def tokens(self) -> npt.NDArray[np.int64]:
@@ -81,14 +78,11 @@ class Heads:
             raise KeyError(name)
         return found
 
-    @property
-    def nbytes(self) -> int:
-        """What the weights take in 32 bits."""
-        return sum(4 * tensor.size for tensor in self.tensors.values())
-
-    def place(self, tokens: Sequence[int]) -> npt.NDArray[np.int64]:
-        """The row [len(tokens)] of each token in the embedding: the last where it is not in the draft vocabulary."""
-        return np.array([self.rows.get(token, len(self.rows)) for token in tokens])
+    @cached_property
+    def place(self) -> Place:
+        """Holds none of the weights, which a drafter has in a form of its own."""
+        rows = {token: row for row, token in enumerate(self.tokens.tolist())}
+        return lambda tokens: np.array([rows.get(token, len(rows)) for token in tokens], np.int64)
 
 
 def normed(x: Array) -> Array:
@@ -116,6 +110,17 @@ def attended(query: Array, keys: Array, values: Array, bias: Array | float = 0.0
     found = shares[:, :, None] @ values.reshape(rows, seen, ATTENTION, -1).transpose(0, 2, 1, 3)
     result: Array = found.reshape(rows, width)
     return result
+
+
+def held(guesser: object) -> int:
+    """Bytes of the arrays that ``guesser`` has, by themselves or in lists."""
+
+    def of(value: object) -> int:
+        if isinstance(value, np.ndarray):
+            return value.nbytes
+        return sum(map(of, value)) if isinstance(value, list | tuple) else 0
+
+    return sum(map(of, vars(guesser).values()))
 
 
 def digest(tokenizer: Tokenizer) -> str:

@@ -146,6 +146,7 @@ class Learner:
         fresh = 0
         for end, last in self._pieces(start, len(tokens), tokens):
             rows = self._model.forward(tokens[:end], last)
+            self._read_by_draft, self._disputed = tokens[:end], []
             if end >= start:
                 fresh += self._take(tokens, end, last, rows)
             yield

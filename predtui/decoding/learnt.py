@@ -20,7 +20,7 @@ from predtui.decoding.online import Adapter
 from predtui.errors import PredtuiError
 from predtui.llm.base import LoadedModel
 
-SUFFIX, DAMAGED = ".safetensors", ".damaged"
+SUFFIX, DAMAGED, PARTIAL = ".safetensors", ".damaged", ".partial"
 _FACTS = "learnt"
 
 
@@ -85,7 +85,7 @@ class File:
         tensors |= {f"squares.{name}": square for name, square in adapter.squares.items()}
         facts = json.dumps({"pair": self.pair, "studied": studied})
         self.folder.mkdir(parents=True, exist_ok=True)
-        handle, partial = tempfile.mkstemp(dir=self.folder, prefix=f".{self.pair}")  # 0600
+        handle, partial = tempfile.mkstemp(dir=self.folder, prefix=f".{self.pair}", suffix=PARTIAL)  # 0600
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(save(tensors, metadata={_FACTS: facts}))
@@ -97,8 +97,9 @@ class File:
 
 
 def discard(folder: Path) -> int:
-    """Delete all that is kept in ``folder``; how many files that were. Raises PredtuiError."""
-    files = [path for suffix in (SUFFIX, SUFFIX + DAMAGED) for path in folder.glob(f"*{suffix}")]
+    """Delete all that is kept in ``folder``, and what was being written when a process was killed; how many files that
+    were. Raises PredtuiError."""
+    files = [path for suffix in (SUFFIX, SUFFIX + DAMAGED, PARTIAL) for path in folder.glob(f"*{suffix}")]
     try:
         for file in files:
             file.unlink(missing_ok=True)

@@ -25,6 +25,8 @@ from predtui.models.shipped import asset
 
 EPSILON = 0.09
 """A token that is likelier is always typical (as in Medusa's code)."""
+_FAR = -1e4
+"""A token whose logit is as far below the highest as this has no weight, as one whose logit is minus infinity."""
 JUDGE, TRAINER = "judge", "judge"
 """The name of the heads, and of the command that trains them."""
 WEIGHT, BIAS, THRESHOLD = "weight", "bias", "threshold"
@@ -48,9 +50,10 @@ class Typical(Relaxed):
 def _entropy(row: Row) -> float:
     """Of the next token, in nats."""
     logits = row.logits.astype(np.float64)
-    weights = np.exp(logits - logits.max())
+    below = np.maximum(logits - logits.max(), _FAR)
+    weights = np.exp(below)
     total = float(weights.sum())
-    return math.log(total) - float(weights @ (logits - logits.max())) / total
+    return math.log(total) - float(weights @ below) / total
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ class Kept(NamedTuple):
 
     def chosen(self, random: np.random.Generator) -> int:
         """What the noise of a position decides; that of a token does not depend on which others are kept."""
-        return int(self.tokens[(self.scores + _gumbel(random, self.size, self.tokens)).argmax()])
+        return int(self.tokens[(self.scores + gumbel(random.random(self.size)[self.tokens])).argmax()])
 
 
 class Greedy:
@@ -139,31 +139,33 @@ def independent(position_seeded: Sampler) -> Sampler:
     return Independent(position_seeded) if isinstance(position_seeded, Seeded) else position_seeded
 
 
-def foreseen(sampler: Sampler, row: Row, position: int, count: int) -> list[tuple[int, float]]:
+def foreseen(
+    sampler: Sampler, row: Row, position: int, count: int, tokens: Places | None = None
+) -> list[tuple[int, float]]:
     """The ``count`` tokens at most that another model is likeliest to choose with this sampler at this position, if it
-    says about what ``row`` says, the likeliest first, each with its chance: of a draft.
+    says about what ``row`` says, the likeliest first, each with its chance: of a draft. ``tokens`` [n]: those that the
+    row is of, where it is of some alone.
 
     Where noise decides, it is the same for both: its argmax is the likeliest (Gumbel-top-k), and the softmax of scores
     with their noise stands for how sure that is. Raises Unanswered as the row does.
     """
     if isinstance(sampler, Seeded):
         kept = sampler.kept(row)
-        scores = kept.scores + _gumbel(randomness(sampler.seed, position), kept.size, kept.tokens)
+        at, size = (kept.tokens, kept.size) if tokens is None else (tokens[kept.tokens], int(tokens.max()) + 1)
+        scores = kept.scores + gumbel(randomness(sampler.seed, position).random(size)[at])
         weights, first = _softmax(scores), largest(scores, count)
-        chances = list(zip(kept.tokens[first].tolist(), weights[first].tolist(), strict=True))
+        chances = list(zip(at[first].tolist(), weights[first].tolist(), strict=True))
     else:
-        chances = [(token, math.exp(row.logprob(token))) for token in row.top(count)]
+        likeliest = row.top(count)
+        named = likeliest if tokens is None else tokens[list(likeliest)].tolist()
+        chances = [(name, math.exp(row.logprob(token))) for name, token in zip(named, likeliest, strict=True)]
     return [(token, chance) for token, chance in chances if chance > 0]
 
 
-def gumbel(seed: int, position: int, size: int) -> Scores:
-    """Standard Gumbel noise [size]: the same for the same arguments, independent between positions and seeds."""
-    return _gumbel(randomness(seed, position), size, slice(None))
-
-
-def _gumbel(random: np.random.Generator, size: int, at: Places | slice) -> Scores:
-    """Of the noise of ``size`` tokens, that of those ``at`` some places."""
-    noise: Scores = -np.log(-np.log(np.minimum(1 - random.random(size)[at], _BELOW_ONE)))
+def gumbel(draws: Scores) -> Scores:
+    """Standard Gumbel noise out of uniform ``draws``. Its logarithms take three times as long as drawing: of a large
+    vocabulary, only for the tokens that count."""
+    noise: Scores = -np.log(-np.log(np.minimum(1 - draws, _BELOW_ONE)))
     return noise
 
 

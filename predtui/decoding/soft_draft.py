@@ -58,7 +58,7 @@ class SoftDrafter:
             ended = len(path) >= len(options) or (path and self._is_end(path[-1]))
             return () if ended else options[len(path)]
 
-        return shared(grow(after, min(budget, WIDEST), UNLIKELY, self._name), self._length)
+        return shared(grow(after, min(budget, WIDEST), UNLIKELY, self._name), self._length, self._is_end)
 
     def observe(self, verification: Verification) -> None:
         """The rows that follow what was accepted; none where the target's own choice does not follow it."""
@@ -76,13 +76,13 @@ class SoftDrafter:
         self._soften()
 
 
-def shared(draft: Draft, length: int) -> Draft:
+def shared(draft: Draft, length: int, is_end: Callable[[int], bool]) -> Draft:
     """So many of the first tokens of ``draft`` with chains of soft tokens of at most that ``length`` that both together
-    are expected to bring the most, now and in the next forward."""
+    are expected to bring the most, now and in the next forward, which there is none of after an end."""
     best, most = draft, -1.0
     for count in range(len(draft.tokens), -1, -1):
         fewer = draft.first(count)
-        worths = _worths(fewer, length)[: WIDEST - count]
+        worths = _worths(fewer, length, is_end)[: WIDEST - count]
         if (total := sum(fewer.chances) + sum(worth for worth, _ in worths)) > most:
             lengths: dict[int, int] = {}
             for _, node in worths:
@@ -91,9 +91,9 @@ def shared(draft: Draft, length: int) -> Draft:
     return best
 
 
-def _worths(draft: Draft, length: int) -> list[tuple[float, int]]:
+def _worths(draft: Draft, length: int, is_end: Callable[[int], bool]) -> list[tuple[float, int]]:
     """What each token of a chain below each node is hoped to bring, the most first; the node may be the context."""
-    ends = [1.0, *draft.chances]
+    ends = [1.0, *(0.0 if is_end(token) else chance for token, chance in zip(draft.tokens, draft.chances, strict=True))]
     for node, chance in enumerate(draft.chances):
         ends[draft.parent(node) + 1] -= chance
     worths = [(end * HOPE**number, place - 1) for place, end in enumerate(ends) for number in range(1, length + 1)]

@@ -144,3 +144,25 @@ def test_nothing_follows_an_end_token(rule: Acceptance, tail: int) -> None:
     draft = Draft(plain[: end + 1 + (not tail)], tail=tail)
     verification = verify(ScriptedModel(3), CONTEXT, draft, rule, 0, lambda token: token == plain[end])
     assert (verification.tokens, verification.next_token, verification.more) == (plain[: end + 1], None, False)
+
+
+@given(drafts(), st.integers(1, 30), st.integers(2, 6))
+@settings(max_examples=40, deadline=None)
+def test_what_stands_behind_an_end_counts_for_nothing(draft: Draft, k: int, often: int) -> None:
+    """Neither for which path is the longest, nor for whether the reply is plain decoding's."""
+
+    def ends(token: int) -> bool:
+        return token % often == 0
+
+    draft = plausible(draft, Greedy(), 0)
+    found = verify(ScriptedModel(3), CONTEXT, draft, TopK(Greedy(), k), 0, ends)
+    chosen = [found.rows[draft.parent(node) + 1].argmax() for node in found.path]
+    assert found.lossless == (chosen == list(found.accepted))
+    inner = [node for node in range(len(draft.tokens)) if not ends(draft.tokens[node])]
+    longest = 0
+    for path in paths(draft):
+        rows = [found.rows[draft.parent(node) + 1] for node in path]
+        passes = all(row.rank(draft.tokens[node]) < k for node, row in zip(path, rows, strict=True))
+        if passes and all(node in inner for node in path[:-1]):
+            longest = max(longest, len(path))
+    assert len(found.path) == longest

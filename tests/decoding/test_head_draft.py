@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -47,7 +50,7 @@ class Seeing:
     model says after the token before."""
 
     def __init__(self, target: LoadedModel) -> None:
-        self.tokens, self.nbytes = np.arange(target.model.vocab_size), 0
+        self.tokens = np.arange(target.model.vocab_size)
         self.seen: list[tuple[Array, int]] = []
 
     def after(self, hidden: Array, context: Sequence[int], choose: Choose) -> After:
@@ -267,3 +270,20 @@ def test_the_option_names_the_folder(tmp_path: Path) -> None:
     with pytest.raises(PredtuiError, match=r"no heads for eagle in .*nowhere"):
         assemble(DecodingOptions("speculative", "eagle", heads=str(tmp_path / "nowhere")), target, Greedy())
     assemble(DecodingOptions("speculative", "eagle", heads=str(heads_of(target))), target, Greedy()).close()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_what_heads_take_is_counted_and_the_file_is_let_go(method: str) -> None:
+    target = scripted()
+    target.model.tell_hidden()  # type: ignore[attr-defined]
+    made = random_heads(method, target)
+    file, place = weakref.ref(made), made.place
+    of = getattr(import_module(f"predtui.decoding.drafters.{method}"), method.capitalize())
+    guesser = of(made)
+    tables = [value for value in vars(guesser).values() if isinstance(value, list)]
+    known = [one for one in gc.get_referents(vars(guesser), *tables) if isinstance(one, np.ndarray)]
+    assert heads.held(guesser) >= sum(one.nbytes for one in known) > 0
+    assert place([10**6]).tolist() == [len(made.tokens)]
+    del made, place
+    gc.collect()
+    assert file() is None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import count, pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from predtui.clock import VirtualClock
@@ -23,8 +24,9 @@ from predtui.decoding.memory import Allowance
 from predtui.decoding.parts import Parts
 from predtui.decoding.sampler import Greedy, Seeded
 from predtui.errors import PredtuiError
-from predtui.llm.base import LoadedModel
+from predtui.llm.base import LoadedModel, Preempted
 from predtui.llm.load import load
+from predtui.llm.rows import Rows
 from tests.heads import heads_of, random_heads
 
 
@@ -76,6 +78,15 @@ def test_the_reply_is_that_of_plain_decoding(sampler: Sampler, target: LoadedMod
     assert len(looks) >= decoder.statistics.proposed
 
 
+@given(st.integers(1, 3 * SPAN))
+@settings(max_examples=10, deadline=None)
+def test_what_it_remembers_takes_what_it_says(count: int) -> None:
+    weights = random_heads("kangaroo", load("5", "scripted"), width=130)
+    adapter, before = Adapter(weights), heads.held(Adapter(weights))
+    adapter.read(states(count, 130))
+    assert adapter.room(1) * adapter.known <= adapter._memory.nbytes <= before + 2 * adapter.room(count)
+
+
 class Sure(Adapter):
     """Says what its state says, and is as sure of it as it is told to be."""
 
@@ -120,6 +131,33 @@ def test_what_is_known_of_a_context_is_not_read_again(target: LoadedModel) -> No
     adapter.reads.clear()
     drafter.propose([50, 51, 52], 1)
     assert adapter.reads == [3]
+
+
+@given(cut=st.integers(1, 20), pieces=st.integers(0, 3))
+@settings(max_examples=20, deadline=None)
+def test_a_preempted_draft_leaves_only_what_was_read_known(cut: int, pieces: int) -> None:
+    target = load("5", "scripted")
+    drafter, adapter = drafter_of(target, 50.0)
+    long = [5 + number % 40 for number in range(4 * PIECE)]
+    other = [*long[:cut], *(50 - number % 31 for number in range(3 * PIECE + cut))]
+    drafter.propose(long, 3)
+    part, forwards = drafter._part, count()
+
+    class Preempting:
+        context_size = part.context_size
+
+        def forward(self, tokens: Sequence[int], last: int = 1) -> Rows:
+            if next(forwards) == pieces:
+                raise Preempted
+            return part.forward(tokens, last)
+
+    drafter._part = Preempting()  # type: ignore[assignment]
+    with pytest.raises(Preempted):
+        drafter.propose(other, 1)
+    drafter._part = part
+    for context in (long, other):
+        drafter._after(context)
+        assert adapter.known == len(context) - drafter._start
 
 
 def test_a_file_for_another_target_is_refused(target: LoadedModel, tmp_path: Path) -> None:

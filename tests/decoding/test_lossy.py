@@ -27,6 +27,7 @@ from predtui.decoding.sampler import Greedy, Seeded
 from predtui.errors import PredtuiError
 from predtui.llm.base import LoadedModel
 from predtui.llm.load import load
+from predtui.llm.rows import ArrayRows
 from predtui.llm.scripted import ScriptedModel
 from predtui.predgen.algorithm import Prompt, Speculator
 from predtui.predgen.verifiers import make_verifier
@@ -162,3 +163,11 @@ def test_a_head_for_another_model_is_refused(target: LoadedModel, tmp_path: Path
     heads.write(replace(random_heads("judge", target), tensors={"tokens": np.array([0])}), tmp_path / "judge")
     with pytest.raises(PredtuiError, match="cannot be read"):
         assemble(DecodingOptions("judge", "suffix", heads=str(tmp_path)), target, Greedy())
+
+
+def test_a_token_that_cannot_come_says_nothing_of_how_unsure_the_target_is() -> None:
+    """Two of three tokens, as likely as each other: either is typical."""
+    rows = ArrayRows(np.array([[1.0, 1.0, -np.inf], [0.0, 0.0, 0.0]], np.float32))
+    rule = Typical(Greedy(), 0.9)
+    assert rule.takes(Draft((1,)), rows, 0)
+    assert not rule.takes(Draft((2,)), rows, 0)

@@ -264,6 +264,20 @@ def test_a_piece_reads_few_tokens_and_what_is_preempted_is_left() -> None:
     assert not learner.pending
 
 
+@given(st.lists(st.integers(1, 50), min_size=1, max_size=learner_of.REPLIES))
+@settings(max_examples=15, deadline=None)
+def test_a_piece_reads_few_tokens_though_other_replies_were_studied_since(lengths: list[int]) -> None:
+    """The draft then remembers the reply before, not what it drafted last."""
+    parts, learner = pair()
+    for number, length in enumerate(lengths):
+        reply(parts, [5 + number, *range(6, 6 + length)], 12)
+    assert parts.draft is not None
+    while learner.pending:
+        before = parts.draft.model.counters.tokens
+        learner.learn(never)
+        assert parts.draft.model.counters.tokens - before <= learner_of.PIECE
+
+
 def test_others_choices_teach_nothing_where_they_are_not_the_targets_own() -> None:
     parts, learner = pair()
     found = verify(parts.target.model, [5, 6], Draft(()), ExactMatch(Greedy()), 0, no_end)
@@ -327,6 +341,20 @@ def test_a_file_that_cannot_be_used_is_set_aside(tmp_path: Path, damage: str) ->
     assert pair(folder=tmp_path)[1].studied == 1
     assert learnt.discard(tmp_path) == 2
     assert not list(tmp_path.iterdir())
+
+
+def test_what_a_killed_process_was_writing_is_forgotten_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def killed(*_: object) -> None:
+        raise OSError("killed")
+
+    with monkeypatch.context() as patch:
+        for name in ("replace", "unlink"):
+            patch.setattr(learnt.os, name, killed)
+        with pytest.raises(OSError, match="killed"):
+            learnt.File(tmp_path, "it").save(Adapter(3), 1)
+    assert [*tmp_path.iterdir()]
+    assert learnt.discard(tmp_path) == 1
+    assert not [*tmp_path.iterdir()]
 
 
 def test_a_full_disk_loses_nothing_and_is_told_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predtui.decoding.sampler import Greedy, Seeded, gumbel, independent, sampler
+from predtui.decoding.sampler import Greedy, Seeded, foreseen, gumbel, independent, randomness, sampler
 from predtui.errors import PredtuiError
 from predtui.llm.rows import ArrayRow
 
@@ -64,7 +64,7 @@ def test_without_the_tie_each_look_draws_afresh_from_the_same_distribution_and_r
 
 
 def test_noise_differs_between_positions_and_seeds() -> None:
-    rows = [gumbel(seed, position, 64) for seed in (0, 1, 2) for position in range(20)]
+    rows = [gumbel(randomness(seed, position).random(64)) for seed in (0, 1, 2) for position in range(20)]
     assert len({tuple(row) for row in rows}) == len(rows)
     assert abs(np.corrcoef(rows) - np.eye(len(rows))).max() < 0.6
 
@@ -104,5 +104,32 @@ def test_cuts_of_a_large_vocabulary_are_those_of_a_sorted_one(size: int, top_k: 
 def test_a_cut_leaves_the_noise_of_what_is_kept(count: int, seed: int) -> None:
     """So that a draft which keeps other tokens foresees the same choice."""
     logits = np.linspace(5, 0, 4000, dtype=np.float32)
-    noisy = logits[:count].astype(np.float64) + gumbel(seed, 7, logits.size)[:count]
+    noisy = logits[:count].astype(np.float64) + gumbel(randomness(seed, 7).random(logits.size))[:count]
     assert Seeded(top_k=count, seed=seed).choose(ArrayRow(logits), 7) == int(noisy.argmax())
+
+
+@given(
+    st.lists(st.integers(0, 300), min_size=1, max_size=40, unique=True),
+    st.builds(
+        Seeded,
+        temperature=st.floats(0.2, 2.0),
+        top_k=st.integers(0, 50),
+        top_p=st.sampled_from([0.5, 0.9, 1.0]),
+        min_p=st.sampled_from([0.0, 0.1]),
+        seed=st.integers(0, 9),
+    ),
+    st.integers(1, 8),
+    st.booleans(),
+)
+def test_of_some_tokens_alone_the_same_is_foreseen_as_where_no_other_can_come(
+    some: list[int], position_seeded: Seeded, count: int, seeded: bool
+) -> None:
+    chooser = position_seeded if seeded else independent(position_seeded)
+    tokens = np.array(some)
+    logits = np.random.default_rng(len(some)).normal(size=len(some)).astype(np.float32)
+    whole = np.full(max(some) + 1, -np.inf, np.float32)
+    whole[tokens] = logits
+    alone = foreseen(chooser, ArrayRow(logits), 3, count, tokens)
+    among = foreseen(chooser, ArrayRow(whole), 3, count)
+    assert [token for token, _ in alone] == [token for token, _ in among]
+    np.testing.assert_allclose([chance for _, chance in alone], [chance for _, chance in among], rtol=1e-5)

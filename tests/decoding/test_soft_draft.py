@@ -86,14 +86,16 @@ def test_no_rule_sees_them(
         assert len(softly.ahead or []) == sum(length for _, length in chains)
 
 
-@given(some=trees, length=st.integers(1, 4))
-def test_candidates_and_chains_share_the_room(some: list[tuple[int, int]], length: int) -> None:
+@given(some=trees, length=st.integers(1, 4), end=st.integers(4, 40))
+def test_candidates_and_chains_share_the_room(some: list[tuple[int, int]], length: int, end: int) -> None:
     draft = tree_of(some)
-    found = shared(draft, length)
+    found = shared(draft, length, end.__eq__)
+    assert all(node < 0 or found.tokens[node] != end for node, _ in found.soft), "nothing follows an end"
     assert found.tokens == draft.tokens[: len(found.tokens)]
     assert len(found.tokens) + sum(count for _, count in found.soft) <= WIDEST
     assert all(-1 <= node < len(found.tokens) and 1 <= count <= length for node, count in found.soft)
-    assert len({node for node, _ in found.soft}) == len(found.soft) > 0
+    assert len({node for node, _ in found.soft}) == len(found.soft)
+    assert found.soft or end in found.tokens
     cut = found.first(len(found.tokens) // 2)
     assert all(node < len(cut.tokens) for node, _ in cut.soft)
     assert not found.best_path().soft or not found.parents

@@ -152,6 +152,35 @@ def test_where_what_comes_cannot_be_compared_no_draft_is_looked_at(monkeypatch: 
     speeds([(0.0, 0.0, 1.0)] * 2, 0.1, 4, places=(0, 1), looks=False)
 
 
+def test_no_arm_is_shown_a_reply_before_it_is_told_that_one_begins() -> None:
+    """One that is hardly ever asked is shown whole replies: it may keep to what the present one has in common."""
+
+    @dataclass
+    class Strict(Seer):
+        told: bool = False
+        shown: int = 0
+
+        def propose(self, context: Sequence[int], budget: int, position: int = 0) -> Draft:
+            assert self.told, "another reply"
+            self.shown += position == REPLY
+            return super().propose(context, budget, position)
+
+        def reset(self) -> None:
+            self.told = True
+
+    clock, words = VirtualClock(), [4 + number % 40 for number in range(PROMPT + REPLY + 2)]
+    instrument, seers = Instrument(clock), [Strict(words, clock, *sight) for sight in [(0.9, 0.0), (0.0, 0.1)]]
+    model = priced(Reciter(words), lambda new, _known: new, clock)
+    auto = Auto([Arm(str(n), seer, instrument, False) for n, seer in enumerate(seers)], instrument, False)
+    decoder = Speculative(model, auto, ExactMatch(Greedy()), instrument)
+    for _ in range(40):
+        for seer in seers:
+            seer.told = False
+        model.forget()
+        list(decoder.generate(words[:PROMPT], REPLY, lambda _: False))
+    assert sum(seer.shown for seer in seers)
+
+
 def test_where_no_arm_pays_it_does_without_and_says_so() -> None:
     speed, auto = speeds([(0.0, 0.5, 1.0), (0.1, 1.0, 1.0)], 1.0, 12)
     assert speed >= 0.97

@@ -120,28 +120,38 @@ def test_llama_cpp_refuses_what_it_cannot_hold(request: pytest.FixtureRequest) -
 @given(
     context=st.lists(TOKENS, min_size=1, max_size=20),
     tree=trees(),
-    others=st.lists(st.tuples(st.integers(0, 20), st.lists(TOKENS, min_size=1, max_size=20)), max_size=4),
+    others=st.lists(st.tuples(st.integers(0, 20), st.lists(TOKENS, min_size=1, max_size=20), trees()), max_size=4),
     failing=st.booleans(),
+    one=st.booleans(),
 )
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_what_is_put_aside_is_remembered_again(
-    model: TreeModel, context: list[int], tree: Tree, others: list[tuple[int, list[int]]], failing: bool
+    model: TreeModel,
+    context: list[int],
+    tree: Tree,
+    others: list[tuple[int, list[int], Tree]],
+    failing: bool,
+    one: bool,
 ) -> None:
-    """Whatever is asked within, and however it ends: the next call pays for its own tokens, and answers as ever."""
+    """Whatever is asked within, and however it ends: the next call pays for its own tokens, and answers as ever, those
+    of a tree within too."""
     assert model.abilities.spares
     model.forget()
-    going_on = [*context, 5, 6, 7]
-    wanted = model.forward(going_on, last=3).logits
+    ahead = [*(path_to(other, len(other[0]) - 1) for *_, other in others[-1:]), [5, 6, 7]]
+    new = [token for part in ahead for token in part]
+    last = 1 if one else len(new)
+    wanted = model.forward([*context, *new], last).logits
     model.forget()
     model.forward_tree(context, *tree).logits if tree[0] else model.forward(context).logits
     with suppress(Preempted), aside(model, context, room=100):
-        for shared, rest in others:
-            model.forward([*context[:shared], *rest])
+        for shared, rest, another in others:
+            asked = [*context[:shared], *rest]
+            model.forward_tree(asked, *another) if another[0] else model.forward(asked)
         if failing:
             raise Preempted
     before = model.counters.tokens
-    rows = model.forward(going_on, last=3).logits
-    assert model.counters.tokens - before == 3
+    rows = model.forward([*context, *new], last).logits
+    assert model.counters.tokens - before == len(new)
     np.testing.assert_allclose(rows, wanted, atol=5e-2)
 
 

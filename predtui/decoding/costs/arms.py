@@ -15,6 +15,7 @@ from predtui.decoding.costs.constants import (
     BANDIT_ADDED,
     BANDIT_DECAY,
     BANDIT_HOPE,
+    BANDIT_LEAST,
     BANDIT_REPEATS,
     BANDIT_SLACK,
     BANDIT_WEIGHT,
@@ -139,6 +140,7 @@ class Arm:
         if draft.chances:
             # To the power by which what is said of a token, on average, becomes what came of it.
             said, kept, drafts = self._words[doubtful]
+            kept = max(kept, BANDIT_LEAST)
             power = math.log(kept / (kept + drafts)) / math.log(said / (said + drafts))
             return [min(ALMOST, chance**power) for chance in draft.chances]
         rate, found = min(ALMOST, self.paced.rate), list[float]()

@@ -90,6 +90,8 @@ BANDIT_SLACK = 0.95
 """Of what asking an arm took at most, after it was asked again: it is not forgotten for one that took less."""
 BANDIT_WORDS = (8.0, 8.0, 2.0)
 """Tokens of an arm's drafts that are taken for said to be accepted, and accepted, at the beginning, and the drafts."""
+BANDIT_LEAST = 1e-9
+"""Accepted tokens of an arm that are reckoned with at least: of one that is never right, none are left in the end."""
 BANDIT_REPEATS = 3
 """Tokens in a row that make a context repeat itself."""
 

@@ -2,8 +2,7 @@
 
 Every drafter of the registry that these models can feed is an arm, and doing without is one, too. A drafter need not be
 verified to be judged (Not-a-Bandit: Liu et al. 2025): what it proposes is compared with what the reply goes on with,
-which costs the draft but no forward. In each forward the arms that are faster than none and cost next to nothing are
-asked, then the others, the fastest first, as long as what they bring beside the others is worth their time. All of
+which costs the draft but no forward. Before each forward those are asked that are worth it (``costs.asking``). All of
 their drafts make one tree (``costs.pool``), of as many tokens as a longer forward is worth; an arm that says how likely
 its tokens are is believed as far as such words came true. At other arms one only looks (``costs.looking``). What an arm
 is worth is kept apart for contexts that repeat themselves, whose last tokens stood before, since copying pays there,
@@ -23,24 +22,20 @@ import numpy as np
 
 from predtui.decoding.base import Drafter
 from predtui.decoding.costs.arms import DOUBTFUL, KINDS, NEW, REPEATING, Arm, Look, Prompts, Reply, Unheard
+from predtui.decoding.costs.asking import Asking, Round
 from predtui.decoding.costs.bandit import Bandit
 from predtui.decoding.costs.constants import (
-    BANDIT_BRANCH,
     BANDIT_CHEAP,
-    BANDIT_FREE,
     BANDIT_HOPE,
     BANDIT_HOPES,
     BANDIT_REPEATS,
     BANDIT_REPLY,
     BANDIT_WEIGHT,
-    INSTANT,
-    LONGEST,
     REMEASURE,
 )
 from predtui.decoding.costs.instrument import Instrument
 from predtui.decoding.costs.looking import Looking
 from predtui.decoding.costs.paced import NOTHING, PacedDrafter
-from predtui.decoding.costs.pool import Proposal, pooled
 from predtui.decoding.draft import Draft, Verification
 from predtui.decoding.parts import Parts
 from predtui.errors import PredtuiError
@@ -65,14 +60,12 @@ class Auto(PacedDrafter):
         self._reply = Reply(0, [], 0, 0)
         self._usual = BANDIT_REPLY
         """Tokens of a reply, lately."""
-        self._drafts: dict[int, Draft] = {}
-        self._hopes: dict[int, float] = {}
-        """Tokens that were hoped for of arms that were asked beside others."""
-        self._silent_ones: list[int] = []
-        """What arms proposed for the present forward, and those that had nothing to say."""
+        self._round = Round(self._bandit, self._reply)
+        """What arms proposed for the present forward."""
+        self._asking = Asking(arms, instrument, self._drafting, trees)
         self._looking = Looking(arms, instrument)
-        self._spent = self._read = self._idle = 0.0
-        """Seconds of the present forward's draft, of reading the prompt in them, and of looking beside it."""
+        self._spent = self._idle = 0.0
+        """Seconds of the present forward's draft, and of looking beside it."""
         self._drafted = 0
         """Forwards since one without a draft was measured."""
 
@@ -98,7 +91,8 @@ class Auto(PacedDrafter):
     def _tell_of_reply(self, arm: int, tokens: int) -> None:
         """Of the whole of it, since some remember what was said, as far as that can be paid for."""
         start = self._instrument.now()
-        if self._bandit.glances(self._unread(arm) / self._plain):
+        if self._bandit.glances(self._asking.unread(arm, self._reply) / self._plain):
+            self.arms[arm].drafter.reset()
             self.arms[arm].drafter.propose(self._reply.context, 1, tokens)
             self._bandit.glanced((self._instrument.now() - start) / self._plain)
 
@@ -108,26 +102,26 @@ class Auto(PacedDrafter):
         return super().streamed(tokens)
 
     def propose(self, room: int, position: int) -> Draft:
-        self._hopes = {}
-        self._drafts, self._silent_ones, self._spent, self._read, self._idle = {}, [], 0.0, 0.0, 0.0
+        self._round, self._spent, self._idle = Round(self._bandit, self._reply), 0.0, 0.0
         if self._guess(room).tokens:
             return self._guessed
         plain = self._plain
         if room < 1 or not plain or self._drafted >= 2 * REMEASURE:
             return NOTHING
         if self.arms and not self._bandit.arms:
-            self._bandit = Bandit([arm.prior(plain, self._verifying) for arm in self.arms], KINDS)
+            self._bandit = Bandit([arm.prior(plain, self._asking.verifying) for arm in self.arms], KINDS)
+            self._round = Round(self._bandit, self._reply)
         start = self._instrument.now()
-        draft = self._drafted_by_arms(room, position, plain)
+        draft = self._asking.draft(self._round, room, position, plain)
+        for number in self._round.drafts:
+            self._looking.off(number)
         self._spent = self._instrument.now() - start
         if not draft.tokens:
-            self._bandit.looked((self._spent - self._read) / plain)
+            self._bandit.looked((self._spent - self._round.read_s) / plain)
         if self._may_look and self._bandit.glances(0.0):
-            start, asked = self._instrument.now(), self._asked_now
-            for arm, draft_of_it, cost in self._looking.at_others(
-                self._bandit, self._reply, asked, room, position, plain
-            ):
-                self._silent(arm, draft_of_it, cost)
+            start, asked = self._instrument.now(), self._round.asked
+            for silence in self._looking.at_others(self._bandit, self._reply, asked, room, position, plain):
+                self._round.vain(*silence)
             self._idle = self._instrument.now() - start
         return draft
 
@@ -138,14 +132,14 @@ class Auto(PacedDrafter):
         else:
             self._guesses.follow(verification.tokens)
             self._learn_of_draft(verification, plain)
-        if self._silent_ones:
+        if self._round.silent:
             silent = replace(verification, draft=NOTHING, path=(), next_token=verification.tokens[-1])
-            for asked in self._silent_ones:
+            for asked in self._round.silent:
                 self.arms[asked].paced.observe(silent)
         if plain:
             self._bandit.passed((self._instrument.seconds + self._spent + self._idle) / plain)
         self._follow(verification)
-        self._tell(verification, self._asked_now)
+        self._tell(verification, self._round.asked)
         if self._bandit.arms and not self._guessed.tokens:
             self.note = "" if self._bandit.order(NEW) or self._bandit.order(REPEATING) else OFF
 
@@ -156,13 +150,13 @@ class Auto(PacedDrafter):
     def _learn_of_draft(self, verification: Verification, plain: float) -> None:
         """Of all that was proposed for a forward, whether it was verified or not."""
         kind, tokens = self._reply.kind, verification.tokens
-        looks = [Look(number, kind, draft) for number, draft in self._drafts.items()]
+        looks = [Look(number, kind, draft) for number, draft in self._round.drafts.items()]
         for look in looks:
             missing = look.follow(tokens)
             open_end = missing is None and not look.draft.parents  # what else it says, nobody knows yet
             self._judge(look, missing, len(look.path) / len(look.draft.tokens) if open_end else 1.0)
         lengths = {look.arm: len(look.path) for look in looks}
-        for number, hope in self._hopes.items():
+        for number, hope in self._round.hopes.items():
             others = max((length for other, length in lengths.items() if other != number), default=0)
             self.arms[number].hoped(hope, max(0, lengths[number] - others))
         if verification.draft.tokens:
@@ -186,7 +180,7 @@ class Auto(PacedDrafter):
 
     def _settle(self, verification: Verification, plain: float) -> None:
         """What a draft lost or won; the debt is paid first."""
-        seconds = self._spent - self._read + self._verifying(len(verification.draft.tokens))
+        seconds = self._spent - self._round.read_s + self._asking.verifying(len(verification.draft.tokens))
         lost, reply = seconds - plain * len(verification.tokens), self._reply
         paid = min(max(0.0, -lost), reply.debt)
         reply.debt -= paid
@@ -195,101 +189,7 @@ class Auto(PacedDrafter):
     @property
     def _plain(self) -> float:
         """Seconds of a token without a draft; 0 while that is not known."""
-        known = self._instrument.stream.seconds or 1 in self._instrument.costs
-        return max(self._instrument.alone(), INSTANT) if known else 0.0
-
-    def _verifying(self, tokens: int) -> float:
-        """Seconds of a forward over a draft of so many, and never less than of one without."""
-        return max(self._instrument.costs.seconds(tokens + 1), self._plain)
-
-    @property
-    def _asked_now(self) -> set[int]:
-        """Arms that were asked in the present forward."""
-        return {*self._silent_ones, *self._drafts}
-
-    def _drafted_by_arms(self, room: int, position: int, plain: float) -> Draft:
-        """What the fastest arm proposes, with that of those that cost next to nothing, all of them together, and of
-        others as long as they are worth more than what there is; of none that could cost more than can be borne, or
-        that would have to read the prompt first because a faster one has nothing to say."""
-        start, promise, failing, spare = self._instrument.now(), 1.0, 1.0, BANDIT_FREE * plain
-        order = self._bandit.order(self._reply.kind)
-        proposals: list[tuple[float, Proposal]] = []
-        for arm in sorted(order, key=lambda arm: not self._free(arm)):
-            best, value = arm == order[0], self._bandit.value(arm, self._reply.kind)
-            free = self._free(arm) and self.arms[arm].asking(plain) <= spare
-            hope = failing * (value - 1) if self._drafts else 0.0
-            adds = self._adds(arm, hope, promise, plain) if self._trees and hope else value > promise
-            if not free and (not adds or self._unread(arm) > BANDIT_CHEAP * plain):
-                continue
-            began = self._instrument.now()
-            spent = began - start - self._read + self._reply.debt
-            if not (short := self._bearable(self.arms[arm], room, spent, plain, best)):
-                continue
-            draft = self.arms[arm].ask(self._reply, short, position)
-            self._read += self.arms[arm].read_s
-            self._reply.debt += self.arms[arm].read_s
-            took = self._instrument.now() - began - self.arms[arm].read_s
-            spare -= took if free else 0.0
-            if draft.tokens:
-                self._drafts[arm] = draft
-                if hope and not free:
-                    self._hopes[arm] = hope
-                proposal = Proposal(draft, self.arms[arm].chances(draft, self._reply.doubtful))
-                promised = self._promise(arm, proposal, plain) if draft.chances else value
-                proposals.append((promised, proposal))
-                promise = max(promise, promised)
-                failing *= 1 - sum(proposal.chances) / len(draft.tokens)
-            else:
-                self._silent(arm, draft, took / plain)
-        return self._together(proposals, room, self._instrument.now() - start - self._read, plain)
-
-    def _adds(self, arm: int, hope: float, promise: float, plain: float) -> bool:
-        """Whether a branch of this arm brings more, for what asking takes, than what is proposed already promises:
-        ``hope`` is what it usually brings where that fails."""
-        return self.arms[arm].added(hope) * plain > self.arms[arm].expected(BANDIT_BRANCH) * promise
-
-    def _together(self, proposals: Sequence[tuple[float, Proposal]], room: int, spent: float, plain: float) -> Draft:
-        """One draft out of ``proposals``, each with what it promises, which took so long, of as many tokens as are
-        worth a longer forward: a tree of all, or, where the target evaluates none, the most promising."""
-        for number in self._drafts:
-            self._looking.off(number)
-        if not proposals:
-            return NOTHING
-        _, best = max(proposals, key=lambda one: one[0])
-        draft = pooled([one for _, one in proposals] if self._trees else [best], min(room, LONGEST))
-        count = self._drafting.worth(draft.chances, spent)
-        trusted = not self._drafts.keys().isdisjoint(self._bandit.order(self._reply.kind)[:1])
-        while count and not self._bandit.bears((spent + self._verifying(count)) / plain - 1, trusted):
-            count //= 2
-        return draft.first(count) if count else NOTHING
-
-    def _promise(self, arm: int, proposal: Proposal, plain: float) -> float:
-        """How many times as fast as plain decoding it is thought to be, by its own words."""
-        count = len(proposal.draft.tokens)
-        seconds = self.arms[arm].paced.drafting(count) + self._verifying(count)
-        return (1 + sum(proposal.chances)) / max(seconds / plain, 1.0)
-
-    def _free(self, number: int) -> bool:
-        """Whether asking it takes next to no time, however long its draft: it has no model to ask."""
-        arm = self.arms[number]
-        return not arm.token and arm.asking(self._plain) <= BANDIT_FREE * self._plain
-
-    def _bearable(self, arm: Arm, room: int, seconds: float, plain: float, best: bool) -> int:
-        """Tokens of a draft of ``arm`` of which nothing may be accepted, after so many seconds; 0 where none may."""
-        room = min(room, LONGEST)
-        while room and not self._bandit.bears((seconds + arm.expected(room) + self._verifying(room)) / plain - 1, best):
-            room //= 2
-        return room
-
-    def _unread(self, arm: int) -> float:
-        """Seconds that it needs to read the prompt first; 0 where it has."""
-        return self.arms[arm].unread(self._reply, self._instrument.costs.seconds(len(self._reply.context)))
-
-    def _silent(self, arm: int, draft: Draft, cost: float) -> None:
-        """``arm`` has nothing to say; it was worth asking unless the draft is ``NOTHING``."""
-        self._silent_ones.append(arm)
-        if draft is not NOTHING:
-            self._bandit.vain(arm, self._reply.kind, cost)
+        return self._asking.plain
 
     def _follow(self, verification: Verification) -> None:
         """Which of the drafts that are looked at had what came, and what the context is like after it."""
@@ -309,7 +209,7 @@ class Auto(PacedDrafter):
         shared out among the tokens of a reply."""
         arm, proposed, tokens = self.arms[number], len(verification.draft.tokens), len(verification.tokens)
         arm.kept(share * sum(verification.draft.chances), len(verification.path), kind >= DOUBTFUL)
-        seconds = arm.paced.drafting(proposed) + arm.heeding + self._verifying(proposed)
+        seconds = arm.paced.drafting(proposed) + arm.heeding + self._asking.verifying(proposed)
         seconds += arm.reading(self._reply) * min(1.0, tokens / max(1.0, self._usual))
         self._bandit.learn(number, kind, tokens, share * seconds / self._plain)
 

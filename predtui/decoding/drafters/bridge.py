@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from predtui.decoding.base import Drafter
 from predtui.decoding.draft import Draft, Verification
+from predtui.decoding.parts import Parts
+from predtui.errors import PredtuiError
 from predtui.llm.base import LoadedModel, Tokenizer
 from predtui.state.events import Message
 
@@ -29,6 +31,18 @@ def same_tokens(target: LoadedModel, draft: LoadedModel) -> bool:
         return False
     tokens = range(0, size, max(1, size // _SAMPLES))
     return all(target.tokenizer.decode([token]) == draft.tokenizer.decode([token]) for token in tokens)
+
+
+def same_draft(parts: Parts, does: str, bridging: str = "--drafter model") -> LoadedModel:
+    """The draft of ``parts``, which speaks the target's tokens. Raises PredtuiError where it speaks others: it cannot
+    then do what it ``does``, in words that the target's name ends; ``bridging``: what can do without."""
+    target, draft = parts.target, parts.needed_draft()
+    if not same_tokens(target, draft):
+        raise PredtuiError(
+            f"{draft.name} cannot {does} {target.name}: their vocabularies differ.",
+            f"Choose a draft of the same family, or {bridging}, which bridges them.",
+        )
+    return draft
 
 
 def _tokenised_alike(target: LoadedModel, draft: LoadedModel) -> bool:

@@ -14,10 +14,9 @@ from collections.abc import Callable, Iterator, Sequence
 from predtui.decoding.base import Drafter, Sampler
 from predtui.decoding.datastore import GAP, Datastore
 from predtui.decoding.draft import Draft, Verification
-from predtui.decoding.drafters.bridge import same_tokens
+from predtui.decoding.drafters.bridge import same_draft
 from predtui.decoding.drafters.rest import Foresight
 from predtui.decoding.parts import Parts
-from predtui.errors import PredtuiError
 from predtui.llm.base import LanguageModel
 from predtui.llm.rows import Row
 
@@ -84,11 +83,6 @@ def likelier(row: Row, own: int, said: int, trust: float) -> tuple[int, float]:
 
 
 def make(parts: Parts) -> Drafter:
-    draft = parts.needed_draft()
-    if not same_tokens(parts.target, draft):
-        raise PredtuiError(
-            f"{draft.name} cannot be part of a cascade for {parts.target.name}: their vocabularies differ.",
-            "Choose a draft of the same family, or --drafter model, which bridges them.",
-        )
+    draft = same_draft(parts, "be part of a cascade for")
     draft.require("A cascade", logprob=True)
     return Cascade(parts.needed_datastore(), draft.model, parts.sampler, draft.tokenizer.is_end)

@@ -28,7 +28,7 @@ class Chimera:
 
     def __init__(self, heads: Heads) -> None:
         """Raises KeyError or ValueError for weights that are none of Chimera's."""
-        self.tokens, self.nbytes, self._place = heads.tokens, heads.nbytes, heads.place
+        self.tokens, self._place = heads.tokens, heads.place
         embedding: Array = normed(heads.weight(EMBEDDING)) * heads.weight("embedding_norm")
         self._trigram = [embedding @ heads.matrix(f"trigram.{back}.layers.0") for back in range(3)]
         self._key_value = np.concatenate([heads.matrix(f"{name}.layers.0") for name in ("key", "value")], axis=1)

@@ -27,7 +27,7 @@ class Clover:
 
     def __init__(self, heads: Heads) -> None:
         """Raises KeyError or ValueError for weights that are none of Clover's."""
-        self.tokens, self.nbytes, self._place = heads.tokens, heads.nbytes, heads.place
+        self.tokens, self._place = heads.tokens, heads.place
         embedding: Array = normed(heads.weight(EMBEDDING)) * heads.weight("embedding_norm")
         told = ("token", "one", "two", "key", "value")
         made: list[Array] = [embedding @ heads.matrix(f"{name}.layers.0") for name in told]

@@ -12,11 +12,10 @@ from collections.abc import Callable, Sequence
 
 from predtui.decoding.base import WIDEST, Sampler
 from predtui.decoding.draft import Draft, Verification
-from predtui.decoding.drafters.bridge import same_tokens
+from predtui.decoding.drafters.bridge import same_draft
 from predtui.decoding.drafters.grow import Options, Path, grow
 from predtui.decoding.parts import Parts
 from predtui.decoding.sampler import foreseen
-from predtui.errors import PredtuiError
 from predtui.llm.base import LanguageModel
 
 CANDIDATES = 8
@@ -58,11 +57,6 @@ class DySpec:
 
 def make(parts: Parts) -> DySpec:
     """Raises PredtuiError for a draft model with another vocabulary."""
-    draft = parts.needed_draft()
-    if not same_tokens(parts.target, draft):
-        raise PredtuiError(
-            f"{draft.name} cannot draft trees for {parts.target.name}: their vocabularies differ.",
-            "Choose a draft of the same family, or --drafter model, which bridges them.",
-        )
+    draft = same_draft(parts, "draft trees for")
     draft.require("DySpec", logprob=True)
     return DySpec(draft.model, parts.sampler, draft.tokenizer.is_end, parts.target.abilities.trees)

@@ -28,7 +28,7 @@ class Eagle:
 
     def __init__(self, heads: Heads) -> None:
         """Raises KeyError or ValueError for weights that are none of EAGLE's."""
-        self.tokens, self.nbytes, self._place = heads.tokens, heads.nbytes, heads.place
+        self.tokens, self._place = heads.tokens, heads.place
         embedding = normed(heads.weight(EMBEDDING)) * heads.weight("embedding_norm")
         self._embedded = [embedding @ heads.matrix(f"{name}.layers.0") for name in ("token", "one", "two")]
         self._state = heads.weight("state_norm")[:, None] * heads.matrix("state.layers.0")

@@ -39,7 +39,7 @@ class Falcon:
 
     def __init__(self, heads: Heads) -> None:
         """Raises KeyError or ValueError for weights that are none of Falcon's."""
-        self.tokens, self.nbytes, self._place = heads.tokens, heads.nbytes, heads.place
+        self.tokens, self._place = heads.tokens, heads.place
         embedding: Array = normed(heads.weight(EMBEDDING)) * heads.weight("embedding_norm")
         self._embedded = [embedding @ heads.matrix(f"{name}.layers.0") for name in ("token", "one", "two")]
         gain, within = heads.weight("state_norm")[:, None], heads.weight("seen_norm")[:, None]

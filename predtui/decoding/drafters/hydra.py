@@ -24,7 +24,7 @@ class Hydra:
 
     def __init__(self, heads: Heads) -> None:
         """Raises KeyError or ValueError for weights that are none of Hydra's."""
-        self.tokens, self.nbytes, self._places = heads.tokens, heads.nbytes, heads.place
+        self.tokens, self._places = heads.tokens, heads.place
         self._output = heads.weight("norm")[:, None] * heads.output
         embedding = normed(heads.weight(EMBEDDING)) * heads.weight("embedding_norm")
         self._embedding = embedding @ heads.matrix("narrow.layers.0")

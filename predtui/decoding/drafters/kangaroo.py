@@ -49,29 +49,40 @@ class Adapter:
 
     def __init__(self, weights: Heads) -> None:
         """Raises KeyError or ValueError for weights that are none of Kangaroo's."""
-        self.tokens, self.nbytes = weights.tokens, weights.nbytes
+        self.tokens = weights.tokens
         self.exit = int(weights.weight(EXIT).item())
         self._qkv = weights.weight("state_norm")[:, None] * weights.matrix("qkv.layers.0")
         self._out = weights.matrix("out.layers.0")
         self._output = weights.weight("norm")[:, None] * weights.output
         size = len(self._out)
         self._shape = (-1, max(1, size // WIDTH), min(size, WIDTH))
-        self._keys, self._values = (np.zeros((0, *self._shape[1:]), np.float32) for _ in range(2))
+        self._memory = np.zeros((2, SPAN, *self._shape[1:]), np.float32)
+        """Keys and values, with room for more."""
+        self.known = 0
+        """States that it remembers."""
+
+    def room(self, tokens: int) -> int:
+        """Bytes of the keys and values of so many."""
+        return tokens * self._memory[:, :1].nbytes
 
     def cut(self, keep: int) -> None:
         """Forget all but the first ``keep`` states."""
-        self._keys, self._values = self._keys[:keep], self._values[:keep]
+        self.known = min(self.known, keep)
 
     def read(self, states: Array) -> Array:
         """Logits [draft vocabulary] of what follows the last of ``states`` [n, width], which are behind those known."""
-        first, count = len(self._keys), len(states)
+        first, end = self.known, self.known + len(states)
         q, k, v = (part.reshape(self._shape) for part in np.split(normed(states) @ self._qkv, 3, axis=1))
-        self._keys = np.concatenate((self._keys, turned(k, np.arange(first, first + count))))
-        self._values = np.concatenate((self._values, v))
-        asked = turned(q[-1:], np.array([first + count - 1]))[0]
-        scores = np.einsum("hw,nhw->hn", asked, self._keys) * np.float32(self._shape[2] ** -0.5)
+        if end > self._memory.shape[1]:
+            more = np.zeros((2, end, *k.shape[1:]), np.float32)
+            self._memory = np.concatenate((self._memory, more), axis=1)
+        self._memory[0, first:end], self._memory[1, first:end] = turned(k, np.arange(first, end)), v
+        self.known = end
+        keys, values = self._memory[:, :end]
+        asked = turned(q[-1:], np.array([end - 1]))[0]
+        scores = np.einsum("hw,nhw->hn", asked, keys) * np.float32(self._shape[2] ** -0.5)
         powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-        mixed = np.einsum("hn,nhw->hw", powers / powers.sum(axis=1, keepdims=True), self._values)
+        mixed = np.einsum("hn,nhw->hw", powers / powers.sum(axis=1, keepdims=True), values)
         x = states[-1:] + mixed.reshape(1, -1) @ self._out
         logits: Array = (normed(x) @ self._output)[0]
         return logits
@@ -134,12 +145,13 @@ class KangarooDrafter:
         if known <= self._start:
             known = self._start = max(0, len(sequence) - SPAN)
         self._adapter.cut(known - self._start)
+        self._known = sequence[:known]
         for start in range(known, len(sequence), PIECE):
             end = min(start + PIECE, len(sequence))
             states = self._part.forward(sequence[:end], end - start).hidden
             assert states is not None, "the part was told to tell them"
             logits = self._adapter.read(states)
-        self._known = list(sequence)
+            self._known += sequence[start:end]  # a part may be preempted at the next piece
         return logits
 
 
@@ -156,7 +168,8 @@ def make(parts: Parts) -> Drafter:
             f"These heads stand behind {adapter.exit} layers, and {target.name} has {target.abilities.layers}.",
             "Train some: predtui train heads --method kangaroo --model MODEL",
         )
-    parts.memory.fixed("What kangaroo drafts with", adapter.nbytes + model.part_bytes(layers))
+    remembered = adapter.room(model.context_size) + model.part_bytes(layers)
+    parts.memory.fixed("What kangaroo drafts with", heads.held(adapter) + remembered)
     part = model.part(layers)
     assert tells_hidden(part), "its heads are of states that the target tells"
     part.tell_hidden()

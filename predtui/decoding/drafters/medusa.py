@@ -25,7 +25,7 @@ class Medusa:
 
     def __init__(self, heads: Heads) -> None:
         """Raises KeyError or ValueError for weights that are none of Medusa's."""
-        self.tokens, self.nbytes, self._output = heads.tokens, heads.nbytes, heads.output
+        self.tokens, self._output = heads.tokens, heads.output
         self.heads, blocks = heads.count("heads.{}.layers.0.weight"), heads.count("heads.0.layers.{}.weight")
         self._blocks = [
             [

@@ -11,13 +11,12 @@ from predtui.decoding import learnt
 from predtui.decoding.base import Drafter
 from predtui.decoding.draft import Draft, Verification
 from predtui.decoding.drafters import model
-from predtui.decoding.drafters.bridge import same_tokens
+from predtui.decoding.drafters.bridge import same_draft
 from predtui.decoding.drafters.model import ModelDrafter
 from predtui.decoding.head_draft import SPINNING
 from predtui.decoding.learner import Learner
 from predtui.decoding.parts import Parts
 from predtui.decoding.recall import Recall
-from predtui.errors import PredtuiError
 from predtui.llm.base import LanguageModel, tells_hidden
 from predtui.llm.rows import Row
 from predtui.system.threads import limit_numpy
@@ -52,12 +51,7 @@ class OnlineDrafter:
 
 def make(parts: Parts) -> Drafter:
     """Raises PredtuiError for a draft of another vocabulary: the target's words are none of its own."""
-    draft = parts.needed_draft()
-    if not same_tokens(parts.target, draft):
-        raise PredtuiError(
-            f"{draft.name} cannot learn of {parts.target.name}: their vocabularies differ.",
-            "Choose another of the same family with --draft, or --drafter model.",
-        )
+    draft = same_draft(parts, "learn of")
     if tells_hidden(draft.model):
         draft.model.tell_hidden()
     if parts.target.engine == SPINNING:

@@ -60,9 +60,9 @@ class TokenRecycling:
     def observe(self, verification: Verification) -> None:
         for token, row in zip(verification.evaluated, verification.rows, strict=True):
             likeliest = row.top(CANDIDATES)
-            row = self._matrix[token % len(self._matrix)]
-            row[:] = _UNKNOWN
-            row[: 1 + len(likeliest)] = token, *likeliest
+            kept = self._matrix[token % len(self._matrix)]
+            kept[:] = _UNKNOWN
+            kept[: 1 + len(likeliest)] = token, *likeliest
 
     def reset(self) -> None:
         """The matrix stays."""

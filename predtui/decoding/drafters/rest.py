@@ -76,10 +76,8 @@ class Foresight:
         return run
 
     def _look(self) -> None:
-        """Rows go on beyond the end of their document; what is taken does not."""
-        tokens = self._store.tokens.data
-        places: list[int] = _places(self._store, self._known).tolist()
-        self._rows, self._column = [tokens[place : place + AHEAD].tolist() for place in places], 0
+        self._rows = self._store.following(_places(self._store, self._known), AHEAD).tolist()
+        self._column = 0
 
     def take(self, token: int) -> None:
         """Go on after ``token``."""

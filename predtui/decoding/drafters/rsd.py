@@ -15,10 +15,9 @@ import numpy as np
 
 from predtui.decoding.base import WIDEST, Probabilities, Sampler
 from predtui.decoding.draft import Draft, Verification, unless_sequence
-from predtui.decoding.drafters.bridge import same_tokens
+from predtui.decoding.drafters.bridge import same_draft
 from predtui.decoding.parts import Parts
 from predtui.decoding.sampler import Seeded, foreseen
-from predtui.errors import PredtuiError
 from predtui.llm.base import LanguageModel
 from predtui.llm.rows import Row
 
@@ -80,6 +79,8 @@ def without_replacement(sampler: Sampler, row: Row, position: int, count: int) -
     children: Children = []
     left = sampler.probabilities(row)
     for token in drawn:
+        if not left[token]:  # noise lifts it where its chance is no number any more
+            break
         children.append((token, left / left.sum()))
         left = left.copy()
         left[token] = 0
@@ -88,11 +89,6 @@ def without_replacement(sampler: Sampler, row: Row, position: int, count: int) -
 
 def make(parts: Parts) -> RSD:
     """Raises PredtuiError for a draft model with another vocabulary."""
-    draft = parts.needed_draft()
-    if not same_tokens(parts.target, draft):
-        raise PredtuiError(
-            f"{draft.name} cannot draft trees for {parts.target.name}: their vocabularies differ.",
-            "Choose a draft of the same family, or --drafter model, which bridges them.",
-        )
+    draft = same_draft(parts, "draft trees for")
     draft.require("RSD", logprob=True)
     return RSD(draft.model, parts.sampler, draft.tokenizer.is_end, parts.target.abilities.trees)

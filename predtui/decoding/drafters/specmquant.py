@@ -16,12 +16,11 @@ from predtui.decoding.accept import ExactMatch, verify
 from predtui.decoding.base import WIDEST, Drafter, Sampler
 from predtui.decoding.draft import Draft, Verification
 from predtui.decoding.drafters import recycling
-from predtui.decoding.drafters.bridge import same_tokens
+from predtui.decoding.drafters.bridge import same_draft
 from predtui.decoding.drafters.model import UNSURE
 from predtui.decoding.drafters.recycling import CANDIDATES
 from predtui.decoding.parts import Parts
 from predtui.decoding.sampler import Greedy
-from predtui.errors import PredtuiError
 from predtui.llm.base import LanguageModel
 from predtui.llm.rows import Row
 
@@ -84,12 +83,7 @@ class Settled:
 def make(parts: Parts) -> Drafter:
     """Raises PredtuiError for a draft model with another vocabulary, one that tells too little of its rows, or no
     room."""
-    draft = parts.needed_draft()
-    if not same_tokens(parts.target, draft):
-        raise PredtuiError(
-            f"{draft.name} cannot settle trees for {parts.target.name}: their vocabularies differ.",
-            "Choose a draft of the same family, or --drafter model, which bridges them.",
-        )
+    draft = same_draft(parts, "settle trees for")
     draft.require("SpecMQuant", top=CANDIDATES, logprob=True)
     trees = recycling.of(parts, "specmquant", draft.model, draft.abilities.trees)
     return Settled(draft.model, parts.sampler, draft.tokenizer.is_end, trees)

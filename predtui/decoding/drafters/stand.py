@@ -22,7 +22,7 @@ from predtui.decoding.draft import Draft, Verification
 from predtui.decoding.drafters.grow import Options, Path, grow
 from predtui.decoding.memory import newest
 from predtui.decoding.parts import Parts
-from predtui.decoding.sampler import Seeded, gumbel
+from predtui.decoding.sampler import Seeded, gumbel, randomness
 from predtui.llm.rows import Row
 
 LONGEST = 4
@@ -66,15 +66,15 @@ class Stand:
         self._candidates, self._drafted = {}, len(context)
 
         @cache
-        def noise(depth: int) -> npt.NDArray[np.float64]:
-            return gumbel(self._sampler.seed, position + depth, self._vocab_size)
+        def draws(depth: int) -> npt.NDArray[np.float64]:
+            return randomness(self._sampler.seed, position + depth).random(self._vocab_size)
 
         def after(path: Path) -> Options:
             if (known := self._after((*recent, *path))) is None:
                 return ()
             tokens, scores = known
             if isinstance(self._sampler, Seeded):
-                perturbed = scores / self._sampler.temperature + noise(len(path))[tokens]
+                perturbed = scores / self._sampler.temperature + gumbel(draws(len(path))[tokens])
                 tokens = tokens[np.argsort(-perturbed, kind="stable")]
             self._candidates[path] = tokens.tolist()
             options = zip(self._candidates[path], self._chances(len(path)), strict=False)

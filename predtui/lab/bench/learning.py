@@ -144,12 +144,14 @@ class User:
     def _drafted(self, prompt: Sequence[int], drafter: Drafter, tally: Tally) -> None:
         context, rule = list(prompt), ExactMatch(Greedy())
         model, is_end = self._target.model, self._target.tokenizer.is_end
-        while (position := len(context) - len(prompt)) < self._limit and not is_end(context[-1]):
-            draft = drafter.propose(context, min(DRAFTED, self._limit - position - 1), position)
+        limit, over = min(self._limit, model.context_size - len(prompt)), False
+        while (position := len(context) - len(prompt)) < limit and not over:
+            draft = drafter.propose(context, min(DRAFTED, limit - position - 1), position)
             found = verify(model, context, draft, rule, position, is_end)
             drafter.observe(found)
             tally.count(found)
             context += found.tokens
+            over = is_end(context[-1])
 
 
 def run(

@@ -70,7 +70,7 @@ def trained(method: str, heads: Path, draft: Path) -> dict[str, Any]:
     if told is None:
         return {"bytes": None, "minutes": None}
     facts = json.loads(told.read_text(encoding="utf-8"))
-    weights = [path for pattern in ("*.safetensors", "*.gguf") for path in told.parent.glob(pattern)]
+    weights = [*told.parent.glob("*.gguf")] or [*told.parent.glob("*.safetensors")]  # a draft has both: the same ones
     minutes = facts["minutes"] if "minutes" in facts else round(facts["seconds"] / 60, 1)
     return {"bytes": sum(path.stat().st_size for path in weights), "minutes": minutes}
 

@@ -135,6 +135,7 @@ class LlamaTreeModel(LlamaCppModel):
             kept = []
             raise
         finally:
+            self._settle(())
             llama_cpp.llama_memory_seq_rm(self._kv, 0, -1, -1)
             llama_cpp.llama_memory_seq_cp(self._kv, SPARED, 0, 0, len(kept))
             llama_cpp.llama_memory_seq_rm(self._kv, SPARED, -1, -1)

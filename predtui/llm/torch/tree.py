@@ -105,7 +105,7 @@ class TorchTreeModel(TorchModel):
         try:
             yield
         finally:
-            self._memory, self._cache = memory, cache
+            self._memory, self._cache, self._parents = memory, cache, ()
 
     @torch.inference_mode()
     def _settle(self, tokens: Sequence[int]) -> None:

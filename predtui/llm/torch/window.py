@@ -35,5 +35,5 @@ class TorchCells(TorchModel):
         del self._memory[start : start + count]
 
     def evaluate(self, tokens: Sequence[int], positions: Sequence[int], rows: int) -> Logits:
-        logits: Logits = self._evaluate(tokens, rows, positions)[-rows or 1 :, : self._vocab_size].float().cpu().numpy()
-        return logits
+        logits = self._evaluate(tokens, rows, positions)
+        return self._rows(logits[len(logits) - rows :], None).logits

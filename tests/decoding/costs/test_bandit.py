@@ -6,11 +6,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from predtui.clock import VirtualClock
+from predtui.decoding.costs.arms import Arm, Unheard
 from predtui.decoding.costs.bandit import Bandit
 from predtui.decoding.costs.constants import BANDIT_GLANCE, BANDIT_HEED, BANDIT_LOOK, BANDIT_STAKE, BANDIT_STAKE_FIRST
+from predtui.decoding.costs.instrument import Instrument
+from predtui.decoding.draft import Draft
 
 SLACK = 1e-6
 steps = st.tuples(st.floats(0.1, 30), st.floats(0, 9), st.floats(-20, 1), st.floats(0, 9), st.floats(0, 9))
+
+
+def test_an_arm_that_was_never_right_is_still_reckoned_with() -> None:
+    arm = Arm("it", Unheard(), Instrument(VirtualClock()), trees=False)
+    draft = Draft((5, 6), chances=(0.9, 0.5))
+    for _ in range(12_000):
+        arm.kept(1.4, 0, doubtful=False)
+    assert all(0 <= chance < 0.02 for chance in arm.chances(draft, doubtful=False))
 
 
 @given(st.lists(steps, max_size=80), st.integers(1, 5))

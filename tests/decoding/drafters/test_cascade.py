@@ -120,3 +120,15 @@ def greedily(model: Sharp, context: list[int]) -> Iterator[int]:
     while True:
         context = [*context, model.forward(context)[0].argmax()]
         yield context[-1]
+
+
+@given(documents, contexts, st.data())
+@settings(deadline=None)
+def test_a_damaged_order_costs_a_draft_at_most(texts: list[list[int]], context: list[int], data: st.DataObject) -> None:
+    store = datastore.build(texts, "toy")
+    count = len(store.tokens) - 1
+    places = np.array(data.draw(st.lists(st.integers(1, count), min_size=count, max_size=count)), np.int32)
+    damaged = datastore.Datastore(store.tokens[:-1], places, "toy")
+    for budget in (1, 9):
+        draft = Cascade(damaged, Sharp(2.0), Greedy(), END.__eq__).propose(context, budget)
+        assert len(draft.tokens) <= budget

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from predtui.decoding.accept import RejectionSampling
 from predtui.decoding.base import WIDEST, Sampler
 from predtui.decoding.drafters.rsd import RSD, WIDTHS, without_replacement
-from predtui.decoding.sampler import Greedy, Seeded
+from predtui.decoding.sampler import Greedy, Seeded, foreseen
 from predtui.llm.rows import ArrayRow, ArrayRows
 from predtui.llm.scripted import ScriptedModel
 
@@ -99,3 +99,16 @@ def test_the_tree_branches_as_it_says_and_keeps_its_budget(
         depths |= dict.fromkeys(children, depths[node] + 1)
         assert len({draft.tokens[child] for child in children}) == len(children)
         assert len(children) <= ((*WIDTHS, *[1] * len(draft.tokens))[depths[node]] if branching else 1)
+
+
+@pytest.mark.filterwarnings("error")
+def test_what_noise_lifts_out_of_nothing_is_not_drawn() -> None:
+    """The chance of the second token is no number of 64 bits; with the noise of some positions it is."""
+    row, sampler = ArrayRow(np.array([0.0, -748.0], np.float32)), Seeded(1.0)
+    lifted = 0
+    for position in range(400):
+        lifted += len(foreseen(sampler, row, position, 2)) > 1
+        ((token, q),) = without_replacement(sampler, row, position, 2)
+        assert q is not None
+        assert (token, q.tolist()) == (0, [1.0, 0.0])
+    assert lifted

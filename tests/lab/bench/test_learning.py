@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from predtui.decoding.autoregressive import generate
+from predtui.decoding.sampler import Greedy
 from predtui.lab.bench import learning
 from predtui.llm.load import load
 
@@ -12,6 +14,19 @@ def test_turns_are_a_function_of_the_seed() -> None:
     assert learning.turns(30, 4) == learning.turns(40, 4)[:30]
     assert len({*learning.turns(30, 4)} & {*learning.turns(30, 5)}) == 0
     assert not any("{" in turn for turn in learning.turns(100, 6))
+
+
+@pytest.mark.parametrize("context", [30, 1024])
+def test_a_reply_ends_with_its_end_or_with_the_context_and_not_with_the_prompts(context: int) -> None:
+    target, draft = (load(name, engine="scripted", context=context) for name in "12")
+    prompt = [5 + number for number in range(20)]
+    is_end = target.tokenizer.is_end
+    end = next(token for token in range(target.model.vocab_size) if is_end(token))
+    user = learning.User(target, draft, 12, 1)
+    tally = learning.Tally()
+    user._drafted([*prompt, end], user._drafters[0], tally)
+    plain = list(generate(target.model, [*prompt, end], Greedy(), min(12, context - 21), is_end))
+    assert tally.tokens == len(plain) > 0
 
 
 def test_a_row_a_block_and_one_of_each_other_kind(monkeypatch: pytest.MonkeyPatch) -> None:

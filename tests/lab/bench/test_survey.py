@@ -35,6 +35,13 @@ def test_the_training_is_that_of_the_weights_a_method_drafts_with(tmp_path: Path
     assert trained("lookup", tmp_path, draft) == trained("hydra", tmp_path, draft) == {"bytes": None, "minutes": None}
 
 
+def test_weights_that_a_draft_has_for_two_engines_count_once(tmp_path: Path) -> None:
+    for name, size in (("model.gguf", 7), ("model.safetensors", 9)):
+        (tmp_path / name).write_bytes(bytes(size))
+    (tmp_path / "training.json").write_text(json.dumps({"seconds": 60}), encoding="utf-8")
+    assert trained("model", tmp_path, tmp_path) == {"bytes": 7, "minutes": 1.0}
+
+
 def test_a_row_has_a_cell_for_each_column_of_the_head() -> None:
     rows = [{**one, "bytes": None, "minutes": None} for one in joined([row("vanilla")], [row("vanilla")])]
     found = {"rows": rows, "machine": "here", "priced": "there", "command": "predtui bench survey"}

@@ -5,6 +5,7 @@ Must not know of networks: text comes in, the tokens of a prompt go out.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import random
 from collections.abc import Iterator, Sequence
@@ -25,13 +26,24 @@ Conversation = Sequence[Message]
 def read(path: Path) -> list[Conversation]:
     """The conversations of a JSONL file. Raises PredtuiError that names the line which is none."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise PredtuiError(f"The prompts {path} cannot be read: {reason(error)}.", _FORM) from error
+        lines = _content(path).decode("utf-8").splitlines()
+    except UnicodeDecodeError as error:
+        raise _unreadable(path, error) from error
     found = [_conversation(line, f"{path}, line {n}") for n, line in enumerate(lines, 1) if line.strip()]
     if not found:
         raise PredtuiError(f"The file {path} holds no prompts.", _FORM)
     return found
+
+
+def digest(path: Path | None) -> str:
+    """Tells the conversations of one file from those of another, and of the pocket corpus. Raises PredtuiError for a
+    file that cannot be read."""
+    return "pocket" if path is None else hashlib.sha256(_content(path)).hexdigest()
+
+
+def source(path: Path | None) -> str:
+    """Where they come from, for a card."""
+    return "the pocket corpus" if path is None else path.name
 
 
 def endless(conversations: Sequence[Conversation], seed: int) -> Iterator[tuple[random.Random, Conversation]]:
@@ -69,6 +81,17 @@ def that_fit(loaded: LoadedModel, path: Path | None, seed: int, whole: float, ro
             yield tokens
         elif (misses := misses + 1) > 1000:
             raise PredtuiError(f"No prompt leaves room for a reply: none has {room} tokens or fewer.")
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: OSError | UnicodeDecodeError) -> PredtuiError:
+    return PredtuiError(f"The prompts {path} cannot be read: {reason(error)}.", _FORM)
 
 
 def _conversation(line: str, where: str) -> Conversation:

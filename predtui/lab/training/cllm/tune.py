@@ -83,13 +83,14 @@ class News:
 def tune(training: CllmTraining, console: Console) -> None:
     """Tune in this process and write ``training.out``. Ctrl-C and SIGTERM save a checkpoint, then KeyboardInterrupt.
 
-    Raises PredtuiError for a model or prompts that cannot be read, and for a checkpoint of another run.
+    Raises PredtuiError for a model or prompts that cannot be read, where no prompt leaves room for a reply, and for a
+    checkpoint of another run.
     """
-    source, conversations = find(training.model), prompts.read(training.prompts) if training.prompts else []
+    source = find(training.model)
     loaded = load(training.model, "torch", training.threads or None)
     begun = time.monotonic()
     with terminate_as_interrupt():
-        said = _replies(training, loaded, conversations, console)
+        said = _replies(training, loaded, console)
         fresh = Counters(str(source.resolve()), training.seed, seconds=time.monotonic() - begun)
         network, counters = _tuned(training, source, loaded, said, fresh, console)
     merged = network if training.full else network.merge_and_unload()
@@ -105,9 +106,7 @@ def tune(training: CllmTraining, console: Console) -> None:
     console.print(f"{counters.step} steps on {len(said)} replies: {training.out}")
 
 
-def _replies(
-    training: CllmTraining, loaded: LoadedModel, conversations: list[prompts.Conversation], console: Console
-) -> list[Reply]:
+def _replies(training: CllmTraining, loaded: LoadedModel, console: Console) -> list[Reply]:
     """The model's own replies: those of the run that is resumed, or new ones."""
     path = training.work / REPLIES
     if training.resume and path.exists():
@@ -115,11 +114,8 @@ def _replies(
     (training.work / CHECKPOINT).unlink(missing_ok=True)
     console.print(f"collecting what {loaded.name} replies")
     recipe, begun = training.recipe, time.monotonic()
-    drawn = (
-        tokens
-        for rng, conversation in prompts.endless(conversations, training.seed)
-        if len(tokens := prompts.broken_off(loaded, conversation, recipe.whole, rng)) <= _room(loaded, recipe)
-    )
+    room = loaded.model.context_size - recipe.reply_tokens - recipe.block
+    drawn = prompts.that_fit(loaded, training.prompts, training.seed, recipe.whole, room)
 
     def enough(count: int) -> bool:
         if training.budget.minutes is None:
@@ -130,11 +126,6 @@ def _replies(
     said = replies.collect(network, drawn, loaded.tokenizer.is_end, recipe.reply_tokens, enough)
     replies.save(path, said)
     return said
-
-
-def _room(loaded: LoadedModel, recipe: Recipe) -> int:
-    """Tokens that a prompt may have."""
-    return loaded.model.context_size - recipe.reply_tokens - recipe.block
 
 
 def _tuned(

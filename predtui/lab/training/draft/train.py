@@ -98,7 +98,7 @@ def train_draft(training: DraftTraining, console: Console) -> None:
     figures = _measured(loaded, training, [reply.prompt for reply in said[len(learned) :]])
     about = {"command": training.command, "model": loaded.name, "seed": training.seed, "threads": training.threads}
     about |= {"steps": counters.step, "minutes": round(counters.seconds / 60, 1), "nats": round(counters.loss, 4)}
-    about |= {"prompts": training.prompts.name if training.prompts else "the pocket corpus"}
+    about |= {"prompts": prompts.source(training.prompts)}
     about |= {"parameters": shape.parameters, "shape": asdict(shape), "recipe": asdict(recipe), **figures}
     (training.out / "training.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
     write_card(training.out)
@@ -107,8 +107,12 @@ def train_draft(training: DraftTraining, console: Console) -> None:
 
 def _facts(training: DraftTraining, loaded: LoadedModel) -> str:
     """What replies are a function of."""
-    asked = hashlib.sha256(training.prompts.read_bytes()).hexdigest() if training.prompts else "pocket"
-    facts = {"model": training.model, "parameters": loaded.parameters, "seed": training.seed, "prompts": asked}
+    facts = {
+        "model": training.model,
+        "parameters": loaded.parameters,
+        "seed": training.seed,
+        "prompts": prompts.digest(training.prompts),
+    }
     names = ("replies", "reply_tokens", "sampled", "whole", "longest")
     return json.dumps(facts | {name: getattr(training.recipe, name) for name in names}, sort_keys=True)
 

@@ -5,7 +5,6 @@ Its own greedy replies to prompts, the states behind them, training, a file of w
 
 from __future__ import annotations
 
-import hashlib
 import json
 import random
 from collections.abc import Sequence
@@ -106,7 +105,7 @@ def publish(
     about = {"command": training.command, "method": training.method, "model": loaded.name, "seed": training.seed}
     about |= {"threads": training.threads, "steps": counters.step, "minutes": round(counters.seconds / 60, 1)}
     about |= {"loss": round(counters.loss, 4), "parameters": learnt}
-    about |= {"prompts": training.prompts.name if training.prompts else "the pocket corpus"}
+    about |= {"prompts": prompts.source(training.prompts)}
     about |= {"bytes": (training.out / heads.WEIGHTS).stat().st_size, "recipe": asdict(training.recipe), **figures}
     (training.out / "training.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
     write_card(training.out)
@@ -134,9 +133,13 @@ def _output(network: Any) -> Any:
 
 def facts_of(training: HeadTraining, loaded: LoadedModel) -> Facts:
     """What states are a function of."""
-    asked = hashlib.sha256(training.prompts.read_bytes()).hexdigest() if training.prompts else "pocket"
     recipe = training.recipe
-    facts: Facts = {"model": training.model, "parameters": loaded.parameters, "seed": training.seed, "prompts": asked}
+    facts: Facts = {
+        "model": training.model,
+        "parameters": loaded.parameters,
+        "seed": training.seed,
+        "prompts": prompts.digest(training.prompts),
+    }
     return facts | {name: getattr(recipe, name) for name in ("replies", "reply_tokens", "whole", "held_out")}
 
 

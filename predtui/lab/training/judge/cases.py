@@ -41,7 +41,7 @@ _A_REPLY = 4
 LONGEST = 192
 """Tokens of a prompt of the corpus, at most: each case reads it anew."""
 LONGER = 12
-"""Tokens by which a reply that is still right may be longer than the target's own, at most."""
+"""Tokens that may follow one that was put in, beyond as many as the longest of the replies beside it has."""
 Right = Callable[[str], bool]
 
 
@@ -137,7 +137,8 @@ def collect(
 
 def _of(target: LoadedModel, draft: LoadedModel, some: Sequence[Asked], limit: int) -> tuple[Tensor, Tensor]:
     """States [cases, width] and whether each was right [cases], of the prompts that the target answers rightly."""
-    some = [one for one in some if len(one.prompt) < target.model.context_size - limit - LONGER]
+    room = min(target.model.context_size - 2 * limit - LONGER, draft.model.context_size - limit)
+    some = [one for one in some if len(one.prompt) <= room]
     said = _answered(target, [one.prompt for one in some], limit)
     forced = [
         case

@@ -6,7 +6,6 @@ held out choose the threshold, at which at most ``HARM`` of the wrong ones pass.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +21,7 @@ from predtui.decoding import heads
 from predtui.decoding.heads import TOKENS, Heads
 from predtui.decoding.lossy import BIAS, JUDGE, THRESHOLD, WEIGHT
 from predtui.errors import PredtuiError
+from predtui.lab.training.cllm import prompts
 from predtui.lab.training.heads.estimate import rate, told_time
 from predtui.lab.training.heads.train import WORK
 from predtui.lab.training.judge.card import write_card
@@ -96,7 +96,7 @@ def train_judge(training: JudgeTraining, console: Console) -> None:
         Heads(JUDGE, target.name, target.abilities.hidden, heads.digest(target.tokenizer), tensors), training.out
     )
     about: dict[str, Any] = {"command": training.command, "method": JUDGE, "model": target.name, "draft": draft.name}
-    about |= {"seed": training.seed, "prompts": training.prompts.name if training.prompts else "the pocket corpus"}
+    about |= {"seed": training.seed, "prompts": prompts.source(training.prompts)}
     about |= {"bytes": (training.out / heads.WEIGHTS).stat().st_size, "asked": int(cases.used), **figures}
     about |= {"minutes": round(float(cases.seconds) / 60, 1), "threads": training.threads}
     (training.out / "training.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
@@ -119,9 +119,13 @@ def _fit(target: LoadedModel, draft: LoadedModel) -> None:
 
 def _facts(training: JudgeTraining, target: LoadedModel, draft: LoadedModel) -> dict[str, Any]:
     """What cases are a function of, but for their number."""
-    told = hashlib.sha256(training.prompts.read_bytes()).hexdigest() if training.prompts else "pocket"
     models = {"model": training.model, "draft": training.draft, "parameters": target.parameters + draft.parameters}
-    return {**models, "prompts": told, "seed": training.seed, "reply_tokens": training.reply_tokens}
+    return {
+        **models,
+        "prompts": prompts.digest(training.prompts),
+        "seed": training.seed,
+        "reply_tokens": training.reply_tokens,
+    }
 
 
 def _expected(target: LoadedModel, training: JudgeTraining) -> str:
@@ -146,7 +150,7 @@ def fitted(cases: Cases, seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
     weight, bias = weight.half(), bias.half()
     chances = torch.sigmoid(hidden[learned:] @ weight.double() + bias.double())
     right = cases.right[learned:]
-    threshold = _above(float(torch.quantile(chances[~right], 1 - HARM, interpolation="higher")))
+    threshold = above(float(torch.quantile(chances[~right], 1 - HARM, interpolation="higher")))
     passed = chances >= threshold
     balanced = (float((chances[right] >= 0.5).double().mean()) + float((chances[~right] < 0.5).double().mean())) / 2
     figures: dict[str, Any] = {"cases": len(cases.right), "right": int(cases.right.sum()), "held_out": len(right)}
@@ -180,7 +184,7 @@ def _regression(hidden: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
     return weight, found[-1] - weight @ mean
 
 
-def _above(chance: float) -> float:
+def above(chance: float) -> float:
     """The lowest number of 16 bits above it."""
     near = np.float16(chance)
-    return float(near if near > chance else np.nextafter(near, np.float16(2)))
+    return float(near if float(near) > chance else np.nextafter(near, np.float16(2)))  # numpy compares in 16 bits

@@ -5,8 +5,11 @@ from __future__ import annotations
 import io
 import json
 import random
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -201,6 +204,28 @@ def test_a_run_goes_on_where_it_was_and_only_if_it_is_its_own(folder: Path, tmp_
 def test_what_cannot_be_tuned_is_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--model", str(tmp_path / "gone"), "--out", str(tmp_path / "out")]) == 2
     assert "gone" in capsys.readouterr().err
+
+
+def test_where_no_prompt_fits_tuning_ends(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn, without_end = count(), prompts.endless
+
+    def watched(*given: Any) -> Iterator[Any]:
+        for one in without_end(*given):
+            assert next(drawn) < 5000, "it goes on for ever"
+            yield one
+
+    monkeypatch.setattr(prompts, "endless", watched)
+    recipe = replace(QUICK, reply_tokens=10**6)
+    training = CllmTraining(str(folder), tmp_path / "out", Budget(steps=1), tmp_path / "work", threads=1, recipe=recipe)
+    with pytest.raises(PredtuiError, match="leaves room"):
+        tune(training, Console(file=io.StringIO()))
+
+
+def test_a_folder_is_no_file_of_prompts(tmp_path: Path) -> None:
+    for asked in (prompts.read, prompts.digest):
+        with pytest.raises(PredtuiError, match="cannot be read"):
+            asked(tmp_path)
+    assert prompts.digest(None) == "pocket"
 
 
 @pytest.mark.skipif(not asset("pocket", "target", "config.json").is_file(), reason="the pocket model is not there")

@@ -5,12 +5,16 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import cycle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.console import Console
 
 from predtui.clock import VirtualClock
@@ -28,9 +32,11 @@ from tests import tiny_folder
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
+from predtui.lab.training.cllm import replies  # noqa: E402
+from predtui.lab.training.cllm.windows import Reply  # noqa: E402
 from predtui.lab.training.judge import train  # noqa: E402
 from predtui.lab.training.judge.cases import Asked, Cases, asked, collect  # noqa: E402
-from predtui.lab.training.judge.train import HARM, JudgeTraining, fitted, train_judge  # noqa: E402
+from predtui.lab.training.judge.train import HARM, JudgeTraining, above, fitted, train_judge  # noqa: E402
 from tests.lab.training.heads.test_heads import SMALL, family  # noqa: E402
 
 WIDTH = 12
@@ -57,6 +63,12 @@ def test_the_head_in_numpy_is_the_one_in_torch_and_harms_as_seldom_as_it_says() 
     assert (chances[wrong] >= judge.threshold).mean() == pytest.approx(figures["wrong_accepted"], abs=1e-3)
     assert figures["wrong_accepted"] <= HARM
     assert figures["balanced_accuracy"] > 0.8
+
+
+@given(st.floats(0, 1))
+def test_a_threshold_is_the_lowest_number_of_16_bits_above_a_chance(chance: float) -> None:
+    threshold = np.float16(above(chance))
+    assert float(np.nextafter(threshold, np.float16(0))) <= chance < float(threshold)
 
 
 def test_too_few_cases_are_refused() -> None:
@@ -105,6 +117,30 @@ def test_a_case_is_the_state_behind_anothers_token_and_what_goes_on_from_it_tell
     assert apart.min(axis=1).max() < 0.02
     again = collect((target, draft), iter([Asked(prompt, right)]), 3, 6, kept, lambda _count: None)
     assert torch.equal(again.hidden, found.hidden), "what was kept is not collected again"
+
+
+@pytest.mark.parametrize(("context", "drafts"), [(48, 96), (96, 24)])
+def test_a_prompt_without_room_for_what_goes_on_from_it_is_left_out(
+    context: int, drafts: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = str(tiny_folder.write(tmp_path / "it"))
+    target, draft = (load(folder, "torch", threads=1, context=size) for size in (context, drafts))
+    target.model.tell_hidden()  # type: ignore[attr-defined]
+    asked_of = [Asked([4 + n % 9 for n in range(length)], lambda _reply: True) for length in range(1, 48)]
+    longest: list[int] = []
+    answered = replies.answered
+
+    def watched(network: Any, prompts: Sequence[Sequence[int]], *rest: Any) -> list[Reply]:
+        found = answered(network, prompts, *rest)
+        longest.extend(len(reply.prompt) + rest[1] for reply in found)
+        return found
+
+    monkeypatch.setattr(replies, "answered", watched)
+    kept = tmp_path / "kept.safetensors", {}, False
+    found = collect((target, draft), iter(asked_of), 10**6, 8, kept, lambda _count: None)
+    assert len(found.right) > 0
+    assert max(longest) <= context
+    assert int(found.used) == len(asked_of)
 
 
 class EveryOther:
