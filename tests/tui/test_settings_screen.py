@@ -184,7 +184,7 @@ async def test_the_device_is_chosen_out_of_those_there_are(make_app: MakeApp) ->
         assert requests(driver)[0][:2] == ("replace", "mic")
         lost = ev.StageStatus(stage="mic", state="ready", message="no microphone.", lacks="microphone", time=3.0)
         driver.emit(ev.StageStatus(stage="mic", time=2.0), lost)
-        await until(pilot, lambda: "The former goes on" in text(app, "#wrong"))
+        await until(pilot, lambda: "not changed to" in text(app, "#wrong"))
     assert kept() == {}
     assert [options.input for _, _, options in requests(driver)] == ["USB microphone", ""]
 
