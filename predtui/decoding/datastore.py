@@ -20,6 +20,7 @@ import numpy.typing as npt
 from predtui.errors import PredtuiError
 from predtui.files import read_json
 from predtui.llm.base import LoadedModel
+from predtui.llm.spelling import spelled
 from predtui.models.published import SMOLLM2
 from predtui.models.shipped import MODELS
 from predtui.settings import state_folder
@@ -147,7 +148,7 @@ def _sound(store: Datastore, vocabulary: int) -> bool:
 
 def fingerprint(target: LoadedModel) -> str:
     """Tells one vocabulary from another: a digest of the text of every token."""
-    pieces = [target.tokenizer.decode([token]) for token in range(target.model.vocab_size)]
+    pieces = [spelled(target.tokenizer, token) for token in range(target.model.vocab_size)]
     return hashlib.sha256("\0".join(pieces).encode("utf-8", "replace")).hexdigest()[:16]
 
 

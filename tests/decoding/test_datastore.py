@@ -201,9 +201,7 @@ def test_what_cannot_be_used_is_refused_with_the_command_that_makes_another(
         datastore.load(tmp_path, target)
 
 
-def test_the_command_that_makes_one_can_be_typed_as_it_stands(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_command_that_makes_one_can_be_typed_as_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PREDTUI_STATE_DIR", str(tmp_path))
     scripted = load("3", "scripted")
     pocket, other = replace(scripted, name="pocket"), replace(scripted, name="tiny.Q4_1")
