@@ -166,7 +166,7 @@ async def test_ideas_stand_with_their_line_and_those_that_may_change_a_reply_are
         for row, entry in zip(rows(app), VERIFIERS.values(), strict=True):
             assert entry.choice in row
             assert entry.help in row
-            assert ("lossy" in row) == (not entry.lossless)
+            assert ("lossy" in row) == entry.alters
         await pilot.press(*"top5", "enter")
         assert any("top5" in row and "lossy" in row for row in rows(app))
     assert requests(driver) == [("configure", "top5")]
@@ -278,3 +278,7 @@ def test_lossy_ideas_are_known() -> None:
     item = options()["llm.verifier"]
     assert offers.lossy(item, "top7")
     assert not offers.lossy(item, LlmSettings().verifier)
+    told = {
+        name: offers.lossy(options()["llm.decoder"], name) for name in ("speculative", "sps", "sjd", "typical", "judge")
+    }
+    assert [name for name, lossy in told.items() if lossy] == ["typical", "judge"]
