@@ -38,9 +38,8 @@ class Entry:
     takes: frozenset[str] = frozenset()
     """What it uses where that is there, and does without elsewhere; in words of ``NEEDS``."""
     lossless: bool = True
-    alters: bool = False
-    """Of a decoder that is not lossless: whether a greedy reply, too, may be another, and a sampled one of another
-    distribution."""
+    same_distribution: bool = False
+    """Of one that is not lossless: whether a greedy reply is plain decoding's, and others have its distribution."""
     usual: int = 0
     """What stands for N where only the idea is asked for; of every entry whose name ends with one."""
     check: str = ""
@@ -50,6 +49,11 @@ class Entry:
     caches: int = 1
     voices: str = ""
     internal: bool = False
+
+    @property
+    def alters(self) -> bool:
+        """Whether a greedy reply may be another, and others of another distribution: what the screen calls lossy."""
+        return not self.lossless and not self.same_distribution
 
     @property
     def choice(self) -> str:
@@ -269,6 +273,7 @@ DECODERS = Registry(
         "speculative sampling: at a temperature another reply, of exactly the same distribution; greedy, the same",
         frozenset({"drafter", "given"}),
         lossless=False,
+        same_distribution=True,
     ),
     Entry(
         "typical",
@@ -276,7 +281,6 @@ DECODERS = Registry(
         "keeps drafted tokens that the model finds likely enough, the more of them the less sure it is (Medusa)",
         frozenset({"drafter", "given", "rows"}),
         lossless=False,
-        alters=True,
     ),
     Entry(
         "judge",
@@ -284,7 +288,6 @@ DECODERS = Registry(
         "keeps drafted tokens that a trained head (--heads, by default the model's own) holds for right",
         frozenset({"drafter", "given", "hidden", "heads"}),
         lossless=False,
-        alters=True,
     ),
     Entry(
         "lookahead",
@@ -305,6 +308,7 @@ DECODERS = Registry(
         "greedy, the same",
         frozenset({"given"}),
         lossless=False,
+        same_distribution=True,
     ),
 )
 """Ways to get tokens out of a model: of ``decoding.parts.Parts``, factories make a ``decoding.base.Decoder``."""

@@ -43,6 +43,8 @@ Resume = Annotated[str, typer.Option(help="Go on with the session of this number
 
 COMPLETE = "_PREDTUI_COMPLETE"
 """In the environment where a shell asks what a word may go on with."""
+TRIED = {"llm_model", "llm_verifier", "llm_decoder", "llm_drafter", "llm_draft", "llm_heads", "llm_datastore"}
+"""Options of which the doctor finds out whether they work together."""
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS}
 """Error numbers of a write that has no room."""
 
@@ -157,7 +159,8 @@ def doctor(
     ] = False,
 ) -> None:
     """What is found and what is missing, each with its remedy. Exit status 0 if a typed turn can work. With --model,
-    tests llama.cpp on that file's weights, in a process of its own. With --sound, tries loudspeaker and microphone
+    tests llama.cpp on that file's weights, in a process of its own. With --verifier, --decoder, --drafter or what
+    these take, tries whether they work with the model. With --sound, tries loudspeaker and microphone
     instead; exit status 0 if you can hear and are heard."""
     from predtui.commands.console import console
     from predtui.commands.doctor import examine, typed_turn_works
@@ -168,7 +171,8 @@ def doctor(
 
         raise typer.Exit(check_sound(settings.audio, screen, problem))
     findings = []
-    for finding in examine(settings, context.params.get("llm_model") is not None, problem):
+    named = {option for option, value in context.params.items() if value is not None}
+    for finding in examine(settings, "llm_model" in named, problem, bool(named & TRIED)):
         findings.append(finding)
         screen.print(finding.line(), soft_wrap=True)
     works = typed_turn_works(findings)

@@ -78,7 +78,8 @@ class LinePrinter:
             self._line("no reply")
             return
         audio, without = _ms(turn.audio_latency_ms), _ms(turn.baseline_audio_latency_ms)
-        self._line(f"first audio {audio} after the input (without: {without})")
+        if turn.audio_latency_ms is not None:
+            self._line(f"first audio {audio} after the input (without: {without})")
         sentence = f"first sentence {_ms(turn.ttfs_ms)}, {_work(turn.nfetfs, turn.requests)}, {turn.outcome}"
         self._line(f"{sentence}; reply {SAME[turn.lossless]}")
         if drafts := turn.decoding:

@@ -20,6 +20,9 @@ import numpy.typing as npt
 from predtui.errors import PredtuiError
 from predtui.files import read_json
 from predtui.llm.base import LoadedModel
+from predtui.llm.spelling import spelled
+from predtui.models.published import SMOLLM2
+from predtui.models.shipped import MODELS
 from predtui.settings import state_folder
 
 GAP = -1
@@ -104,7 +107,7 @@ def write(store: Datastore, folder: Path) -> None:
 def load(folder: Path, target: LoadedModel) -> Datastore:
     """The datastore in ``folder``, memory-mapped. Raises PredtuiError where there is none, where it is damaged, and
     where its tokens are not those of ``target``."""
-    remedy = f"Make one with: predtui train rest --model {target.name} --out {folder}"
+    remedy = _remedy(folder, target.name)
     if not (folder / "datastore.json").is_file():
         raise PredtuiError(f"There is no datastore in {folder}.", remedy)
     try:
@@ -145,8 +148,15 @@ def _sound(store: Datastore, vocabulary: int) -> bool:
 
 def fingerprint(target: LoadedModel) -> str:
     """Tells one vocabulary from another: a digest of the text of every token."""
-    pieces = [target.tokenizer.decode([token]) for token in range(target.model.vocab_size)]
+    pieces = [spelled(target.tokenizer, token) for token in range(target.model.vocab_size)]
     return hashlib.sha256("\0".join(pieces).encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def _remedy(folder: Path, model: str) -> str:
+    """The command that makes one; a model that does not ship may be called by its path alone, which is not known
+    here."""
+    out = "" if folder == default_folder() else f" --out {folder}"
+    return f"Make one with: predtui train rest --model {model if model in (*MODELS, SMOLLM2.name) else 'MODEL'}{out}"
 
 
 def default_folder() -> Path:

@@ -33,7 +33,7 @@ class Allowance:
         if self.left is None:
             return
         if size > self.left:
-            raise PredtuiError(f"{what} takes {_told(size)}, and {_told(self.left)} are left to draft with.", REMEDY)
+            raise PredtuiError(f"{what} takes {_told(size)}, and {_told(self.left)} is left to draft with.", REMEDY)
         self.left -= size
 
     def table(self, what: str, most: int, least: int) -> int:
@@ -43,7 +43,7 @@ class Allowance:
             return most
         granted = min(most, self.left // self.sharing)
         if granted < least:
-            left = f"{_told(granted)} are left for it to draft with"
+            left = f"{_told(granted)} is left for it to draft with"
             raise PredtuiError(f"{what} takes {_told(least)} at least, and {left}.", REMEDY)
         self.left -= granted
         return granted

@@ -20,8 +20,11 @@ from predtui.predgen.preemption import Preemption
 from predtui.predgen.revision import Revision
 from predtui.predgen.sentences import Sentences
 from predtui.predgen.spending import WORDS
-from predtui.state.events import EndOfTurn, Event, Message, ReplyFinished, Retrieved, Transcript
+from predtui.state.events import EndOfTurn, Event, Message, Notice, ReplyFinished, Retrieved, Transcript
 from predtui.state.stage import StageContext
+
+TOO_LONG = "That is more than this model has room for: it read the last {:,} tokens, not the beginning."
+"""Of what the user said; with how many tokens a prompt may have."""
 
 
 class SpeculatedTurn:
@@ -95,6 +98,8 @@ class SpeculatedTurn:
         if self._parts.notes:
             yield from self._parts.notes.look(at_once=heard.final)
             yield self._retrieved(heard)
+        if heard.final and not self._parts.window.holds(heard.prompt):
+            yield Notice(text=TOO_LONG.format(self._parts.window.budget), severity="warning")
         tokens = self._parts.window.tokens(self.history, heard.prompt, guess=not heard.final)
         ends, progress = self._ends(heard, tokens), None
         for progress in self._advance(heard, tokens, revision, stale):

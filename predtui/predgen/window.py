@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 from predtui.llm.base import LoadedModel
@@ -81,6 +82,17 @@ class Window:
             begins = begins[max(1, int(len(begins) * excess / 2)) :]
             tokens = self._render((), user[begins[0] :])
         return tokens[-self.budget :]
+
+    def holds(self, user: str) -> bool:
+        """Whether there is room for all of ``user``, whatever else has to go."""
+        if self._bare + len(user.encode("utf-8", "replace")) < self.budget:  # no token is shorter than a byte
+            return True
+        return len(self._render((), user)) <= self.budget
+
+    @cached_property
+    def _bare(self) -> int:
+        """Tokens of a prompt in which the user says nothing."""
+        return len(self._render((), ""))
 
     def passages(self, user: str, guess: bool = False) -> Sequence[Passage]:
         """Those for ``user`` that there is room for; by ``guess``, they may be others once the prompt is final."""

@@ -92,7 +92,7 @@ class Stages:
             self._ready(status.stage)
         elif status.state == "failed" and status.stage in self._previous:
             spec = self._previous.pop(status.stage)
-            self._bus.notify(f"{status.message} The former choice for {status.stage} comes back.", "warning")
+            self._bus.notify(f"{status.stage} goes on as before. {status.message}", "warning")
             self._swap(status.stage, spec)
         elif status.state == "failed" and not self._supervisor.runs(status.stage):
             again = partial(self._try_again, status.stage, self._hosts[status.stage])

@@ -144,6 +144,8 @@ def _reply_finished(turn: Turn, event: ev.ReplyFinished) -> Turn:
 
 def _stage_status(turn: Turn, event: ev.StageStatus) -> Turn:
     turn = replace(turn, stages={**turn.stages, event.stage: event})
+    if event.stage == "llm" and event.state == "starting":  # and so does its decoder
+        turn = replace(turn, decoding=None)
     return replace(turn, phase="done") if turn.phase == "replying" and turn.reply and turn.voiceless else turn
 
 

@@ -174,7 +174,7 @@ class Dials:
         if status.state == "ready":
             self._replace(status.stage, tried.former)
             self._notify(problem, "warning")
-        self._tell(f"✗ {_listed(tried.values)}: {problem} The former goes on.")
+        self._tell(f"✗ not changed to {_listed(tried.values)}: {problem}")
 
 
 def _problem(status: StageStatus, values: Mapping[str, Any]) -> str:

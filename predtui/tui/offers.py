@@ -37,9 +37,9 @@ def offered(item: Option, settings: Settings, themes: Iterable[str] = ()) -> lis
 
 
 def lossy(item: Option, value: object) -> bool:
-    """Whether the idea that ``value`` names may change the reply."""
+    """Whether the idea that ``value`` names may change a greedy reply, or the distribution of others."""
     entries = item.ideas.values() if item.ideas else ()
-    return any(not entry.lossless for entry in entries if entry.number(str(value)) is not None)
+    return any(entry.alters for entry in entries if entry.number(str(value)) is not None)
 
 
 def _fixed(item: Option) -> Iterator[Offered]:
@@ -48,7 +48,7 @@ def _fixed(item: Option) -> Iterator[Offered]:
     ideas = item.ideas or Registry("")
     for name in item.choices:
         if name in ideas:
-            yield Offered(ideas[name].choice, ideas[name].help, not ideas[name].lossless)
+            yield Offered(ideas[name].choice, ideas[name].help, ideas[name].alters)
         elif name != "N":
             yield Offered(name)
     if item.kind in (int, float):

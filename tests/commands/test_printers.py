@@ -49,6 +49,8 @@ def test_a_person_reads_prompts_verdicts_the_reply_and_the_latencies() -> None:
         "   reply  It lies on the Seine.",
     ]
     assert "first audio 21.0 ms after the input (without: 95.9 ms)" in shown
+    mute = lines([event for event in TURN if not isinstance(event, ev.SpeechChunk | ev.Playback)])
+    assert not any("first audio" in line for line in mute)
 
 
 def test_a_turn_that_was_refused_is_told_with_what_was_heard() -> None:

@@ -81,6 +81,19 @@ def test_other_tokens_are_detected() -> None:
     assert isinstance(make_drafter("model", Parts(target, Greedy(), other)), BridgedDrafter)
 
 
+@pytest.mark.parametrize("engine", ["torch", "numpy"])
+def test_a_vocabulary_is_the_same_whatever_engine_tells_it(engine: str) -> None:
+    """Each writes a token that is but a part of a character in its own way."""
+    target, here = load("pocket", engine, 1), load("pocket", "llamacpp", 1)
+    spelt = [[one.tokenizer.decode([token]) for token in range(256)] for one in (target, here)]
+    assert spelt[0] != spelt[1]
+    assert datastore.fingerprint(target) == datastore.fingerprint(here)
+    draft = load("pocket-draft", "llamacpp", 1)
+    assert same_tokens(target, draft)
+    for one in (target, here, draft):
+        one.model.close()
+
+
 @given(st.text("etaoin .", min_size=1, max_size=20), st.integers(1, 8))
 def test_a_bridge_says_in_the_targets_tokens_what_the_draft_says(text: str, budget: int) -> None:
     target, draft = scripted(), replace(scripted("2"), tokenizer=Rotated())

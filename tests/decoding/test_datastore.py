@@ -7,6 +7,7 @@ import random
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -198,6 +199,20 @@ def test_what_cannot_be_used_is_refused_with_the_command_that_makes_another(
     harm(tmp_path)
     with pytest.raises(PredtuiError, match="predtui train rest"):
         datastore.load(tmp_path, target)
+
+
+def test_the_command_that_makes_one_can_be_typed_as_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PREDTUI_STATE_DIR", str(tmp_path))
+    scripted = load("3", "scripted")
+    pocket, other = replace(scripted, name="pocket"), replace(scripted, name="tiny.Q4_1")
+    for target, folder, said in (
+        (pocket, datastore.default_folder(), "--model pocket"),
+        (pocket, tmp_path / "mine", f"--model pocket --out {tmp_path / 'mine'}"),
+        (other, datastore.default_folder(), "--model MODEL"),  # whose name is no path
+    ):
+        with pytest.raises(PredtuiError) as refused:
+            datastore.load(folder, target)
+        assert refused.value.remedy == f"Make one with: predtui train rest {said}"
 
 
 def test_an_empty_corpus_is_refused() -> None:

@@ -112,7 +112,7 @@ def test_a_conversation_that_is_too_long_is_looked_up_at_its_end(most: int, said
 
 def test_a_draft_model_that_is_too_large_is_refused_before_it_is_loaded(tmp_path: Path) -> None:
     path, target = str(write(tmp_path / "tiny.gguf")), load(str(write(tmp_path / "target.gguf")))
-    with pytest.raises(PredtuiError, match="MB are left for it") as refused:
+    with pytest.raises(PredtuiError, match="MB is left for it") as refused:
         assemble(DecodingOptions("speculative", "model", path, memory=1), target, Greedy())
     assert "--draft-memory" in refused.value.remedy
     assemble(DecodingOptions("speculative", "model", path, memory=500), target, Greedy()).close()

@@ -18,7 +18,7 @@ from predtui.predgen.lookahead.idle import IdleWork
 from predtui.predgen.options import SpeculationOptions
 from predtui.predgen.preemption import Preemption
 from predtui.predgen.turn import SpeculatedTurn
-from predtui.state.events import Candidate, Event, Message, ReplyCommitted, ReplyFinished, Transcript, Verdict
+from predtui.state.events import Candidate, Event, Message, Notice, ReplyCommitted, ReplyFinished, Transcript, Verdict
 from tests.curves import curve
 from tests.predgen.test_assembly import CONTEXT, OPTIONS, parts_of
 
@@ -106,6 +106,18 @@ def test_a_reply_that_is_broken_off_ends_with_what_is_committed(after: int) -> N
     assert finished.reason == "interrupted"
     assert finished.text == "".join(event.text for event in said if isinstance(event, ReplyCommitted))
     assert [*turn.interrupt()] == []
+
+
+def test_it_is_told_once_where_the_beginning_of_a_prompt_is_not_read() -> None:
+    turn = turn_of()
+    room = turn._parts.window.budget
+    for text, told in (("what is love", []), ("what " * room, [f"{room:,} tokens"])):
+        heard = [*turn.hear(Transcript(stable=text[: len(text) // 2], unfinished=False))]
+        assert not any(isinstance(event, Notice) for event in heard), "it may yet be edited"
+        heard = [*turn.hear(Transcript(stable=text, final=True, unfinished=False))]
+        notices = [event.text for event in heard if isinstance(event, Notice)]
+        assert len(notices) == len(told)
+        assert all(one in notice for one, notice in zip(told, notices, strict=True))
 
 
 def test_silence_is_answered_by_nothing() -> None:

@@ -27,6 +27,14 @@ def test_any_conversation_fits(
         assert tokens == whole
 
 
+@given(st.text("abc d", max_size=120), st.text("xyz", max_size=40), st.integers(16, 200))
+def test_it_is_known_whether_all_that_the_user_says_is_read(user: str, system: str, context: int) -> None:
+    loaded = load("0", engine="scripted", context=context)
+    window = Window(loaded, system, 8)
+    alone = loaded.prompt_tokens([*window._system, Message("user", user)])
+    assert window.holds(user) == (window.tokens((), user) == alone)
+
+
 def test_the_oldest_goes_first_then_the_beginning_of_the_user_turn() -> None:
     loaded = load("0", engine="scripted", context=100)
     window = Window(loaded, "sys", 20)

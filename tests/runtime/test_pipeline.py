@@ -247,7 +247,7 @@ def test_a_replacement_that_cannot_open_gives_way_to_the_former_choice(harness: 
     harness.settle()
     assert harness.hosts["llm"].spec.options == good
     assert harness.turn.stages["llm"].state == "ready"
-    assert harness.notices()[0] == "no model at /nowhere. Give --model. The former choice for llm comes back."
+    assert harness.notices()[0] == "llm goes on as before. no model at /nowhere. Give --model."
 
 
 def test_talking_without_a_microphone_is_refused_and_it_is_looked_for(harness: Harness) -> None:

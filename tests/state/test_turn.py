@@ -256,3 +256,13 @@ def test_the_summary_is_json_with_the_agreed_keys() -> None:
 
 def _fields(turn: Turn) -> dict[str, object]:
     return {name: getattr(turn, name) for name in Turn.__dataclass_fields__}
+
+
+def test_figures_of_drafting_are_those_of_the_decoder_that_is_loaded() -> None:
+    drafting = ev.Decoding(turn=1, decoder="speculative + model", proposed=7, accepted=7)
+    spoken = after(*typed(), drafting, *replied())
+    assert after(*typed(), drafting, *replied(), ev.TurnStarted(turn=2, time=20.0)).decoding == drafting
+    for status, stays in (("starting", False), ("ready", True), ("stopped", True)):
+        changed = reduce(spoken, ev.StageStatus(stage="llm", state=status))
+        assert (changed.decoding is not None) == stays
+    assert reduce(spoken, ev.StageStatus(stage="tts", state="starting")).decoding == drafting

@@ -123,7 +123,7 @@ def test_a_choice_that_cannot_open_is_told_and_the_former_goes_on(key: str, othe
     run.harness.settle()
     former = options()[key].default
     assert (run.dials.value(key), run.runs_with(key), kept()) == (former, former, before)
-    assert run.dials.told == f"✗ {key} {GONE}: it is gone. The former goes on."
+    assert run.dials.told == f"✗ not changed to {key} {GONE}: it is gone."
     for other, value in others.items():
         assert run.dials.value(other) == run.runs_with(other) == value
     run.dials.change({key: "here"})
@@ -136,14 +136,14 @@ def test_a_device_that_is_not_there_is_told_and_the_former_is_opened_again() -> 
     run.change(audio__input=GONE)
     assert (run.dials.value("audio.input"), run.runs_with("audio.input"), kept()) == ("USB", "USB", {})
     assert run.notices == [("no microphone is called 'gone'.", "warning")]
-    assert run.dials.told.startswith("✗ audio.input gone: no microphone is called")
+    assert run.dials.told.startswith("✗ not changed to audio.input gone: no microphone is called")
 
 
 def test_a_voice_in_whose_place_another_speaks_is_not_kept() -> None:
     run = Run()
     run.change(tts__engine="kokoro")
     assert (run.dials.value("tts.engine"), run.runs_with("tts.engine"), kept()) == ("espeak", "espeak", {})
-    assert run.dials.told == "✗ tts.engine kokoro: eSpeak NG speaks instead. The former goes on."
+    assert run.dials.told == "✗ not changed to tts.engine kokoro: eSpeak NG speaks instead."
 
 
 def test_a_device_that_is_missing_anyway_does_not_stand_in_the_way_of_other_settings() -> None:

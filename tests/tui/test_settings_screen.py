@@ -166,7 +166,7 @@ async def test_ideas_stand_with_their_line_and_those_that_may_change_a_reply_are
         for row, entry in zip(rows(app), VERIFIERS.values(), strict=True):
             assert entry.choice in row
             assert entry.help in row
-            assert ("lossy" in row) == (not entry.lossless)
+            assert ("lossy" in row) == entry.alters
         await pilot.press(*"top5", "enter")
         assert any("top5" in row and "lossy" in row for row in rows(app))
     assert requests(driver) == [("configure", "top5")]
@@ -184,7 +184,7 @@ async def test_the_device_is_chosen_out_of_those_there_are(make_app: MakeApp) ->
         assert requests(driver)[0][:2] == ("replace", "mic")
         lost = ev.StageStatus(stage="mic", state="ready", message="no microphone.", lacks="microphone", time=3.0)
         driver.emit(ev.StageStatus(stage="mic", time=2.0), lost)
-        await until(pilot, lambda: "The former goes on" in text(app, "#wrong"))
+        await until(pilot, lambda: "not changed to" in text(app, "#wrong"))
     assert kept() == {}
     assert [options.input for _, _, options in requests(driver)] == ["USB microphone", ""]
 
@@ -278,3 +278,7 @@ def test_lossy_ideas_are_known() -> None:
     item = options()["llm.verifier"]
     assert offers.lossy(item, "top7")
     assert not offers.lossy(item, LlmSettings().verifier)
+    told = {
+        name: offers.lossy(options()["llm.decoder"], name) for name in ("speculative", "sps", "sjd", "typical", "judge")
+    }
+    assert [name for name, lossy in told.items() if lossy] == ["typical", "judge"]

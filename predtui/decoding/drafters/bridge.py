@@ -9,6 +9,7 @@ from predtui.decoding.draft import Draft, Verification
 from predtui.decoding.parts import Parts
 from predtui.errors import PredtuiError
 from predtui.llm.base import LoadedModel, Tokenizer
+from predtui.llm.spelling import spelled
 from predtui.state.events import Message
 
 PROBE = "The 3 cats, whose über-naïve plan cost 12.50 €,\n  can't wait… 你好 def f(x): return x**2"
@@ -30,7 +31,7 @@ def same_tokens(target: LoadedModel, draft: LoadedModel) -> bool:
     if draft.model.vocab_size != size or target.tokenizer.encode(PROBE) != draft.tokenizer.encode(PROBE):
         return False
     tokens = range(0, size, max(1, size // _SAMPLES))
-    return all(target.tokenizer.decode([token]) == draft.tokenizer.decode([token]) for token in tokens)
+    return all(spelled(target.tokenizer, token) == spelled(draft.tokenizer, token) for token in tokens)
 
 
 def same_draft(parts: Parts, does: str, bridging: str = "--drafter model") -> LoadedModel:

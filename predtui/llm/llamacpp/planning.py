@@ -55,7 +55,7 @@ def refuse(path: Path, tried: Plan, room: int | None = None) -> None:
         f"{told(tried.buffers)} of buffers"
     )
     if room is not None and tried.fits:
-        raise PredtuiError(f"{path} needs {told(tried.needed)} ({parts}); {told(room)} are left for it.")
+        raise PredtuiError(f"{path} needs {told(tried.needed)} ({parts}); {told(room)} is left for it.")
     needed = tried.held if tried.held > tried.ram.free else tried.held + tried.in_ram
     crowded = [gpu for gpu, need in zip(tried.gpus, tried.on_gpus, strict=True) if need > gpu.free]
     where = f"{told(crowded[0].free)} of {crowded[0].name}" if crowded else f"{told(tried.ram.free)} of memory"
