@@ -160,11 +160,9 @@ def replies_of(training: HeadTraining, loaded: LoadedModel, console: Console) ->
     console.print(f"collecting what {loaded.name} replies")
     network: Any = loaded.model.network  # type: ignore[attr-defined]
     end, limit = loaded.tokenizer.is_end, recipe.reply_tokens
-    room = loaded.model.context_size - limit
-    asked = prompts.that_fit(loaded, training.prompts, training.seed, recipe.whole, room)
-    said = replies.collect(network, asked, end, limit, lambda count: count >= recipe.replies)
+    asked = prompts.that_fit(loaded, training.prompts, training.seed, recipe.whole, limit)
+    said = replies.collect(network, asked, end, limit, recipe.replies)
     loaded.model.forget()
-    said = said[: recipe.replies]
     random.Random(f"heads:{training.seed}").shuffle(said)
     console.print(f"the states behind {sum(len(reply.tokens) for reply in said):,} tokens")
     return said

@@ -5,13 +5,18 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import signal
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from rich.console import Console
+from safetensors import safe_open
 
 from predtui.clock import VirtualClock
 from predtui.decoding import heads
@@ -32,11 +37,13 @@ from predtui.decoding.recall import NOTHING, along
 from predtui.decoding.sampler import Greedy
 from predtui.errors import PredtuiError
 from predtui.llm.load import load
+from predtui.system.exits import terminate_as_interrupt
 from tests import tiny_folder
 from tests.tiny_gguf import FEED_FORWARD, HEADS, HIDDEN, LAYERS
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
+from safetensors.torch import load_file, save_file  # noqa: E402
 
 from predtui.lab.training.cllm.windows import IGNORED, Reply  # noqa: E402
 from predtui.lab.training.heads import estimate, loop, states  # noqa: E402
@@ -47,6 +54,7 @@ from predtui.lab.training.heads.networks.base import HeadNetwork  # noqa: E402
 from predtui.lab.training.heads.states import Lessons, States  # noqa: E402
 from predtui.lab.training.heads.train import HeadTraining, train_heads  # noqa: E402
 from predtui.lab.training.pocket.config import Budget  # noqa: E402
+from predtui.lab.training.pocket.optim import PocketOptimizer  # noqa: E402
 from predtui.lab.training.steps import Counters, News  # noqa: E402
 
 WIDTH, VOCABULARY, DRAFTED = 8, 30, 20
@@ -189,6 +197,58 @@ def test_a_crash_resumes_to_the_same_weights(method: str, tmp_path: Path) -> Non
     assert not torch.equal(whole.get_parameter(name), network(method).get_parameter(name))
     with pytest.raises(PredtuiError, match="another run"):
         Training(network(method), lessons, QUICK, 5, tmp_path / "whole").run(budget, Counters("other"), True, print)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_within_a_step_resumes_to_the_same_weights(
+    number: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The signal comes when some of the weights have changed."""
+    known = some_states(30)
+    lessons, budget = Lessons(known, states.vocabulary(known, DRAFTED), QUICK.depth), Budget(steps=6)
+
+    def run(path: Path) -> HeadNetwork:
+        training = Training(network("eagle"), lessons, QUICK, 5, path)
+        training.run(budget, Counters("it"), True, lambda _news: None)
+        return training.network
+
+    whole, change, changes = run(tmp_path / "whole"), PocketOptimizer._adam_step, count()
+
+    def interrupted(self: PocketOptimizer, *given: Any) -> None:
+        change(self, *given)
+        if next(changes) == 7:
+            os.kill(os.getpid(), number)
+
+    with monkeypatch.context() as patched, terminate_as_interrupt():
+        patched.setattr(PocketOptimizer, "_adam_step", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            run(tmp_path / "cut")
+    again = run(tmp_path / "cut")
+    for name, weight in whole.named_parameters():
+        assert torch.equal(weight, again.get_parameter(name)), name
+
+
+def test_a_loss_that_is_no_number_ends_a_run_and_spoils_no_checkpoint(tmp_path: Path) -> None:
+    known = some_states(30)
+    lessons = Lessons(known, states.vocabulary(known, DRAFTED), QUICK.depth)
+    known.hidden[:] = float("nan")
+    training, path = Training(network("eagle"), lessons, QUICK, 5, tmp_path / "it"), tmp_path / "it"
+    with pytest.raises(PredtuiError, match="The loss of step 1 is no number"):
+        training.run(Budget(steps=2), Counters("it"), True, lambda _news: None)
+    with safe_open(str(path), framework="pt") as file:
+        assert all(file.get_tensor(name).isfinite().all() for name in file.keys())  # noqa: SIM118
+
+
+@pytest.mark.parametrize("layer", ["model.layers.1.mlp.up_proj.weight", "model.embed_tokens.weight"])
+def test_a_model_that_computes_no_numbers_is_named(layer: str, prompts: Path, tmp_path: Path) -> None:
+    folder = tiny_folder.write(tmp_path / "it")
+    weights = load_file(folder / "model.safetensors")
+    weights[layer][:] = float("nan")
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    training = HeadTraining("eagle", str(folder), tmp_path / "out", Budget(steps=1), prompts, recipe=QUICK)
+    with pytest.raises(PredtuiError, match="computes no numbers"):
+        train_heads(replace(training, work=tmp_path / "work"), Console(file=io.StringIO()))
+    assert not training.out.exists()
 
 
 def test_learning_lowers_the_loss() -> None:
