@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from predtui.errors import PredtuiError
-from predtui.files import existing
+from predtui.files import existing, replace_by
 from predtui.llm.base import LoadedModel, Tokenizer
 
 WEIGHTS = "heads.safetensors"
@@ -124,15 +124,16 @@ def digest(tokenizer: Tokenizer) -> str:
 
 
 def write(heads: Heads, folder: Path) -> None:
-    """Into ``folder``, which is made. Weights are kept in 16 bits."""
+    """Into ``folder``, which is made, as a whole or not at all. Weights are kept in 16 bits. Raises PredtuiError where
+    they cannot be written."""
     from safetensors.numpy import save_file
 
-    folder.mkdir(parents=True, exist_ok=True)
     facts = {"method": heads.method, "model": heads.model, "width": heads.width, "tokenizer": heads.tokenizer}
     kept = {
         name: np.asarray(tensor, np.int32 if name == TOKENS else np.float16) for name, tensor in heads.tensors.items()
     }
-    save_file(kept, str(folder / WEIGHTS), metadata={FACTS: json.dumps(facts)})
+    about = {FACTS: json.dumps(facts)}
+    replace_by(folder / WEIGHTS, lambda place: save_file(kept, str(place), metadata=about))
 
 
 def load(

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -20,6 +19,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from predtui.errors import PredtuiError, reason
+from predtui.files import replace_by
 from predtui.lab.training.pocket.config import Budget
 from predtui.lab.training.pocket.optim import PocketOptimizer
 from predtui.system.exits import undivided
@@ -141,11 +141,9 @@ def finite(loss: float, step: int) -> float:
 
 def save(path: Path, weights: Mapping[str, Tensor], optimizer: PocketOptimizer, counters: Mapping[str, Any]) -> None:
     """Write ``weights``, the optimiser's state and ``counters`` beside ``path``, and move them over it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial, tensors = path.with_suffix(".partial"), _named(weights, optimizer)
+    tensors = {name: tensor.detach().contiguous() for name, tensor in _named(weights, optimizer).items()}
     about = {"counters": json.dumps(counters)}
-    save_file({name: tensor.detach().contiguous() for name, tensor in tensors.items()}, str(partial), metadata=about)
-    os.replace(partial, path)
+    replace_by(path, lambda place: save_file(tensors, str(place), metadata=about))
 
 
 @torch.no_grad()

@@ -6,7 +6,6 @@ Collected before training, so that tuning teaches the model to say sooner what i
 from __future__ import annotations
 
 import json
-import os
 import random
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
@@ -19,6 +18,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 from transformers import DynamicCache
 
+from predtui.files import replace_by
 from predtui.lab.training.cllm.windows import Reply
 from predtui.llm.torch.naming import cache_name
 from predtui.llm.unfit import numberless
@@ -107,11 +107,9 @@ def save(path: Path, replies: Sequence[Reply], facts: Facts) -> None:
     the ``facts`` that they are a function of."""
     tokens = [token for reply in replies for token in (*reply.prompt, *reply.tokens)]
     lengths = [[len(reply.prompt), len(reply.tokens)] for reply in replies]
-    path.parent.mkdir(parents=True, exist_ok=True)
     tensors = {"tokens": torch.tensor(tokens), "lengths": torch.tensor(lengths)}
-    partial = path.with_suffix(".partial")
-    save_file(tensors, str(partial), metadata={FACTS: json.dumps(facts, sort_keys=True)})
-    os.replace(partial, path)
+    about = {FACTS: json.dumps(facts, sort_keys=True)}
+    replace_by(path, lambda place: save_file(tensors, str(place), metadata=about))
 
 
 def saved(path: Path, facts: Facts) -> list[Reply] | None:

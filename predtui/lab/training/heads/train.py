@@ -105,7 +105,7 @@ def publish(
     learnt = sum(one.size for name, one in trained.tensors.items() if name not in GIVEN and one.dtype.kind == "f")
     about = {"command": training.command, "method": training.method, "model": loaded.name, "seed": training.seed}
     about |= {"threads": training.threads, "steps": counters.step, "minutes": round(counters.seconds / 60, 1)}
-    about |= {"loss": round(counters.loss, 4), "parameters": learnt}
+    about |= {"loss": round(counters.loss, 4), "parameters": learnt, "vocabulary": len(trained.tokens)}
     about |= {"prompts": training.prompts.name if training.prompts else "the pocket corpus"}
     about |= {"bytes": (training.out / heads.WEIGHTS).stat().st_size, "recipe": asdict(training.recipe), **figures}
     (training.out / "training.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")

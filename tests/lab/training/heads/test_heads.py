@@ -301,6 +301,7 @@ def test_two_steps_for_any_family_are_exported_loaded_and_draft(
     assert "of training" in said.getvalue(), "what it takes is told first"
     about = json.loads((training.out / "training.json").read_text(encoding="utf-8"))
     assert about["steps"] == 2
+    assert about["vocabulary"] == len(heads._read(training.out / heads.WEIGHTS).tokens)
     assert about["tokens_per_forward"] >= 1
     assert "`" not in (card := (training.out / "README.md").read_text(encoding="utf-8"))
     assert f"{method.capitalize()} heads for" in card
