@@ -28,6 +28,8 @@ FACTS = "heads"
 TOKENS, EMBEDDING, OUTPUT = "tokens", "embedding", "output"
 EPSILON = np.float32(1e-6)
 """Of norms."""
+_LARGEST = np.float32(88)
+"""Of an exponent in 32 bits."""
 ATTENTION = 4
 """Heads of attention, in the methods that attend."""
 _PROBE = "Hello, world! It's 12:30 on 4 May 2026; naïve cafés cost €3.50\n\tfor (i = 0; i < n; i++) — 你好, мир"
@@ -100,7 +102,13 @@ def normed(x: Array) -> Array:
 
 def silu(x: Array) -> Array:
     """``x`` times its sigmoid."""
-    result: Array = x / (1 + np.exp(-x))
+    result: Array = x * sigmoid(x)
+    return result
+
+
+def sigmoid(x: Array) -> Array:
+    """Between 0 and 1."""
+    result: Array = np.reciprocal(1 + np.exp(np.minimum(-x, _LARGEST)))
     return result
 
 
@@ -151,6 +159,7 @@ def load(
         heads = _read(path)
         if heads.method == method:
             _check(heads, target, path, remedy)
+            _measure(heads)
             return make(heads)
     except PredtuiError:
         raise
@@ -170,9 +179,19 @@ def _read(path: Path) -> Heads:
     tokens = heads.tokens
     if tokens.ndim != 1 or not tokens.size or tokens.min() < 0 or len(np.unique(tokens)) < tokens.size:
         raise ValueError("its tokens make no vocabulary")
+    for name, tensor in tensors.items():
+        if tensor.dtype != (np.int32 if name == TOKENS else np.float16):
+            raise ValueError(f"{name} is kept as {tensor.dtype}")
     if not all(np.isfinite(tensor).all() for tensor in tensors.values()):
         raise ValueError("some weights are no numbers")
     return heads
+
+
+def _measure(heads: Heads) -> None:
+    """Raises ValueError where what every method looks up in is not as large as the draft vocabulary."""
+    for name, rows in ((EMBEDDING, heads.tokens.size + 1), (OUTPUT, heads.tokens.size)):
+        if name in heads.tensors and heads.tensors[name].shape != (rows, heads.width):
+            raise ValueError(f"{name} has the shape {heads.tensors[name].shape}")
 
 
 def _check(heads: Heads, target: LoadedModel, path: Path, remedy: str) -> None:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from predtui.decoding import heads
 from predtui.decoding.base import Drafter, Sampler
 from predtui.decoding.draft import Draft, Verification
-from predtui.decoding.head_draft import SPINNING, foretold
+from predtui.decoding.head_draft import SPINNING, fit, foretold
 from predtui.decoding.heads import Array, Heads, normed
 from predtui.decoding.parts import Parts
 from predtui.errors import PredtuiError
@@ -48,7 +48,7 @@ class Adapter:
     them."""
 
     def __init__(self, weights: Heads) -> None:
-        """Raises KeyError or ValueError for weights that are none of Kangaroo's."""
+        """Raises KeyError or ValueError, or as numpy does, for weights that are none of Kangaroo's."""
         self.tokens, self.nbytes = weights.tokens, weights.nbytes
         self.exit = int(weights.weight(EXIT).item())
         self._qkv = weights.weight("state_norm")[:, None] * weights.matrix("qkv.layers.0")
@@ -57,6 +57,9 @@ class Adapter:
         size = len(self._out)
         self._shape = (-1, max(1, size // WIDTH), min(size, WIDTH))
         self._keys, self._values = (np.zeros((0, *self._shape[1:]), np.float32) for _ in range(2))
+        with np.errstate(all="ignore"):
+            fit(self.read(np.ones((2, weights.width), np.float32))[None], self.tokens)
+        self.cut(0)
 
     def cut(self, keep: int) -> None:
         """Forget all but the first ``keep`` states."""

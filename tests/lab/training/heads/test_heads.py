@@ -7,7 +7,7 @@ import io
 import json
 import os
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 from safetensors import safe_open
+from safetensors.numpy import save_file as np_save
 
 from predtui.clock import VirtualClock
 from predtui.decoding import heads
@@ -120,6 +121,56 @@ def test_heads_in_numpy_are_those_in_torch(method: str) -> None:
             assert look(path)
         for depth in range(2):
             np.testing.assert_allclose(seen[depth], told[row, depth], atol=1e-4)
+
+
+def damaged(whole: heads.Heads) -> Iterator[tuple[str, heads.Heads]]:
+    """Each of its tensors gone, cut, doubled, turned, of another rank, or of numbers that are none."""
+    for name, tensor in whole.tensors.items():
+        kept = np.asarray(tensor, np.int32 if name == "tokens" else np.float16)
+        faults = {"cut": kept[:-1], "empty": kept[:0], "twice": np.concatenate((kept, kept)), "within": kept[None]}
+        faults |= {"flat": kept.reshape(-1), "one": kept.reshape(-1)[:1], "turned": np.ascontiguousarray(kept.T)}
+        faults |= {"narrow": np.ascontiguousarray(kept[..., :-1]), "wrong": np.full_like(kept, -1)}
+        faults |= {"vast": np.full_like(kept, 30_000)}
+        if name != "tokens":
+            faults |= {"infinite": np.full_like(kept, np.inf)}
+        yield f"{name} gone", replace(whole, tensors={n: t for n, t in whole.tensors.items() if n != name})
+        for fault, found in faults.items():
+            yield f"{name} {fault}", replace(whole, tensors={**whole.tensors, name: found})
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("method", METHODS)
+def test_damaged_heads_are_refused_or_change_no_reply(method: str, tmp_path: Path) -> None:
+    target = load(str(tiny_folder.write(tmp_path / "it")), "torch", threads=1)
+    torch.manual_seed(1)
+    made = NETWORKS[method](torch.randn(DRAFTED + 1, HIDDEN), torch.randn(DRAFTED, HIDDEN), QUICK)
+    whole = exported(method, made)
+    whole = replace(whole, width=HIDDEN, tokenizer=heads.digest(target.tokenizer))
+    prompt = target.tokenizer.encode("the thing is")
+    plain = list(generate(target.model, prompt, Greedy(), 12, lambda _token: False))
+    refused = set()
+    for fault, found in (("none", whole), *damaged(whole)):
+        heads.write(found, tmp_path / "heads")
+        parts = Parts(target, Greedy(), heads=tmp_path / "heads", instrument=Instrument(VirtualClock()))
+        try:
+            decoder = make_decoder("speculative", parts, method)
+        except PredtuiError:
+            refused.add(fault)
+        else:
+            assert list(decoder.generate(prompt, 12, lambda _token: False)) == plain, fault
+    assert "none" not in refused
+    assert {"output cut", "output turned", "tokens cut", "tokens gone"} <= refused
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64, np.int8, np.bool_])
+def test_weights_are_numbers_of_16_bits(kind: Any, tmp_path: Path) -> None:
+    """Others may be too large for what is computed with them."""
+    target = load(str(tiny_folder.write(tmp_path / "it")), "torch", threads=1)
+    kept = {"tokens": np.arange(3, dtype=np.int32), "output": np.ones((3, HIDDEN), kind)}
+    facts = {"method": "medusa", "model": "it", "width": HIDDEN, "tokenizer": heads.digest(target.tokenizer)}
+    np_save(kept, str(tmp_path / heads.WEIGHTS), metadata={heads.FACTS: json.dumps(facts)})
+    with pytest.raises(PredtuiError, match="output is kept as"):
+        heads.load(tmp_path, "medusa", target, Medusa)
 
 
 def some_states(count: int = 12, seed: int = 1) -> States:
