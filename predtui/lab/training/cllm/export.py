@@ -22,6 +22,9 @@ _TEXTS = ("tokenizer*", "vocab*", "merges.txt", "special_tokens_map.json", "adde
 def export(network: Any, source: Path, folder: Path, name: str) -> None:
     """Write the network's weights and configuration, and the tokenizer of ``source``, into ``folder``: all of it or
     nothing. Raises PredtuiError where that fails."""
+    if is_gguf(source):  # unpacked, and tuned: its weights are numbers like any others
+        network.hf_quantizer = None
+        vars(network.config).pop("quantization_config", None)
     with staged(folder) as fresh:
         network.save_pretrained(fresh, safe_serialization=True)
         copy_tokenizer(source, fresh)

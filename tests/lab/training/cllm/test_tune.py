@@ -18,7 +18,7 @@ from predtui.errors import PredtuiError
 from predtui.llm.base import LoadedModel
 from predtui.llm.load import load
 from predtui.models.shipped import asset
-from tests import tiny_folder
+from tests import tiny_folder, tiny_gguf
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
@@ -232,6 +232,16 @@ def test_tuning_ends_in_a_folder_that_says_its_own_faster_or_not(folder: Path, t
     (tmp_path / "out" / "bench.json").write_text(json.dumps({"command": "b", "machine": "m", "rows": [row]}))
     write_card(tmp_path / "out")
     assert "| 2.5 |" in (tmp_path / "out" / "README.md").read_text()
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_a_gguf_file_is_tuned_to_a_folder(tmp_path: Path, full: bool) -> None:
+    file, asked = tiny_gguf.write(tmp_path / "tiny.gguf"), tmp_path / "prompts.jsonl"
+    asked.write_text('{"prompt": "the thing"}')
+    training = CllmTraining(str(file), tmp_path / "out", Budget(steps=1), tmp_path / "work", asked, full, 0, 1)
+    tune(replace(training, recipe=QUICK), Console(file=io.StringIO()))
+    tuned = load(str(tmp_path / "out"), "torch", threads=1)
+    assert tuned.model.vocab_size == load(str(file), "torch", threads=1).model.vocab_size
 
 
 def test_a_run_goes_on_where_it_was_and_only_if_it_is_its_own(folder: Path, tmp_path: Path) -> None:
