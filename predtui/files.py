@@ -18,7 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from predtui.errors import PredtuiError
+from predtui.errors import PredtuiError, reason
 
 LARGEST_TOML = 1 << 16
 """Characters of a settings, theme or profile file; tomllib takes a minute over keys of a hundred thousand."""
@@ -88,6 +88,26 @@ def only_files(within: Path) -> Path:
             if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
                 raise PredtuiError(f"{path} is {kind(mode)}, not a file.", "Fetch or copy the folder again.")
     return within
+
+
+def replace_by(path: Path, write: Callable[[Path], None]) -> None:
+    """Write a file at once, in a folder that is made, by ``write``, which is told where: it is the old one or the new,
+    and nothing is left beside it. Raises PredtuiError where that fails, as on a full disk."""
+    partial = path.with_suffix(".partial")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write(partial)
+        os.replace(partial, path)
+    except Exception as error:  # each library has its own for a disk that is full
+        raise unwritable(path, error) from error
+    finally:
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
+
+
+def unwritable(path: Path, error: Exception) -> PredtuiError:
+    """What to say where a file or a folder cannot be written."""
+    return PredtuiError(f"{path} cannot be written: {reason(error).rstrip('.')}.", "Make room there, then try again.")
 
 
 def _there(named: str | Path, is_one: Callable[[int], bool], what: str) -> Path:

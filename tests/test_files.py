@@ -95,3 +95,17 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
     assert files.read_text(tmp_path / "large", 11) == "x" * 11
     with pytest.raises(ValueError, match="larger than 10 bytes"):
         files.read_text(tmp_path / "large", 10)
+
+
+def test_a_file_is_replaced_as_a_whole_or_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "it.bin"
+    files.replace_by(path, lambda place: place.write_bytes(b"old") and None)
+    assert path.read_bytes() == b"old"
+
+    def full(place: Path) -> None:
+        place.write_bytes(b"ne")
+        raise RuntimeError("No space left on device.")
+
+    with pytest.raises(PredtuiError, match=r"it\.bin cannot be written: No space left on device\. Make room"):
+        files.replace_by(path, full)
+    assert [(file.name, file.read_bytes()) for file in path.parent.iterdir()] == [("it.bin", b"old")]

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Protocol
+from itertools import count
+from typing import Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +35,9 @@ BESIDE, SHARE = 2, 0.3
 """Paths looked at together, and the chance, as a share of that of the one that is asked for, that others must have. Of
 matrices that fit a cache, a product of two rows takes a third more than one of one, and one of four five times that."""
 
+_TRIED = 3
+"""Tokens of the draft that shows whether weights fit each other: methods differ in the first and in the second."""
+
 After = Callable[[Path], Options]
 Choose = Callable[[Array, Sequence[int]], list[Options]]
 """Of logits [m, draft vocabulary] after m paths of so many tokens each, what may follow each."""
@@ -53,6 +57,9 @@ class Guesser(Protocol):
         """What may follow each path of a draft. ``hidden`` [width]: the state behind the last but one token of
         ``context``. ``choose`` is called once each time that the weights are used."""
         ...
+
+
+Fitted = TypeVar("Fitted", bound=Guesser)
 
 
 class HeadDrafter:
@@ -182,12 +189,37 @@ class Frontier:
                 self._waiting[*one, token] = above * likely, state
 
 
+def tried(guesser: Fitted, width: int) -> Fitted:
+    """``guesser``, if it drafts behind states of that ``width``, also after a token that is not in its vocabulary.
+    Raises ValueError or IndexError, or as numpy does, for weights whose shapes do not fit each other."""
+    first, last = int(guesser.tokens[0]), int(guesser.tokens[-1])
+    other = next(token for token in count() if token not in guesser.tokens)
+
+    def choose(logits: Array, depths: Sequence[int]) -> list[Options]:
+        fit(logits, guesser.tokens)
+        return [[(last, 0.5), (first, 0.5)] for _ in depths]  # both are looked at together
+
+    with np.errstate(all="ignore"):
+        look, path = guesser.after(np.ones(width, np.float32), [other, last, other], choose), tuple[int, ...]()
+        while len(path) < _TRIED and look(path):
+            path = *path, last
+    return guesser
+
+
+def fit(logits: Array, tokens: npt.NDArray[np.int64]) -> None:
+    """Raises ValueError where the rows of ``logits`` [m, any] do not tell of each of ``tokens`` [n] by a number."""
+    if logits.ndim != 2 or logits.shape[1] != len(tokens):
+        raise ValueError(f"it guesses {logits.shape[-1]} tokens of {len(tokens)}")
+    if not np.isfinite(logits).all():
+        raise ValueError("it computes no numbers")
+
+
 def make(parts: Parts, name: str, of: Callable[[Heads], Guesser]) -> HeadDrafter:
     """The drafter ``name`` over the heads in the folder that ``parts`` name, or over those that ship. Raises
     PredtuiError as ``heads.load``."""
     target = parts.target
     folder = parts.heads or asset("heads")
-    found = heads.load(folder, name, target, of)
+    found = heads.load(folder, name, target, lambda weights: tried(of(weights), weights.width))
     parts.memory.fixed(f"What {name} has learnt", heads.held(found))
     assert tells_hidden(target.model), "assembly has seen to it"
     target.model.tell_hidden()

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from predtui.errors import PredtuiError
-from predtui.files import existing
+from predtui.files import existing, replace_by
 from predtui.llm.base import LoadedModel, Tokenizer
 
 WEIGHTS = "heads.safetensors"
@@ -28,6 +28,8 @@ FACTS = "heads"
 TOKENS, EMBEDDING, OUTPUT = "tokens", "embedding", "output"
 EPSILON = np.float32(1e-6)
 """Of norms."""
+_LARGEST = np.float32(88)
+"""Of an exponent in 32 bits."""
 ATTENTION = 4
 """Heads of attention, in the methods that attend."""
 _PROBE = "Hello, world! It's 12:30 on 4 May 2026; naïve cafés cost €3.50\n\tfor (i = 0; i < n; i++) — 你好, мир"
@@ -94,7 +96,13 @@ def normed(x: Array) -> Array:
 
 def silu(x: Array) -> Array:
     """``x`` times its sigmoid."""
-    result: Array = x / (1 + np.exp(-x))
+    result: Array = x * sigmoid(x)
+    return result
+
+
+def sigmoid(x: Array) -> Array:
+    """Between 0 and 1."""
+    result: Array = np.reciprocal(1 + np.exp(np.minimum(-x, _LARGEST)))
     return result
 
 
@@ -129,15 +137,16 @@ def digest(tokenizer: Tokenizer) -> str:
 
 
 def write(heads: Heads, folder: Path) -> None:
-    """Into ``folder``, which is made. Weights are kept in 16 bits."""
+    """Into ``folder``, which is made, as a whole or not at all. Weights are kept in 16 bits. Raises PredtuiError where
+    they cannot be written."""
     from safetensors.numpy import save_file
 
-    folder.mkdir(parents=True, exist_ok=True)
     facts = {"method": heads.method, "model": heads.model, "width": heads.width, "tokenizer": heads.tokenizer}
     kept = {
         name: np.asarray(tensor, np.int32 if name == TOKENS else np.float16) for name, tensor in heads.tensors.items()
     }
-    save_file(kept, str(folder / WEIGHTS), metadata={FACTS: json.dumps(facts)})
+    about = {FACTS: json.dumps(facts)}
+    replace_by(folder / WEIGHTS, lambda place: save_file(kept, str(place), metadata=about))
 
 
 def load(
@@ -155,6 +164,7 @@ def load(
         heads = _read(path)
         if heads.method == method:
             _check(heads, target, path, remedy)
+            _measure(heads)
             return make(heads)
     except PredtuiError:
         raise
@@ -174,9 +184,19 @@ def _read(path: Path) -> Heads:
     tokens = heads.tokens
     if tokens.ndim != 1 or not tokens.size or tokens.min() < 0 or len(np.unique(tokens)) < tokens.size:
         raise ValueError("its tokens make no vocabulary")
+    for name, tensor in tensors.items():
+        if tensor.dtype != (np.int32 if name == TOKENS else np.float16):
+            raise ValueError(f"{name} is kept as {tensor.dtype}")
     if not all(np.isfinite(tensor).all() for tensor in tensors.values()):
         raise ValueError("some weights are no numbers")
     return heads
+
+
+def _measure(heads: Heads) -> None:
+    """Raises ValueError where what every method looks up in is not as large as the draft vocabulary."""
+    for name, rows in ((EMBEDDING, heads.tokens.size + 1), (OUTPUT, heads.tokens.size)):
+        if name in heads.tensors and heads.tensors[name].shape != (rows, heads.width):
+            raise ValueError(f"{name} has the shape {heads.tensors[name].shape}")
 
 
 def _check(heads: Heads, target: LoadedModel, path: Path, remedy: str) -> None:

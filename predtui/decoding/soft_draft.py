@@ -106,7 +106,7 @@ def make(parts: Parts, name: str, ranks: int) -> SoftDrafter:
 
     def of(found: Heads) -> tuple[Array, int]:
         weights = found.weight(SOFT)
-        if weights.ndim != ranks or {*weights.shape[1:]} != {found.width}:
+        if weights.ndim != ranks or not len(weights) or {*weights.shape[1:]} != {found.width}:
             raise ValueError(f"{SOFT} has the shape {weights.shape}")
         return weights, int(found.weight(LAYER).item())
 

@@ -52,6 +52,11 @@ def foreign(path: Path, beginning: bytes) -> PredtuiError:
     return PredtuiError(f"{path} is {what or 'not a GGUF model file'}.", _CHOOSE)
 
 
+def numberless() -> PredtuiError:
+    """What to say of a model whose logits are none."""
+    return PredtuiError("The model computes no numbers: its weights are damaged.", "Fetch it again.")
+
+
 def refuse_unfit(path: Path, metadata: Mapping[str, object]) -> None:
     """Raises PredtuiError where the GGUF file whose ``metadata`` these are holds no model that can answer."""
     architecture, form = str(metadata.get("general.architecture", "")), str(metadata.get("general.type", "model"))

@@ -17,7 +17,6 @@ from predtui.decoding.costs.curve import Curve
 from predtui.decoding.costs.instrument import Instrument
 from predtui.decoding.costs.measured import measure, recall
 from predtui.decoding.sampler import independent, sampler
-from predtui.errors import PredtuiError
 from predtui.llm.base import LanguageModel, LoadedModel, ModelRequest, Preempted
 from predtui.llm.forcing import with_forced_endings
 from predtui.llm.load import DraftLoader, Loader, preparing
@@ -25,6 +24,7 @@ from predtui.llm.placement import USUAL
 from predtui.llm.requested import ServerTimes
 from predtui.llm.templates import JinjaTemplate, PlainTemplate
 from predtui.llm.thinking import with_thinking
+from predtui.llm.unfit import numberless
 from predtui.predgen.algorithm import Speculator
 from predtui.predgen.distance import Distance
 from predtui.predgen.end_of_turn import EndOfTurn
@@ -141,7 +141,7 @@ def prefill(model: LanguageModel, opening: Sequence[int]) -> None:
     model tells text alone, nobody can ask for that. Raises PredtuiError for a model that computes no numbers."""
     with suppress(Preempted):
         if model.abilities.tokenises and not model.forward(opening).finite:
-            raise PredtuiError("The model computes no numbers: its weights are damaged.", "Fetch it again.")
+            raise numberless()
 
 
 def _measure(

@@ -33,6 +33,28 @@ def ending(returncode: int) -> str:
 
 
 @contextmanager
+def undivided() -> Iterator[None]:
+    """Inside, SIGINT and SIGTERM wait: what has begun is done before they do what they do. Main thread only."""
+    waiting: list[int] = []
+
+    def wait(number: int, _frame: object) -> None:
+        waiting.append(number)
+
+    try:
+        previous = [(number, signal.signal(number, wait)) for number in (signal.SIGINT, signal.SIGTERM)]
+    except ValueError:  # not in the main thread: signals are somebody else's
+        yield
+        return
+    try:
+        yield
+    finally:
+        for number, handler in previous:
+            signal.signal(number, handler)
+    if waiting:
+        signal.raise_signal(waiting[0])
+
+
+@contextmanager
 def terminate_as_interrupt() -> Iterator[None]:
     """Inside, SIGTERM is a KeyboardInterrupt with its number, so that a polite kill saves as Ctrl-C does. Main thread
     only."""

@@ -19,7 +19,7 @@ from predtui.decoding import head_draft
 from predtui.decoding.base import Drafter
 from predtui.decoding.drafters.grow import Options, Path
 from predtui.decoding.head_draft import After, Choose
-from predtui.decoding.heads import EMBEDDING, Array, Heads, attended, normed, silu
+from predtui.decoding.heads import EMBEDDING, Array, Heads, attended, normed, sigmoid, silu
 from predtui.decoding.parts import Parts
 from predtui.decoding.recall import Recall
 
@@ -105,12 +105,6 @@ class Blocks:
             depths = [*range(len(start), len(start) + self._size)]
             self._found[start] = memory, self._choose(logits, depths)
         return self._found[start][1][within]
-
-
-def sigmoid(x: Array) -> Array:
-    """Between 0 and 1."""
-    result: Array = np.reciprocal(1 + np.exp(-x))
-    return result
 
 
 def make(parts: Parts) -> Drafter:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from predtui.decoding import heads
 from predtui.decoding.base import Drafter, Sampler
 from predtui.decoding.draft import Draft, Verification
-from predtui.decoding.head_draft import SPINNING, foretold
+from predtui.decoding.head_draft import SPINNING, fit, foretold
 from predtui.decoding.heads import Array, Heads, normed
 from predtui.decoding.parts import Parts
 from predtui.errors import PredtuiError
@@ -48,7 +48,7 @@ class Adapter:
     them."""
 
     def __init__(self, weights: Heads) -> None:
-        """Raises KeyError or ValueError for weights that are none of Kangaroo's."""
+        """Raises KeyError or ValueError, or as numpy does, for weights that are none of Kangaroo's."""
         self.tokens = weights.tokens
         self.exit = int(weights.weight(EXIT).item())
         self._qkv = weights.weight("state_norm")[:, None] * weights.matrix("qkv.layers.0")
@@ -60,6 +60,9 @@ class Adapter:
         """Keys and values, with room for more."""
         self.known = 0
         """States that it remembers."""
+        with np.errstate(all="ignore"):
+            fit(self.read(np.ones((2, weights.width), np.float32))[None], self.tokens)
+        self.cut(0)
 
     def room(self, tokens: int) -> int:
         """Bytes of the keys and values of so many."""

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from predtui.commands.inputs import existing
+from predtui.commands.inputs import existing, regular
 from predtui.commands.outputs import creatable
 from predtui.commands.with_settings import Commands
+from predtui.errors import PredtuiError
 from predtui.lab.commands.packages import needed
 from predtui.models.shipped import MODELS, output
 from predtui.models.trained import Kind, trained_for
 
 POCKET, CLLM, WHISPER, HEADS = output("pocket"), output("cllm"), output("whisper"), output("heads")
 """Where the models that ship are loaded from."""
+WORK = Path("build")
+"""Where work in progress is kept, relative to where a command is run."""
 DRAFT, WIDE = Path("build/draft/model"), Path("build/wide/model")
 """Where models go that do not ship."""
+
+MOST = 2**63 - 1
+"""Of a seed, as torch takes it."""
 
 Model = Annotated[str, typer.Option(help="pocket, smollm2, a GGUF file, a Hugging Face folder, or a name at hand.")]
 Out = Annotated[
@@ -26,14 +31,12 @@ Out = Annotated[
 ]
 Conversations = Annotated[
     Path | None,
-    typer.Option(
-        help='JSONL of {"messages": [..]} or {"prompt": ..}; the pocket corpus without it.', callback=existing
-    ),
+    typer.Option(help='JSONL of {"messages": [..]} or {"prompt": ..}; the pocket corpus without it.', callback=regular),
 ]
 MinutesBeside = Annotated[float, typer.Option(help="Minutes of training, beside the collecting of replies.", min=0)]
-Steps = Annotated[int | None, typer.Option(help="Steps, the same ones in every run; in place of minutes.")]
-SeedOfAll = Annotated[int, typer.Option(help="Seed of prompts, weights and batches.")]
-Threads = Annotated[int, typer.Option(help="CPU threads; 0 uses all.", min=0)]
+Steps = Annotated[int | None, typer.Option(help="Steps, the same ones in every run; in place of minutes.", min=1)]
+SeedOfAll = Annotated[int, typer.Option(help="Seed of prompts, weights and batches.", min=0, max=MOST)]
+Threads = Annotated[int, typer.Option(help="CPU threads; 0 uses all.", min=0, max=1024)]
 Resume = Annotated[bool, typer.Option(help="Go on from the last checkpoint.")]
 
 train = Commands(help="Train the models that ship, and drafts, heads and judges for your own.", no_args_is_help=True)
@@ -54,7 +57,7 @@ def train_pocket_models(
     needed("train pocket", "torch", "gguf")
     from predtui.lab.training.pocket.train import train_pocket
 
-    train_pocket(out, minutes, judge_minutes, draft_minutes, seed, threads, resume, start=start)
+    raise typer.Exit(train_pocket(out, minutes, judge_minutes, draft_minutes, seed, threads, resume, start=start))
 
 
 @train.command("wide")
@@ -85,20 +88,23 @@ def train_consistency(
     prompts: Conversations = None,
     minutes: Annotated[float, typer.Option(help="Minutes, including the collecting of replies.", min=0)] = 8.0,
     full: Annotated[bool, typer.Option(help="Tune all weights, not low-rank adapters.")] = False,
-    muon_lr: Annotated[float, typer.Option(help="Learning rate; higher learns sooner and forgets more.")] = 0.005,
-    seed: Annotated[int, typer.Option(help="Seed of prompts and batches.")] = 0,
-    threads: Annotated[int, typer.Option(help="CPU threads; 0 uses all.")] = 0,
+    muon_lr: Annotated[
+        float, typer.Option(help="Learning rate; higher learns sooner and forgets more.", min=0, max=1)
+    ] = 0.005,
+    seed: SeedOfAll = 0,
+    threads: Threads = 0,
     resume: Resume = True,
 ) -> None:
     """Tune a model for Jacobi decoding (CLLM): several tokens per forward of what it would say anyway."""
     needed("train cllm", "torch", "transformers", "peft")
-    import subprocess
+    from predtui.lab.training.alone import alone
 
-    folder = out or place_for(model, "cllm", CLLM)
-    command = [sys.executable, "-m", "predtui.lab.training.cllm", "--model", model, "--out", str(folder)]
-    command += ["--minutes", str(minutes), "--seed", str(seed), "--threads", str(threads), "--muon-lr", str(muon_lr)]
-    command += [*(["--prompts", str(prompts)] if prompts else []), *(["--full"] if full else [])]
-    raise typer.Exit(subprocess.run([*command, *(["--resume"] if resume else [])]).returncode)
+    folder = apart(out or place_for(model, "cllm", CLLM), model)
+    options = ["--model", model, "--out", str(folder), "--minutes", str(minutes), "--seed", str(seed)]
+    options += ["--threads", str(threads), "--muon-lr", str(muon_lr)]
+    options += [*(["--prompts", str(prompts)] if prompts else []), *(["--full"] if full else [])]
+    options += ["--resume"] if resume else []
+    raise typer.Exit(alone("predtui.lab.training.cllm", options, threads))
 
 
 @train.command("heads")
@@ -133,7 +139,7 @@ def train_heads_that_draft(
 
     budget = Budget(minutes=minutes) if steps is None else Budget(steps=steps)
     recipe = Recipe(replies=replies, vocabulary=vocabulary)
-    folder = out or place_for(model, "heads", HEADS) / method
+    folder = apart(out or place_for(model, "heads", HEADS) / method, model)
     training = HeadTraining(method, model, folder, budget, prompts, seed, threads, resume, command(), recipe=recipe)
     if method == "kangaroo":
         train_kangaroo(training, layers, console())
@@ -169,7 +175,7 @@ def train_small_draft(
 
     budget = Budget(minutes=minutes) if steps is None else Budget(steps=steps)
     recipe = Recipe(loss=loss, replies=replies, batch=batch)
-    folder = out or place_for(model, "draft", DRAFT)
+    folder = apart(out or place_for(model, "draft", DRAFT), model)
     about = (model, folder, budget, layers, width, prompts, seed, threads, resume, command())
     train_draft(DraftTraining(*about, recipe=recipe), console())
 
@@ -182,11 +188,11 @@ def train_judge_of_drafts(
     prompts: Annotated[
         Path | None,
         typer.Option(
-            help='JSONL of {"prompt" or "messages": .., "answer": ..}; the pocket corpus without it.', callback=existing
+            help='JSONL of {"prompt" or "messages": .., "answer": ..}; the pocket corpus without it.', callback=regular
         ),
     ] = None,
     cases: Annotated[int, typer.Option(help="Tokens to learn from.", min=20)] = 4000,
-    seed: Annotated[int, typer.Option(help="Seed of prompts.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of prompts.", min=0, max=MOST)] = 0,
     threads: Threads = 0,
     resume: Annotated[bool, typer.Option(help="Go on with the cases that were kept.")] = True,
 ) -> None:
@@ -196,7 +202,7 @@ def train_judge_of_drafts(
     from predtui.lab.bench.report import command
     from predtui.lab.training.judge.train import JudgeTraining, train_judge
 
-    folder = out or place_for(model, "heads", HEADS) / "judge"
+    folder = apart(out or place_for(model, "heads", HEADS) / "judge", model)
     train_judge(JudgeTraining(model, draft, folder, prompts, cases, seed, threads, resume, command()), console())
 
 
@@ -216,7 +222,7 @@ def train_pocket_whisper(
     needed("train asr", "torch")
     from predtui.lab.training.asr.train import train_asr
 
-    train_asr(out, minutes, seed, threads, resume, start, utterances)
+    raise typer.Exit(train_asr(out, minutes, seed, threads, resume, start, utterances))
 
 
 @train.command("band")
@@ -302,3 +308,20 @@ def place_for(model: str, kind: Kind, shipped: Path) -> Path:
     from predtui.settings import trained_folder
 
     return trained_for(name_of(model, find(model)), kind, trained_folder())
+
+
+def apart(folder: Path, model: str) -> Path:
+    """``folder``, if what is trained for ``model`` can be written there, and work kept. Raises PredtuiError, also where
+    the model itself is there, which would be written over."""
+    from predtui.llm.torch.planning import find
+
+    source = find(model).resolve()
+    if folder.resolve() == (source if source.is_dir() else source.parent):
+        raise PredtuiError(f"{model} itself is in {folder}, and would be written over.", "Name another folder: --out.")
+    try:
+        creatable(WORK)
+    except PredtuiError as error:
+        kept = f"{WORK.absolute()}, where replies and checkpoints are kept, cannot be written"
+        raise PredtuiError(f"{kept}.", "Run this in a folder that is yours.") from error
+    creatable(folder)
+    return folder

@@ -6,24 +6,27 @@ of what is made of the weights.
 from __future__ import annotations
 
 import json
-import os
+import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
-from torch import nn
+from torch import Tensor, nn
 
-from predtui.errors import PredtuiError
+from predtui.errors import PredtuiError, reason
+from predtui.files import replace_by
 from predtui.lab.training.pocket.config import Budget
 from predtui.lab.training.pocket.optim import PocketOptimizer
+from predtui.system.exits import undivided
 
 SMOOTHING = 0.98
 """Of the running mean of the loss."""
+_ANEW = "Remove it, or train with --no-resume."
 
 
 class Recipe(Protocol):
@@ -93,18 +96,19 @@ class Steps:
 
     def run(self, budget: Budget, counters: Counters, resume: bool, report: Callable[[News], None]) -> Counters:
         """Steps until the budget is used up, saved now and then, at the end and when interrupted. Raises PredtuiError
-        where the checkpoint is of another run."""
+        where the checkpoint is of another run or damaged, and where the loss is no number."""
         if resume and self._path.exists():
             counters = self._load(counters)
         before, begun = counters, time.monotonic()
         kept = begun
         try:
             while (share := budget.progress(counters.step, counters.seconds)) < 1.0:
-                loss = self._step(counters.step, share)
-                now = time.monotonic()
-                mean = SMOOTHING * counters.loss + (1 - SMOOTHING) * loss if counters.step else loss
-                seconds = before.seconds + now - begun
-                counters = replace(counters, step=counters.step + 1, seconds=seconds, loss=mean)
+                with undivided():  # or a checkpoint would have half of a step
+                    loss = self._step(counters.step, share)
+                    now = time.monotonic()
+                    mean = SMOOTHING * counters.loss + (1 - SMOOTHING) * loss if counters.step else loss
+                    seconds = before.seconds + now - begun
+                    counters = replace(counters, step=counters.step + 1, seconds=seconds, loss=mean)
                 if now - kept > self._settings.checkpoint_seconds:
                     self._save(counters)
                     kept = now
@@ -115,33 +119,67 @@ class Steps:
         return counters
 
     def _step(self, step: int, share: float) -> float:
-        loss = self.learn(torch.Generator().manual_seed(hash_of(self._seed, step)), share)
+        loss = finite(self.learn(torch.Generator().manual_seed(hash_of(self._seed, step)), share), step)
         torch.nn.utils.clip_grad_norm_(self._network.parameters(), self._settings.grad_clip)
         self._optimizer.step(self._settings.rate(step, share))
         return loss
 
     def _save(self, counters: Counters) -> None:
-        tensors = {f"weight.{name}": weight.detach() for name, weight in self._network.named_parameters()}
-        tensors |= {f"optimizer.{name}": state for name, state in self._optimizer.state().items()}
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        partial = self._path.with_suffix(".partial")
-        save_file(tensors, str(partial), metadata={"counters": json.dumps(asdict(counters))})
-        os.replace(partial, self._path)
+        save(self._path, dict(self._network.named_parameters()), self._optimizer, asdict(counters))
 
-    @torch.no_grad()
     def _load(self, fresh: Counters) -> Counters:
-        with safe_open(str(self._path), framework="pt") as file:
-            counters = Counters(**json.loads(file.metadata()["counters"]))
+        return Counters(**load(self._path, dict(self._network.named_parameters()), self._optimizer, fresh.run))
+
+
+def finite(loss: float, step: int) -> float:
+    """``loss``, of a step. Raises PredtuiError where it is no number: what follows from it is none, either."""
+    if not math.isfinite(loss):
+        what = f"The loss of step {step + 1} is no number"
+        raise PredtuiError(f"{what}: the rates are too high, or weights of the model are damaged.", "Fetch it again.")
+    return loss
+
+
+def save(path: Path, weights: Mapping[str, Tensor], optimizer: PocketOptimizer, counters: Mapping[str, Any]) -> None:
+    """Write ``weights``, the optimiser's state and ``counters`` beside ``path``, and move them over it."""
+    tensors = {name: tensor.detach().contiguous() for name, tensor in _named(weights, optimizer).items()}
+    about = {"counters": json.dumps(counters)}
+    replace_by(path, lambda place: save_file(tensors, str(place), metadata=about))
+
+
+@torch.no_grad()
+def load(path: Path, weights: Mapping[str, Tensor], optimizer: PocketOptimizer, run: str) -> dict[str, Any]:
+    """Fill ``weights`` and optimiser with what ``save`` wrote; the counters, among them "run" and "step". Raises
+    PredtuiError where it is damaged, and where it is not of this ``run``."""
+    counters = require(path, run)
+    try:
+        with safe_open(str(path), framework="pt") as file:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        weights = dict(self._network.named_parameters())
-        known = {name.removeprefix("weight.") for name in tensors if name.startswith("weight.")}
-        if counters.run != fresh.run or known != weights.keys():
-            raise PredtuiError(f"{self._path} belongs to another run.", "Remove it, or train with --no-resume.")
-        for name, weight in weights.items():
-            weight.copy_(tensors[f"weight.{name}"])
-        state = {name.removeprefix("optimizer."): tensor for name, tensor in tensors.items() if name[0] == "o"}
-        self._optimizer.load(state, counters.step)
-        return counters
+    except (OSError, SafetensorError) as error:
+        raise PredtuiError(f"The checkpoint {path} cannot be read: {reason(error)}.", _ANEW) from error
+    into = _named(weights, optimizer)
+    if {name: one.shape for name, one in tensors.items()} != {name: one.shape for name, one in into.items()}:
+        raise PredtuiError(f"{path} belongs to another run.", _ANEW)
+    for name, tensor in into.items():
+        tensor.copy_(tensors[name])
+    optimizer.steps = counters["step"]
+    return counters
+
+
+def require(path: Path, run: str) -> dict[str, Any]:
+    """The counters of a checkpoint. Raises PredtuiError as ``load`` does."""
+    try:
+        with safe_open(str(path), framework="pt") as file:
+            counters: dict[str, Any] = json.loads(file.metadata()["counters"])
+    except (OSError, SafetensorError, KeyError, TypeError, ValueError) as error:
+        raise PredtuiError(f"The checkpoint {path} cannot be read: {reason(error)}.", _ANEW) from error
+    if counters.get("run") != run:
+        raise PredtuiError(f"{path} belongs to another run.", _ANEW)
+    return counters
+
+
+def _named(weights: Mapping[str, Tensor], optimizer: PocketOptimizer) -> dict[str, Tensor]:
+    found = {f"weight.{name}": weight for name, weight in weights.items()}
+    return found | {f"optimizer.{name}": state for name, state in optimizer.state().items()}
 
 
 def hash_of(seed: int, step: int) -> int:

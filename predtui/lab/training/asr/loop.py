@@ -25,7 +25,7 @@ from predtui.lab.training.asr.model import Whisper
 from predtui.lab.training.pocket.config import Budget
 from predtui.lab.training.pocket.loop import has_bfloat16
 from predtui.lab.training.pocket.optim import PocketOptimizer
-from predtui.system.exits import terminate_as_interrupt
+from predtui.system.exits import terminate_as_interrupt, undivided
 
 CHECKPOINT = "checkpoint.safetensors"
 SMOOTHING = 0.98
@@ -117,9 +117,10 @@ class Run:
         try:
             with terminate_as_interrupt():
                 while (share := self._budget.progress(counters.step, counters.seconds)) < 1.0:
-                    counters = self._step(counters, share)
-                    now = time.monotonic()
-                    counters = replace(counters, seconds=before.seconds + now - begun)
+                    with undivided():  # or a checkpoint would have half of a step
+                        counters = self._step(counters, share)
+                        now = time.monotonic()
+                        counters = replace(counters, seconds=before.seconds + now - begun)
                     if now - saved > self._recipe.checkpoint_seconds:
                         self._save(counters)
                         saved = now

@@ -10,7 +10,6 @@ import argparse
 import json
 import os
 import shutil
-import subprocess
 import sys
 from dataclasses import dataclass
 from itertools import islice
@@ -21,6 +20,7 @@ from tokenizers import Tokenizer
 
 from predtui.asr.whisperflow.files import FAST, fast_form
 from predtui.commands.console import console
+from predtui.lab.training.alone import alone
 from predtui.lab.training.asr.batches import Batches
 from predtui.lab.training.asr.card import write_card
 from predtui.lab.training.asr.config import FRAMES_A_SECOND, ONWARDS, Crops, Recipe, Shape
@@ -32,7 +32,6 @@ from predtui.lab.training.asr.sentences import sentences
 from predtui.lab.training.asr.tokenizer import TEXT_TOKENS, add_timestamps, save_tokenizer, train_tokenizer
 from predtui.lab.training.pocket.config import Budget
 from predtui.lab.training.pocket.report import bar
-from predtui.lab.training.pocket.train import environment
 from predtui.models.shipped import output
 
 WORK = Path("build/asr")
@@ -70,12 +69,11 @@ def train_asr(
     resume: bool,
     start: Path | None = None,
     utterances: int = UTTERANCES,
-) -> None:
-    """Train in a process of its own and write ``out``. Raises subprocess.CalledProcessError if that fails."""
-    command = [sys.executable, "-m", "predtui.lab.training.asr.train", "--out", str(out), "--minutes", str(minutes)]
-    command += ["--seed", str(seed), "--threads", str(threads), "--utterances", str(utterances)]
-    command += ["--start", str(start)] if start else []
-    subprocess.run([*command, *(["--resume"] if resume else [])], env=environment(threads), check=True)
+) -> int:
+    """Train and write ``out``. The exit status, where there is still a process to have it."""
+    options = ["--out", str(out), "--minutes", str(minutes), "--seed", str(seed), "--threads", str(threads)]
+    options += ["--utterances", str(utterances), *(["--start", str(start)] if start else [])]
+    return alone("predtui.lab.training.asr.train", [*options, *(["--resume"] if resume else [])], threads)
 
 
 def train(out: Path, training: AsrTraining) -> None:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from predtui.commands.console import console
 from predtui.errors import PredtuiError
+from predtui.lab.training.alone import ALLOCATOR, environment
 from predtui.lab.training.cllm.config import Recipe
 from predtui.lab.training.pocket.config import Budget
-from predtui.lab.training.pocket.train import ALLOCATOR, environment
 
 WORK = Path("build/cllm")
 """Where replies and checkpoint stand, in a folder for each way to tune, relative to where the command is run."""

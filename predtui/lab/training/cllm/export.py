@@ -12,6 +12,7 @@ from tokenizers import Tokenizer
 from predtui.lab.training.pocket.export import export as export_pocket
 from predtui.lab.training.pocket.export import load_exported
 from predtui.lab.training.pocket.tokenizer import SPECIAL_TOKENS, load_tokenizer
+from predtui.lab.training.staged import staged
 from predtui.llm.torch.folder import tokenizer_of
 from predtui.llm.torch.planning import is_gguf
 
@@ -19,23 +20,26 @@ _TEXTS = ("tokenizer*", "vocab*", "merges.txt", "special_tokens_map.json", "adde
 
 
 def export(network: Any, source: Path, folder: Path, name: str) -> None:
-    """Write the network's weights and configuration, and the tokenizer of ``source``, into ``folder``."""
-    folder.mkdir(parents=True, exist_ok=True)
-    network.save_pretrained(folder, safe_serialization=True)
-    copy_tokenizer(source, folder)
-    if tokenizer := pocket_tokenizer(folder):
-        export_pocket(load_exported(folder), tokenizer, folder, name, small=True)
+    """Write the network's weights and configuration, and the tokenizer of ``source``, into ``folder``: all of it or
+    nothing. Raises PredtuiError where that fails."""
+    if is_gguf(source):  # unpacked, and tuned: its weights are numbers like any others
+        network.hf_quantizer = None
+        vars(network.config).pop("quantization_config", None)
+    with staged(folder) as fresh:
+        network.save_pretrained(fresh, safe_serialization=True)
+        copy_tokenizer(source, fresh)
+        if tokenizer := pocket_tokenizer(fresh):
+            export_pocket(load_exported(fresh), tokenizer, fresh, name, small=True)
 
 
 def copy_tokenizer(source: Path, folder: Path) -> None:
-    """Of a folder or a GGUF file, into ``folder``, unless it is the same."""
+    """Of a folder or a GGUF file, into ``folder``."""
     if is_gguf(source):
         tokenizer_of(source).save_pretrained(folder)
         return
     for pattern in _TEXTS:
         for path in source.glob(pattern):
-            if path.resolve().parent != folder.resolve():
-                shutil.copy(path, folder / path.name)
+            shutil.copy(path, folder / path.name)
 
 
 def pocket_tokenizer(folder: Path) -> Tokenizer | None:

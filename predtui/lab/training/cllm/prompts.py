@@ -6,12 +6,13 @@ Must not know of networks: text comes in, the tokens of a prompt go out.
 from __future__ import annotations
 
 import hashlib
-import json
 import random
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from predtui.errors import PredtuiError, reason
+from predtui.files import LARGEST_CORPUS, parse_json, read_text
 from predtui.lab.training.corpus.compose import sample
 from predtui.llm.base import LoadedModel
 from predtui.predgen.prompts import SYSTEM_PROMPT
@@ -19,17 +20,26 @@ from predtui.state.events import Message
 
 _ROLES = ("system", "user", "assistant")
 _FORM = 'A line is {"messages": [{"role": .., "content": ..}, ..]} or {"prompt": ..}.'
+_MARK = "\ufeff"
+"""Of byte order, before the first line, as some editors write it."""
+_MISSES = 1000
+"""Prompts in a row that are too long."""
 
 Conversation = Sequence[Message]
 
 
 def read(path: Path) -> list[Conversation]:
     """The conversations of a JSONL file. Raises PredtuiError that names the line which is none."""
-    try:
-        lines = _content(path).decode("utf-8").splitlines()
-    except UnicodeDecodeError as error:
-        raise _unreadable(path, error) from error
-    found = [_conversation(line, f"{path}, line {n}") for n, line in enumerate(lines, 1) if line.strip()]
+    return [conversation for conversation, _data, _where in lines(path)]
+
+
+def lines(path: Path) -> list[tuple[Conversation, dict[str, Any], str]]:
+    """The same, each with all that its line says, and where that stands."""
+    found = []
+    for number, line in enumerate(_text(path).split("\n"), 1):  # what else ends a line may stand within a JSON string
+        if line.strip():
+            where = f"{path}, line {number}"
+            found.append((*_conversation(line, where), where))
     if not found:
         raise PredtuiError(f"The file {path} holds no prompts.", _FORM)
     return found
@@ -38,7 +48,7 @@ def read(path: Path) -> list[Conversation]:
 def digest(path: Path | None) -> str:
     """Tells the conversations of one file from those of another, and of the pocket corpus. Raises PredtuiError for a
     file that cannot be read."""
-    return "pocket" if path is None else hashlib.sha256(_content(path)).hexdigest()
+    return "pocket" if path is None else hashlib.sha256(_text(path).encode()).hexdigest()
 
 
 def source(path: Path | None) -> str:
@@ -69,38 +79,40 @@ def broken_off(loaded: LoadedModel, conversation: Conversation, whole: float, rn
     return loaded.prompt_tokens([system, *head, Message("user", query)])
 
 
-def that_fit(loaded: LoadedModel, path: Path | None, seed: int, whole: float, room: int) -> Iterator[list[int]]:
-    """Prompts without end, of the file's conversations or of the pocket corpus, of at most ``room`` tokens; ``whole``
-    as in ``broken_off``. Raises PredtuiError as ``read``, and where none of many fits."""
-    conversations = read(path) if path else []
+def that_fit(loaded: LoadedModel, path: Path | None, seed: int, whole: float, reply: int) -> Iterator[list[int]]:
+    """Prompts without end, of the file's conversations or of the pocket corpus, that leave room for ``reply`` tokens;
+    ``whole`` as in ``broken_off``. Raises PredtuiError as ``read``, and where none of many fits."""
+    conversations, room = read(path) if path else [], loaded.model.context_size - reply
+    if room < 1:
+        size = f"The context of {loaded.name} has {loaded.model.context_size} tokens"
+        raise PredtuiError(f"{size}: a reply of {reply} leaves no room for a prompt.", "Train for another model.")
     misses = 0
     for rng, conversation in endless(conversations, seed):
         tokens = broken_off(loaded, conversation, whole, rng)
         if len(tokens) <= room:
             misses = 0
             yield tokens
-        elif (misses := misses + 1) > 1000:
-            raise PredtuiError(f"No prompt leaves room for a reply: none has {room} tokens or fewer.")
+        elif (misses := misses + 1) > _MISSES:
+            few = f"none of {_MISSES:,} has {room} tokens or fewer"
+            raise PredtuiError(f"No prompt leaves room for a reply: {few}.", "Give shorter ones with --prompts.")
 
 
-def _content(path: Path) -> bytes:
+def _text(path: Path) -> str:
     try:
-        return path.read_bytes()
-    except OSError as error:
-        raise _unreadable(path, error) from error
+        return read_text(path, LARGEST_CORPUS).removeprefix(_MARK)
+    except (OSError, ValueError) as error:
+        raise PredtuiError(f"The prompts {path} cannot be read: {reason(error)}.", _FORM) from error
 
 
-def _unreadable(path: Path, error: OSError | UnicodeDecodeError) -> PredtuiError:
-    return PredtuiError(f"The prompts {path} cannot be read: {reason(error)}.", _FORM)
-
-
-def _conversation(line: str, where: str) -> Conversation:
+def _conversation(line: str, where: str) -> tuple[Conversation, dict[str, Any]]:
     try:
-        data = json.loads(line)
+        data = parse_json(line)
         messages = data["messages"] if "messages" in data else [{"role": "user", "content": data["prompt"]}]
-        found = [Message(item["role"], str(item["content"])) for item in messages]
+        found = [Message(item["role"], item["content"]) for item in messages]
     except (ValueError, KeyError, TypeError) as error:
         raise PredtuiError(f"{where}: no conversation.", _FORM) from error
+    if not all(isinstance(message.content, str) for message in found):
+        raise PredtuiError(f"{where}: what somebody says is no text.", _FORM)
     if not any(m.role == "user" for m in found) or any(m.role not in _ROLES for m in found):
         raise PredtuiError(f"{where}: no user speaks, or a role is unknown.", _FORM)
-    return found
+    return found, data

@@ -5,19 +5,26 @@ Collected before training, so that tuning teaches the model to say sooner what i
 
 from __future__ import annotations
 
+import json
+import random
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
 from torch import Tensor
 from transformers import DynamicCache
 
+from predtui.files import replace_by
 from predtui.lab.training.cllm.windows import Reply
 from predtui.llm.torch.naming import cache_name
+from predtui.llm.unfit import numberless
 
+Facts = dict[str, Any]
+FACTS = "facts"
 BATCH = 256
 """Prompts answered side by side, at most."""
 PLACES = 32_768
@@ -38,15 +45,20 @@ def collect(
     prompts: Iterator[Sequence[int]],
     is_end: Callable[[int], bool],
     limit: int,
-    enough: Callable[[int], bool],
+    wanted: int,
     choose: Callable[[Tensor], Tensor] = likeliest,
+    enough: Callable[[int], bool] = lambda _count: False,
 ) -> list[Reply]:
-    """Replies of at most ``limit`` tokens, chosen as in ``answered``, until ``enough`` (told how many there are)."""
+    """``wanted`` replies to the next prompts, of at most ``limit`` tokens, chosen as in ``answered``; fewer where that
+    is ``enough`` (told how many there are)."""
     replies: list[Reply] = []
-    while not enough(len(replies)):
-        for batch in batches(sorted(islice(prompts, _SORTED), key=len), limit):
+    while len(replies) < wanted and not enough(len(replies)):
+        drawn = sorted(islice(prompts, min(_SORTED, wanted - len(replies))), key=len)
+        alike = list(batches(drawn, limit))
+        random.Random(len(replies)).shuffle(alike)  # lest those be short that are answered before it is enough
+        for some in alike:
             if not enough(len(replies)):
-                replies += answered(network, batch, is_end, limit, choose)
+                replies += answered(network, some, is_end, limit, choose)
     return replies
 
 
@@ -70,7 +82,8 @@ def answered(
     choose: Callable[[Tensor], Tensor] = likeliest,
 ) -> list[Reply]:
     """Replies to prompts side by side, each at most ``limit`` tokens, who has ended leaves now and then; ``choose``
-    takes logits [rows, vocabulary] and gives tokens [rows, 1]."""
+    takes logits [rows, vocabulary] and gives tokens [rows, 1]. Raises PredtuiError for a network that computes no
+    numbers."""
     width = max(map(len, prompts))
     padding = torch.tensor([width - len(prompt) for prompt in prompts], device=network.device)
     ids = torch.tensor([[0] * (width - len(prompt)) + list(prompt) for prompt in prompts], device=network.device)
@@ -87,6 +100,8 @@ def answered(
             use_cache=True,
             logits_to_keep=1,
         )
+        if not step and out.logits.isnan().any():
+            raise numberless()
         ids = choose(out.logits[:, -1])
         for row, token in zip(rows, ids[:, 0].tolist(), strict=True):
             if not (said[row] and is_end(said[row][-1])):
@@ -101,16 +116,24 @@ def answered(
     return [Reply(tuple(prompt), tuple(reply)) for prompt, reply in zip(prompts, said, strict=True)]
 
 
-def save(path: Path, replies: Sequence[Reply]) -> None:
-    """Write them as safetensors: all tokens, and how many are each prompt's and each reply's."""
+def save(path: Path, replies: Sequence[Reply], facts: Facts) -> None:
+    """Write them as safetensors, as a whole or not at all: all tokens, how many are each prompt's and each reply's, and
+    the ``facts`` that they are a function of."""
     tokens = [token for reply in replies for token in (*reply.prompt, *reply.tokens)]
     lengths = [[len(reply.prompt), len(reply.tokens)] for reply in replies]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    save_file({"tokens": torch.tensor(tokens), "lengths": torch.tensor(lengths)}, str(path))
+    tensors = {"tokens": torch.tensor(tokens), "lengths": torch.tensor(lengths)}
+    about = {FACTS: json.dumps(facts, sort_keys=True)}
+    replace_by(path, lambda place: save_file(tensors, str(place), metadata=about))
 
 
-def saved(path: Path) -> list[Reply]:
-    """What ``save`` wrote."""
-    data: dict[str, Tensor] = load_file(str(path))
+def saved(path: Path, facts: Facts) -> list[Reply] | None:
+    """What ``save`` wrote with the same ``facts``; None where there is no such file, or it is damaged."""
+    try:
+        with safe_open(str(path), framework="pt") as file:
+            if (file.metadata() or {}).get(FACTS) != json.dumps(facts, sort_keys=True):
+                return None
+            data: dict[str, Tensor] = {name: file.get_tensor(name) for name in ("tokens", "lengths")}
+    except (OSError, SafetensorError):
+        return None
     tokens = iter(data["tokens"].tolist())
     return [Reply(tuple(islice(tokens, p)), tuple(islice(tokens, r))) for p, r in data["lengths"].tolist()]

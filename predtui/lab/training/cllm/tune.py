@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 import random
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
 from itertools import repeat
 from pathlib import Path
 from typing import Any
@@ -19,10 +19,12 @@ from typing import Any
 import torch
 from rich.console import Console
 
-from predtui.lab.training.cllm import checkpoint, prompts, replies
+from predtui.lab.training import steps
+from predtui.lab.training.cllm import prompts, replies
 from predtui.lab.training.cllm.card import write_card
-from predtui.lab.training.cllm.checkpoint import Counters
+from predtui.lab.training.cllm.checkpoint import Counters, tuned
 from predtui.lab.training.cllm.config import Recipe
+from predtui.lab.training.cllm.estimate import estimated
 from predtui.lab.training.cllm.export import export, pocket_tokenizer
 from predtui.lab.training.cllm.loop import batches, in_turn, losses, replayed
 from predtui.lab.training.cllm.windows import Reply, Windows
@@ -37,7 +39,7 @@ from predtui.llm.base import LoadedModel
 from predtui.llm.load import load
 from predtui.llm.torch.folder import load_network
 from predtui.llm.torch.planning import find
-from predtui.system.exits import terminate_as_interrupt
+from predtui.system.exits import terminate_as_interrupt, undivided
 
 REPLIES, CHECKPOINT = "replies.safetensors", "checkpoint.safetensors"
 SMOOTHING = 0.95
@@ -83,48 +85,60 @@ class News:
 def tune(training: CllmTraining, console: Console) -> None:
     """Tune in this process and write ``training.out``. Ctrl-C and SIGTERM save a checkpoint, then KeyboardInterrupt.
 
-    Raises PredtuiError for a model or prompts that cannot be read, where no prompt leaves room for a reply, and for a
-    checkpoint of another run.
+    Raises PredtuiError for a model or prompts that cannot be read, where no prompt leaves room for a reply, for too
+    little memory, and for a checkpoint of another run.
     """
     source = find(training.model)
     loaded = load(training.model, "torch", training.threads or None)
+    facts, checkpoint = _facts(training, source, loaded), training.work / CHECKPOINT
+    fresh = Counters(json.dumps([facts, training.full, asdict(training.recipe)], sort_keys=True))
+    if not training.resume:
+        checkpoint.unlink(missing_ok=True)
+    elif checkpoint.exists():
+        steps.require(checkpoint, fresh.run)
+    foreseen = estimated(loaded, training.recipe, training.full)
+    console.print(f"cllm for {loaded.name}: {foreseen.line(training.budget)}", soft_wrap=True)
     begun = time.monotonic()
     with terminate_as_interrupt():
-        said = _replies(training, loaded, console)
-        fresh = Counters(str(source.resolve()), training.seed, seconds=time.monotonic() - begun)
+        said = _replies(training, loaded, facts, console)
+        fresh = replace(fresh, seconds=time.monotonic() - begun)
         network, counters = _tuned(training, source, loaded, said, fresh, console)
     merged = network if training.full else network.merge_and_unload()
     export(merged, source, training.out, f"predtui {loaded.name} cllm")
-    facts = {"command": training.command, "parameters": loaded.parameters, "replies": len(said), "full": training.full}
-    facts |= {
-        "threads": training.threads,
-        "recipe": asdict(training.recipe),
-        **asdict(replace(counters, model=loaded.name)),
-    }
-    (training.out / "training.json").write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+    about = {"command": training.command, "parameters": loaded.parameters, "replies": len(said), "full": training.full}
+    about |= {"model": loaded.name, "seed": training.seed, "threads": training.threads}
+    about |= {"prompts": training.prompts.name if training.prompts else "the pocket corpus"}
+    about |= {"recipe": asdict(training.recipe), **asdict(counters)}
+    del about["run"]
+    (training.out / "training.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
     write_card(training.out)
     console.print(f"{counters.step} steps on {len(said)} replies: {training.out}")
 
 
-def _replies(training: CllmTraining, loaded: LoadedModel, console: Console) -> list[Reply]:
+def _facts(training: CllmTraining, source: Path, loaded: LoadedModel) -> replies.Facts:
+    """What replies are a function of, but for their number."""
+    recipe = {name: getattr(training.recipe, name) for name in ("whole", "reply_tokens", "block")}
+    whose = {"model": str(source.resolve()), "parameters": loaded.parameters}
+    return whose | {"prompts": prompts.digest(training.prompts), "seed": training.seed} | recipe
+
+
+def _replies(training: CllmTraining, loaded: LoadedModel, facts: replies.Facts, console: Console) -> list[Reply]:
     """The model's own replies: those of the run that is resumed, or new ones."""
-    path = training.work / REPLIES
-    if training.resume and path.exists():
-        return replies.saved(path)
-    (training.work / CHECKPOINT).unlink(missing_ok=True)
+    path, recipe = training.work / REPLIES, training.recipe
+    if training.resume and (known := replies.saved(path, facts)):
+        return known
     console.print(f"collecting what {loaded.name} replies")
-    recipe, begun = training.recipe, time.monotonic()
-    room = loaded.model.context_size - recipe.reply_tokens - recipe.block
-    drawn = prompts.that_fit(loaded, training.prompts, training.seed, recipe.whole, room)
+    minutes, begun = training.budget.minutes, time.monotonic()
 
     def enough(count: int) -> bool:
-        if training.budget.minutes is None:
-            return count >= recipe.replies
-        return count > 0 and time.monotonic() - begun >= 60 * training.budget.minutes * recipe.collecting
+        return minutes is not None and count > 0 and time.monotonic() - begun >= 60 * minutes * recipe.collecting
 
     network: Any = loaded.model.network  # type: ignore[attr-defined]
-    said = replies.collect(network, drawn, loaded.tokenizer.is_end, recipe.reply_tokens, enough)
-    replies.save(path, said)
+    taken = recipe.reply_tokens + recipe.block
+    drawn = prompts.that_fit(loaded, training.prompts, training.seed, recipe.whole, taken)
+    wanted = recipe.replies if minutes is None else sys.maxsize
+    said = replies.collect(network, drawn, loaded.tokenizer.is_end, recipe.reply_tokens, wanted=wanted, enough=enough)
+    replies.save(path, said, facts)
     return said
 
 
@@ -135,8 +149,12 @@ def _tuned(
     network, recipe = _trainable(training, source, loaded.model.network.device.type), training.recipe  # type: ignore[attr-defined]
     optimizer = PocketOptimizer(network, recipe.muon_lr, recipe.adam_lr, recipe.decay)
     path = training.work / CHECKPOINT
-    counters = checkpoint.load(path, network, optimizer, fresh) if path.exists() else fresh
-    save = partial(checkpoint.save, path, network, optimizer)
+    weights = tuned(network)
+    counters = Counters(**steps.load(path, weights, optimizer, fresh.run)) if path.exists() else fresh
+
+    def save(counters: Counters) -> None:
+        steps.save(path, weights, optimizer, asdict(counters))
+
     seed = f"{training.seed}:{counters.step}"
     stream = in_turn(batches(said, recipe, seed, loaded.pad), recipe)
     with _replay(training, source, seed) as corpus, bar(f"cllm {loaded.name}", console, News.line) as report:
@@ -159,22 +177,24 @@ def _run(
     saved = begun
     try:
         while (share := training.budget.progress(counters.step, counters.seconds)) < 1.0:
-            batch, again = next(stream)
-            consistency, autoregressive = losses(network, batch, half, recipe.discount)
-            torch.autograd.backward(consistency + recipe.ar_weight * autoregressive)
-            if again is not None:
-                torch.autograd.backward(recipe.replay_weight * replayed(network, again, half))
-            torch.nn.utils.clip_grad_norm_(checkpoint.tuned(network).values(), recipe.grad_clip)
-            optimizer.step(recipe.rate(counters.step, share))
-            now = time.monotonic()
-            counters = replace(
-                counters,
-                step=counters.step + 1,
-                seconds=before.seconds + now - begun,
-                tokens=counters.tokens + batch.ids.numel() + (again.tokens if again is not None else 0),
-                consistency=_smooth(counters, counters.consistency, consistency.item()),
-                autoregressive=_smooth(counters, counters.autoregressive, autoregressive.item()),
-            )
+            with undivided():  # or a checkpoint would have half of a step
+                batch, again = next(stream)
+                consistency, autoregressive = losses(network, batch, half, recipe.discount)
+                steps.finite(consistency.item() + autoregressive.item(), counters.step)
+                torch.autograd.backward(consistency + recipe.ar_weight * autoregressive)
+                if again is not None:
+                    torch.autograd.backward(recipe.replay_weight * replayed(network, again, half))
+                torch.nn.utils.clip_grad_norm_(tuned(network).values(), recipe.grad_clip)
+                optimizer.step(recipe.rate(counters.step, share))
+                now = time.monotonic()
+                counters = replace(
+                    counters,
+                    step=counters.step + 1,
+                    seconds=before.seconds + now - begun,
+                    tokens=counters.tokens + batch.ids.numel() + (again.tokens if again is not None else 0),
+                    consistency=_smooth(counters, counters.consistency, consistency.item()),
+                    autoregressive=_smooth(counters, counters.autoregressive, autoregressive.item()),
+                )
             if now - saved > recipe.checkpoint_seconds:
                 save(counters)
                 saved = now

@@ -16,29 +16,29 @@ from predtui.lab.training.draft.vocabulary import vocabulary_of
 from predtui.lab.training.pocket.export import llama_config, rounded
 from predtui.lab.training.pocket.gguf import write_gguf
 from predtui.lab.training.pocket.model import PocketModel
+from predtui.lab.training.staged import staged
 from predtui.llm.weights import GGUF, SAFETENSORS
 
 _KINDS = ("bos", "eos", "pad")
 
 
 def export(network: PocketModel, target: Any, source: Path, folder: Path, name: str) -> bool:
-    """Write ``network`` into ``folder``; ``target`` is the network in the folder ``source``. Whether there is a GGUF
-    file."""
-    folder.mkdir(parents=True, exist_ok=True)
-    copy_tokenizer(source, folder)
-    if (source / "generation_config.json").is_file():
-        shutil.copy(source / "generation_config.json", folder)
+    """Write ``network`` into ``folder``, as a whole or not at all; ``target`` is the network in the folder ``source``.
+    Whether there is a GGUF file. Raises PredtuiError where it cannot be written."""
     whole = target.config.get_text_config()
     ids = {f"{kind}_token_id": getattr(whole, f"{kind}_token_id", None) for kind in _KINDS}
-    config = json.dumps(llama_config(network.shape) | ids, indent=2)
-    (folder / "config.json").write_text(config + "\n", encoding="utf-8")
-    weights = {key: rounded(tensor.detach().cpu()) for key, tensor in network.state_dict().items()}
-    save_file(weights, str(folder / SAFETENSORS), metadata={"format": "pt"})
-    (folder / GGUF).unlink(missing_ok=True)
     special = {kind: _first(told) for kind in _KINDS if (told := ids[f"{kind}_token_id"]) is not None}
     vocabulary = vocabulary_of(source, network.shape.vocab, special)
-    if vocabulary:
-        write_gguf(weights, vocabulary, network.shape, folder / GGUF, name)
+    weights = {key: rounded(tensor.detach().cpu()) for key, tensor in network.state_dict().items()}
+    with staged(folder) as fresh:
+        copy_tokenizer(source, fresh)
+        if (source / "generation_config.json").is_file():
+            shutil.copy(source / "generation_config.json", fresh)
+        config = json.dumps(llama_config(network.shape) | ids, indent=2)
+        (fresh / "config.json").write_text(config + "\n", encoding="utf-8")
+        save_file(weights, str(fresh / SAFETENSORS), metadata={"format": "pt"})
+        if vocabulary:
+            write_gguf(weights, vocabulary, network.shape, fresh / GGUF, name)
     return vocabulary is not None
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import random
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
@@ -75,16 +74,16 @@ def train_draft(training: DraftTraining, console: Console) -> None:
     size = loaded.model.vocab_size, loaded.model.context_size
     shape = shape_for(loaded.parameters, *size, training.layers, training.width)
     facts, recipe = _facts(training, loaded), training.recipe
-    digest = hashlib.sha256(facts.encode()).hexdigest()[:12]
+    digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:12]
     kept = training.work / loaded.name / f"replies-{digest}.safetensors"
-    known = training.resume and kept.exists()
+    known = replies.saved(kept, facts) if training.resume else None
     console.print(
         f"A draft of {shape.parameters:,} parameters, {shape.layers} layers of width {shape.hidden}, for "
-        f"{loaded.name}: {estimated(loaded, shape, recipe, training.budget, not known).line()}",
+        f"{loaded.name}: {estimated(loaded, shape, recipe, training.budget, known is None).line()}",
         soft_wrap=True,
     )
     with terminate_as_interrupt():
-        said = replies.saved(kept) if known else _collected(training, loaded, kept, console)
+        said = known or _collected(training, loaded, kept, facts, console)
         learned = said[: len(said) - min(recipe.held_out, len(said) // 2)]
         network = PocketModel(shape, training.seed).to(target.device)
         checkpoint = kept.with_name(f"{shape.layers}x{shape.hidden}.safetensors")
@@ -105,7 +104,7 @@ def train_draft(training: DraftTraining, console: Console) -> None:
     console.print(f"{counters.step} steps, {figures['tokens_per_forward']} tokens a forward: {training.out}")
 
 
-def _facts(training: DraftTraining, loaded: LoadedModel) -> str:
+def _facts(training: DraftTraining, loaded: LoadedModel) -> replies.Facts:
     """What replies are a function of."""
     facts = {
         "model": training.model,
@@ -114,32 +113,31 @@ def _facts(training: DraftTraining, loaded: LoadedModel) -> str:
         "prompts": prompts.digest(training.prompts),
     }
     names = ("replies", "reply_tokens", "sampled", "whole", "longest")
-    return json.dumps(facts | {name: getattr(training.recipe, name) for name in names}, sort_keys=True)
+    return facts | {name: getattr(training.recipe, name) for name in names}
 
 
-def _collected(training: DraftTraining, loaded: LoadedModel, kept: Path, console: Console) -> list[Reply]:
+def _collected(
+    training: DraftTraining, loaded: LoadedModel, kept: Path, facts: replies.Facts, console: Console
+) -> list[Reply]:
     """The model's own replies to prompts, greedy and sampled, in no order; written to ``kept``, whole or not at all."""
     console.print(f"collecting what {loaded.name} replies")
     recipe, network = training.recipe, loaded.model.network  # type: ignore[attr-defined]
-    room = min(recipe.longest, loaded.model.context_size - recipe.reply_tokens)
-    asked = prompts.that_fit(loaded, training.prompts, training.seed, recipe.whole, room)
+    taken = max(recipe.reply_tokens, loaded.model.context_size - recipe.longest)
+    asked = prompts.that_fit(loaded, training.prompts, training.seed, recipe.whole, taken)
     generator = torch.Generator(network.device).manual_seed(training.seed)
 
     def drawn(logits: Tensor) -> Tensor:
         return torch.multinomial(logits.float().softmax(-1), 1, generator=generator)
 
-    def collected(most: int, choose: Callable[[Tensor], Tensor]) -> list[Reply]:
-        end, limit = loaded.tokenizer.is_end, recipe.reply_tokens
-        return replies.collect(network, asked, end, limit, lambda count: count >= most, choose)[:most]
+    def collected(wanted: int, choose: Callable[[Tensor], Tensor]) -> list[Reply]:
+        return replies.collect(network, asked, loaded.tokenizer.is_end, recipe.reply_tokens, wanted, choose)
 
     sampled = round(recipe.sampled * recipe.replies)
     said = collected(recipe.replies - sampled, replies.likeliest) + collected(sampled, drawn)
     random.Random(f"draft:{training.seed}").shuffle(said)
     if len(said) < 2:
         raise PredtuiError(f"Two replies of {loaded.name} are needed at least.", "Give more with --replies.")
-    partial = kept.with_suffix(".partial")
-    replies.save(partial, said)
-    os.replace(partial, kept)
+    replies.save(kept, said, facts)
     return said
 
 

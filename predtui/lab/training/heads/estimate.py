@@ -20,6 +20,8 @@ PROMPT = 64
 """Tokens of a prompt, before any is known."""
 ONE_BY_ONE = 4.0
 """How much longer a token takes that is generated with those of other replies than one of a prompt."""
+_LARGE = 1024
+"""Rows and columns of a product, from which on it is no faster for having more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +42,7 @@ class Estimate:
 
     def require(self, remedy: str) -> None:
         """Raises PredtuiError where there is not enough memory; ``remedy``: what to do then."""
-        if self.memory > (free := ram().free):
-            needs = f"Training needs about {told(self.memory)} of memory, and {told(free)} are free."
-            raise PredtuiError(needs, remedy)
+        require_memory(self.memory, remedy)
 
 
 def estimated(loaded: LoadedModel, network: HeadNetwork, recipe: Recipe, budget: Budget, collects: bool) -> Estimate:
@@ -60,8 +60,15 @@ def estimated(loaded: LoadedModel, network: HeadNetwork, recipe: Recipe, budget:
     return found
 
 
+def require_memory(memory: int, remedy: str) -> None:
+    """Raises PredtuiError where so many bytes are not free; ``remedy``: what to do then."""
+    if memory > (free := ram().free):
+        raise PredtuiError(f"Training needs about {told(memory)} of memory, and {told(free)} are free.", remedy)
+
+
 def rate(width: int, rows: int) -> float:
     """Floating-point operations a second in a product of matrices of about a small network's size."""
+    rows, width = min(rows, _LARGE), min(width, _LARGE)
     left, right = torch.ones(rows, width), torch.ones(width, 4 * width)
     took = []
     for _ in range(4):

@@ -7,7 +7,6 @@ of losses.
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
@@ -21,6 +20,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from predtui.decoding.recall import NOTHING, along
+from predtui.files import replace_by
 from predtui.lab.training.cllm.windows import IGNORED, Reply
 from predtui.llm.base import LoadedModel, tells_hidden
 
@@ -69,12 +69,9 @@ def of_replies(
 
 def save(path: Path, states: Any, facts: Facts) -> None:
     """A dataclass of tensors, and of ``prompts``; as a whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     tensors = {name: getattr(states, name) for name in _tensors(type(states))}
-    partial = path.with_suffix(".partial")
     about = {"facts": json.dumps(facts, sort_keys=True), "prompts": json.dumps(states.prompts)}
-    save_file(tensors, str(partial), metadata=about)
-    os.replace(partial, path)
+    replace_by(path, lambda place: save_file(tensors, str(place), metadata=about))
 
 
 def saved(path: Path, facts: Facts) -> States | None:

@@ -104,7 +104,7 @@ def publish(
     learnt = sum(one.size for name, one in trained.tensors.items() if name not in GIVEN and one.dtype.kind == "f")
     about = {"command": training.command, "method": training.method, "model": loaded.name, "seed": training.seed}
     about |= {"threads": training.threads, "steps": counters.step, "minutes": round(counters.seconds / 60, 1)}
-    about |= {"loss": round(counters.loss, 4), "parameters": learnt}
+    about |= {"loss": round(counters.loss, 4), "parameters": learnt, "vocabulary": len(trained.tokens)}
     about |= {"prompts": prompts.source(training.prompts)}
     about |= {"bytes": (training.out / heads.WEIGHTS).stat().st_size, "recipe": asdict(training.recipe), **figures}
     (training.out / "training.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
@@ -163,11 +163,9 @@ def replies_of(training: HeadTraining, loaded: LoadedModel, console: Console) ->
     console.print(f"collecting what {loaded.name} replies")
     network: Any = loaded.model.network  # type: ignore[attr-defined]
     end, limit = loaded.tokenizer.is_end, recipe.reply_tokens
-    room = loaded.model.context_size - limit
-    asked = prompts.that_fit(loaded, training.prompts, training.seed, recipe.whole, room)
-    said = replies.collect(network, asked, end, limit, lambda count: count >= recipe.replies)
+    asked = prompts.that_fit(loaded, training.prompts, training.seed, recipe.whole, limit)
+    said = replies.collect(network, asked, end, limit, recipe.replies)
     loaded.model.forget()
-    said = said[: recipe.replies]
     random.Random(f"heads:{training.seed}").shuffle(said)
     console.print(f"the states behind {sum(len(reply.tokens) for reply in said):,} tokens")
     return said

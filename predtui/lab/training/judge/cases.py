@@ -7,13 +7,12 @@ answers in a file. Must not know of heads, or of how they are trained.
 
 from __future__ import annotations
 
-import json
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,6 +31,8 @@ from predtui.llm.base import LoadedModel
 from predtui.predgen.prompts import SYSTEM_PROMPT
 from predtui.state.events import Message
 
+FRUITLESS = 1024
+"""Prompts that give nothing, after which no more are tried."""
 AT_ONCE = 128
 """Prompts between two savings."""
 TOGETHER = 64
@@ -78,26 +79,32 @@ def asked(target: LoadedModel, path: Path | None, seed: int) -> Iterator[Asked]:
     PredtuiError for a file that cannot be read, or that lacks answers."""
     if path is None:
         return _of_corpus(target, seed)
-    conversations = prompts.read(path)
-    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-    lacking = [n for n, line in enumerate(lines, 1) if not line.get("answer")]
+    pairs, lacking = [], []
+    for conversation, data, where in prompts.lines(path):
+        answer = data.get("answer")
+        pairs.append((conversation, str(answer)))
+        if not isinstance(answer, str | int | float) or not str(answer).strip():
+            lacking.append(where)
     if lacking:
         raise PredtuiError(
-            f"{len(lacking)} of {len(lines)} prompts in {path} have no answer, line {lacking[0]} for one.",
+            f"{len(lacking)} of {len(pairs)} prompts have no answer, {lacking[0]} for one.",
             'A judge learns from replies that can be told to be right: {"prompt": .., "answer": ..}.',
         )
-    pairs = [*zip(conversations, (str(line["answer"]) for line in lines), strict=True)]
     random.Random(f"judge:{seed}").shuffle(pairs)
     return (Asked(_prompt(target, said), partial(answers_as, answer)) for said, answer in pairs)
 
 
 def _of_corpus(target: LoadedModel, seed: int) -> Iterator[Asked]:
-    number = 0
-    while True:
+    """Raises PredtuiError where none of many prompts is short enough."""
+    misses = 0
+    for number in count():
         example = sample(random.Random(f"judge:{seed}:{number}"))
-        number += 1
         if example.kind == "reply" and len(prompt := _prompt(target, example.messages)) <= LONGEST:
+            misses = 0
             yield Asked(prompt, partial(oracle.right, example))
+        elif (misses := misses + 1) > FRUITLESS:
+            long = f"{target.name} makes more than {LONGEST} tokens of each prompt of the pocket corpus"
+            raise PredtuiError(f"{long}, which is too long to learn from.", "Give --prompts with answers.")
 
 
 def _prompt(target: LoadedModel, conversation: Sequence[Message]) -> list[int]:
@@ -117,7 +124,7 @@ def collect(
 ) -> Cases:
     """At least ``wanted`` cases of target and draft, or all there are, out of replies of at most ``limit`` tokens.
     ``kept``: where they are saved on the way, what they are a function of, and whether to go on with what is there;
-    ``told`` hears how many there are."""
+    ``told`` hears how many there are. Raises PredtuiError where many prompts give none."""
     target, draft = models
     path, facts, resume = kept
     known = states.read(path, facts, Cases) if resume else None
@@ -125,13 +132,23 @@ def collect(
     nothing = torch.empty(0, width, dtype=torch.float16), torch.empty(0).bool()
     found = known or Cases(*nothing, torch.tensor([0]), torch.tensor([0.0]))
     rest = islice(all_asked, int(found.used), None)
-    while len(found.right) < wanted and (some := list(islice(rest, AT_ONCE))):
+    while (
+        len(found.right) < wanted
+        and (len(found.right) or found.used < FRUITLESS)
+        and (some := list(islice(rest, AT_ONCE)))
+    ):
         begun = time.perf_counter()
         hidden, right = _of(target, draft, some, limit)
         spent = found.used + len(some), found.seconds + time.perf_counter() - begun
         found = Cases(torch.cat((found.hidden, hidden)), torch.cat((found.right, right)), *spent)
         states.save(path, found, facts)
         told(len(found.right))
+    if not len(found.right):
+        none = f"{target.name} answers none rightly, or {draft.name} would say the same"
+        raise PredtuiError(
+            f"{int(found.used):,} prompts gave nothing to learn from: {none}.",
+            "Give other --prompts or another --draft.",
+        )
     return found
 
 

@@ -8,8 +8,9 @@ import sys
 from pathlib import Path
 
 from predtui.commands.console import console
+from predtui.lab.training.alone import ALLOCATOR, environment
 from predtui.lab.training.pocket.config import Budget
-from predtui.lab.training.pocket.train import ALLOCATOR, WORK, Lessons, PocketTraining, environment, train_pair
+from predtui.lab.training.pocket.train import WORK, Lessons, PocketTraining, train_pair
 from predtui.models.shipped import output
 
 

@@ -6,7 +6,6 @@ Tensors are the model's and the optimiser's; the counters stand in the file's me
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import save_file
 
+from predtui.files import replace_by
 from predtui.lab.training.pocket.config import Shape
 from predtui.lab.training.pocket.data import Cursor
 from predtui.lab.training.pocket.model import PocketModel
@@ -39,10 +39,8 @@ def save_checkpoint(path: Path, model: PocketModel, optimizer: PocketOptimizer, 
         f"optimizer.{name}": tensor for name, tensor in optimizer.state().items()
     }
     metadata = {"counters": json.dumps(asdict(counters)), "shape": json.dumps(asdict(model.shape))}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_suffix(".partial")
-    save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, str(draft), metadata=metadata)
-    os.replace(draft, path)
+    whole = {name: tensor.contiguous() for name, tensor in tensors.items()}
+    replace_by(path, lambda place: save_file(whole, str(place), metadata=metadata))
 
 
 def load_checkpoint(path: Path, model: PocketModel, optimizer: PocketOptimizer, seed: int) -> Counters:

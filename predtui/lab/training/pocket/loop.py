@@ -23,7 +23,7 @@ from predtui.lab.training.pocket.data import SAID_WEIGHT, Batch, BatchStream, Cu
 from predtui.lab.training.pocket.model import PocketModel, grown
 from predtui.lab.training.pocket.optim import PocketOptimizer
 from predtui.lab.training.pocket.tokenizer import PAD, SPECIAL_TOKENS, load_tokenizer
-from predtui.system.exits import terminate_as_interrupt
+from predtui.system.exits import terminate_as_interrupt, undivided
 
 CHECKPOINT = "checkpoint.safetensors"
 SMOOTHING = 0.97
@@ -152,20 +152,19 @@ class Run:
                 if share >= 1.0:
                     break
                 rate = self.recipe.rate(counters.step, share)
-                loss, judged = self._step(batch, rate)
-                now = time.monotonic()
-                seconds = before.seconds + now - begun
-                counters = replace(
-                    counters,
-                    step=counters.step + 1,
-                    seconds=seconds,
-                    tokens=counters.tokens + batch.tokens,
-                    loss=_smooth(counters.loss if counters.step else None, loss),
-                    judge_accuracy=counters.judge_accuracy
-                    if judged is None
-                    else _smooth(counters.judge_accuracy, judged),
-                    cursor=cursor,
-                )
+                with undivided():  # or a checkpoint would have half of a step
+                    loss, judged = self._step(batch, rate)
+                    now = time.monotonic()
+                    accuracy = counters.judge_accuracy
+                    counters = replace(
+                        counters,
+                        step=counters.step + 1,
+                        seconds=before.seconds + now - begun,
+                        tokens=counters.tokens + batch.tokens,
+                        loss=_smooth(counters.loss if counters.step else None, loss),
+                        judge_accuracy=accuracy if judged is None else _smooth(accuracy, judged),
+                        cursor=cursor,
+                    )
                 if now - saved > self.recipe.checkpoint_seconds:
                     self._save(counters)
                     saved = now

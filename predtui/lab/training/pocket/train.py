@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from rich.console import Console
 from tokenizers import Tokenizer
 
+from predtui.lab.training.alone import alone
 from predtui.lab.training.pocket.card import write_cards
 from predtui.lab.training.pocket.config import (
     DRAFT,
@@ -38,26 +36,11 @@ from predtui.lab.training.pocket.model import PocketModel
 from predtui.lab.training.pocket.report import reporter
 from predtui.lab.training.pocket.tokenizer import corpus_texts, load_tokenizer, save_tokenizer, train_tokenizer
 
-ALLOCATOR: Mapping[str, str] = {
-    "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
-    "MALLOC_TRIM_THRESHOLD_": "10000000000",
-    "MALLOC_MMAP_THRESHOLD_": "10000000000",
-    "MALLOC_TOP_PAD_": "268435456",
-    "THP_MEM_ALLOC_ENABLE": "1",
-}
-"""Keep freed memory, and in huge pages: a training step allocates and frees the same large blocks again and again."""
-
 TOKENIZER_EXAMPLES = 40_000
 FOLDERS = ("target", "judge", "draft")
 """Where the checkpoints of the three runs stand."""
 WORK = Path("build/pocket")
 """Where checkpoints stand, relative to where the command is run."""
-
-
-def environment(threads: int) -> dict[str, str]:
-    """The environment of a training process: this one's, the allocator settings, the threads (0: all cores)."""
-    count = str(threads or os.cpu_count() or 1)
-    return {**os.environ, **ALLOCATOR, "OMP_NUM_THREADS": count, "TOKENIZERS_PARALLELISM": "false"}
 
 
 def train_pocket(
@@ -70,19 +53,18 @@ def train_pocket(
     resume: bool = False,
     work: Path = WORK,
     start: Path | None = None,
-) -> None:
+) -> int:
     """Train target and draft and write ``<out>/target`` and ``<out>/draft``; ``threads`` 0 takes all cores.
 
     Ctrl-C saves; ``resume`` goes on from the checkpoints in ``work``. ``start`` holds finished models, of the same
     shapes, to train on.
 
-    Raises subprocess.CalledProcessError if training fails; its message has been printed by then.
+    The exit status, where there is still a process to have it.
     """
-    command = [sys.executable, "-m", "predtui.lab.training.pocket", "--out", str(out), "--seed", str(seed)]
-    command += ["--target-minutes", str(target_minutes), "--judge-minutes", str(judge_minutes)]
-    command += ["--draft-minutes", str(draft_minutes), "--threads", str(threads), "--work", str(work)]
-    command += [*(["--start", str(start)] if start else []), *(["--resume"] if resume else [])]
-    subprocess.run(command, env=environment(threads), check=True)
+    options = ["--out", str(out), "--seed", str(seed), "--threads", str(threads), "--work", str(work)]
+    options += ["--target-minutes", str(target_minutes), "--judge-minutes", str(judge_minutes)]
+    options += ["--draft-minutes", str(draft_minutes), *(["--start", str(start)] if start else [])]
+    return alone("predtui.lab.training.pocket", [*options, *(["--resume"] if resume else [])], threads)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from predtui.errors import PredtuiError
 from predtui.llm.base import LoadedModel
 from predtui.llm.load import load
 from predtui.models.shipped import asset
-from tests import tiny_folder
+from tests import tiny_folder, tiny_gguf
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
@@ -63,8 +63,27 @@ def test_replies_side_by_side_are_those_of_plain_decoding(loaded: LoadedModel) -
 
 def test_saved_replies_come_back(loaded: LoadedModel, tmp_path: Path) -> None:
     said = own_replies(loaded, 5)
-    replies.save(tmp_path / "replies.safetensors", said)
-    assert replies.saved(tmp_path / "replies.safetensors") == said
+    path = tmp_path / "replies.safetensors"
+    replies.save(path, said, {"seed": 1})
+    assert replies.saved(path, {"seed": 1}) == said
+    assert replies.saved(path, {"seed": 2}) is None, "they are another run's"
+    path.write_bytes(path.read_bytes()[:-9])
+    assert replies.saved(path, {"seed": 1}) is None
+    assert replies.saved(tmp_path / "none", {"seed": 1}) is None
+
+
+def test_no_more_prompts_are_drawn_than_are_answered(loaded: LoadedModel) -> None:
+    """Of more, the shortest would be answered."""
+    asked = [[5] * length for length in (9, 2, 7, 3, 4)]
+    said = replies.collect(loaded.model.network, iter(asked), loaded.tokenizer.is_end, 2, 3)
+    assert sorted(len(reply.prompt) for reply in said) == [2, 7, 9]
+
+
+def test_a_network_that_computes_no_numbers_replies_nothing(folder: Path) -> None:
+    network = load(str(folder), "torch", threads=1).model.network
+    network.get_input_embeddings().weight.data[5] = float("nan")
+    with pytest.raises(PredtuiError, match="computes no numbers"):
+        replies.answered(network, [[4, 6], [4, 5]], lambda _token: False, 2)
 
 
 @pytest.mark.parametrize("fill", [None, 7])
@@ -167,6 +186,34 @@ def test_prompts_of_a_file_and_lines_that_are_none(tmp_path: Path) -> None:
         prompts.read(tmp_path / "gone")
 
 
+@pytest.mark.parametrize("text", ["one\u2028two\u2029three\x85four", "\x1c\x1d"])
+def test_only_a_newline_ends_a_line_of_prompts(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "prompts.jsonl"
+    path.write_text("\ufeff" + json.dumps({"prompt": text}, ensure_ascii=False) + '\r\n{"prompt": "b"}\r\n', "utf-8")
+    assert [c[-1].content for c in prompts.read(path)] == [text, "b"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[" * 100_000,
+        '{"prompt": null}',
+        '{"prompt": 5}',
+        '{"messages": [{"role": "user", "content": [{"text": "a"}]}]}',
+    ],
+)
+def test_what_is_no_text_is_no_prompt(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "prompts.jsonl"
+    path.write_text('{"prompt": "a"}\n' + line)
+    with pytest.raises(PredtuiError, match=r"prompts\.jsonl, line 2: "):
+        prompts.read(path)
+
+
+def test_a_context_without_room_is_told_before_anything_is_asked(loaded: LoadedModel) -> None:
+    with pytest.raises(PredtuiError, match=r"The context of tiny has 1024 tokens: a reply of 1024 leaves no room"):
+        next(prompts.that_fit(loaded, None, 0, 1.0, 1024))
+
+
 @pytest.mark.parametrize("full", [False, True])
 def test_tuning_ends_in_a_folder_that_says_its_own_faster_or_not(folder: Path, tmp_path: Path, full: bool) -> None:
     asked = tmp_path / "prompts.jsonl"
@@ -190,6 +237,16 @@ def test_tuning_ends_in_a_folder_that_says_its_own_faster_or_not(folder: Path, t
     assert "| 2.5 |" in (tmp_path / "out" / "README.md").read_text()
 
 
+@pytest.mark.parametrize("full", [False, True])
+def test_a_gguf_file_is_tuned_to_a_folder(tmp_path: Path, full: bool) -> None:
+    file, asked = tiny_gguf.write(tmp_path / "tiny.gguf"), tmp_path / "prompts.jsonl"
+    asked.write_text('{"prompt": "the thing"}')
+    training = CllmTraining(str(file), tmp_path / "out", Budget(steps=1), tmp_path / "work", asked, full, 0, 1)
+    tune(replace(training, recipe=QUICK), Console(file=io.StringIO()))
+    tuned = load(str(tmp_path / "out"), "torch", threads=1)
+    assert tuned.model.vocab_size == load(str(file), "torch", threads=1).model.vocab_size
+
+
 def test_a_run_goes_on_where_it_was_and_only_if_it_is_its_own(folder: Path, tmp_path: Path) -> None:
     training = CllmTraining(str(folder), tmp_path / "out", Budget(steps=3), tmp_path / "work", threads=1, recipe=QUICK)
     tune(training, Console(file=io.StringIO()))
@@ -197,8 +254,23 @@ def test_a_run_goes_on_where_it_was_and_only_if_it_is_its_own(folder: Path, tmp_
     tune(more, Console(file=io.StringIO()))
     assert json.loads((tmp_path / "out" / "training.json").read_text())["step"] == 5
     assert (tmp_path / "work" / CHECKPOINT).is_file()
-    with pytest.raises(PredtuiError, match="another run"):
-        tune(replace(more, seed=9), Console(file=io.StringIO()))
+    asked = tmp_path / "prompts.jsonl"
+    asked.write_text('{"prompt": "the thing"}')
+    kept = (tmp_path / "work" / CHECKPOINT).read_bytes()
+    for other in (replace(more, seed=9), replace(more, prompts=asked), replace(more, recipe=Recipe(muon_lr=0.1))):
+        with pytest.raises(PredtuiError, match="another run"):
+            tune(other, Console(file=io.StringIO()))
+    assert (tmp_path / "work" / CHECKPOINT).read_bytes() == kept
+
+
+def test_what_tuning_takes_is_told_first_and_prompts_that_do_not_fit_end_it(folder: Path, tmp_path: Path) -> None:
+    asked, said = tmp_path / "prompts.jsonl", io.StringIO()
+    asked.write_text(json.dumps({"prompt": "a " * 3000}))
+    training = CllmTraining(str(folder), tmp_path / "out", Budget(minutes=1), tmp_path / "work", asked, threads=1)
+    with pytest.raises(PredtuiError, match="No prompt leaves room"):
+        tune(replace(training, recipe=replace(QUICK, whole=1.0)), Console(file=said))
+    assert said.getvalue().startswith("cllm for tiny: about 1 min")
+    assert "of memory" in said.getvalue().splitlines()[0]
 
 
 def test_what_cannot_be_tuned_is_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -174,6 +174,21 @@ def test_a_tokenizer_that_is_not_bytewise_has_no_gguf_and_still_drafts(prompts: 
     assert (out / "model.safetensors").read_bytes() == first, "a run that is over is over"
 
 
+def test_a_batch_that_no_memory_holds_is_refused(prompts: Path, tmp_path: Path) -> None:
+    folder, recipe = tiny_folder.write(tmp_path / "it"), replace(QUICK, batch=10**8)
+    training = DraftTraining(str(folder), tmp_path / "out", Budget(steps=1), 1, 32 * 10**4, prompts, recipe=recipe)
+    with pytest.raises(PredtuiError, match=r"Training needs about .* of memory"):
+        train_draft(training, Console(file=io.StringIO()))
+
+
+def test_replies_that_were_cut_are_collected_again(prompts: Path, tmp_path: Path) -> None:
+    folder, out = tiny_folder.write(tmp_path / "it"), tmp_path / "out"
+    trained(folder, prompts, out)
+    (kept,) = (tmp_path / "work").glob("*/replies-*")
+    kept.write_bytes(kept.read_bytes()[:50])
+    assert "collecting" in trained(folder, prompts, out)
+
+
 def test_a_draft_is_as_wide_as_its_targets_size_allows() -> None:
     assert shape_for(7_000_000, 3072, 1024).hidden == 64
     assert shape_for(8_000_000_000, 128_256, 4096).hidden == 1024

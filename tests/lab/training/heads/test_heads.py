@@ -5,13 +5,19 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Sequence
+import os
+import signal
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from rich.console import Console
+from safetensors import safe_open
+from safetensors.numpy import save_file as np_save
 
 from predtui.clock import VirtualClock
 from predtui.decoding import heads
@@ -32,11 +38,13 @@ from predtui.decoding.recall import NOTHING, along
 from predtui.decoding.sampler import Greedy
 from predtui.errors import PredtuiError
 from predtui.llm.load import load
+from predtui.system.exits import terminate_as_interrupt
 from tests import tiny_folder
 from tests.tiny_gguf import FEED_FORWARD, HEADS, HIDDEN, LAYERS
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
+from safetensors.torch import load_file, save_file  # noqa: E402
 
 from predtui.lab.training.cllm.windows import IGNORED, Reply  # noqa: E402
 from predtui.lab.training.heads import estimate, loop, states  # noqa: E402
@@ -47,6 +55,7 @@ from predtui.lab.training.heads.networks.base import HeadNetwork  # noqa: E402
 from predtui.lab.training.heads.states import Lessons, States  # noqa: E402
 from predtui.lab.training.heads.train import HeadTraining, train_heads  # noqa: E402
 from predtui.lab.training.pocket.config import Budget  # noqa: E402
+from predtui.lab.training.pocket.optim import PocketOptimizer  # noqa: E402
 from predtui.lab.training.steps import Counters, News  # noqa: E402
 
 WIDTH, VOCABULARY, DRAFTED = 8, 30, 20
@@ -112,6 +121,56 @@ def test_heads_in_numpy_are_those_in_torch(method: str) -> None:
             assert look(path)
         for depth in range(2):
             np.testing.assert_allclose(seen[depth], told[row, depth], atol=1e-4)
+
+
+def damaged(whole: heads.Heads) -> Iterator[tuple[str, heads.Heads]]:
+    """Each of its tensors gone, cut, doubled, turned, of another rank, or of numbers that are none."""
+    for name, tensor in whole.tensors.items():
+        kept = np.asarray(tensor, np.int32 if name == "tokens" else np.float16)
+        faults = {"cut": kept[:-1], "empty": kept[:0], "twice": np.concatenate((kept, kept)), "within": kept[None]}
+        faults |= {"flat": kept.reshape(-1), "one": kept.reshape(-1)[:1], "turned": np.ascontiguousarray(kept.T)}
+        faults |= {"narrow": np.ascontiguousarray(kept[..., :-1]), "wrong": np.full_like(kept, -1)}
+        faults |= {"vast": np.full_like(kept, 30_000)}
+        if name != "tokens":
+            faults |= {"infinite": np.full_like(kept, np.inf)}
+        yield f"{name} gone", replace(whole, tensors={n: t for n, t in whole.tensors.items() if n != name})
+        for fault, found in faults.items():
+            yield f"{name} {fault}", replace(whole, tensors={**whole.tensors, name: found})
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("method", METHODS)
+def test_damaged_heads_are_refused_or_change_no_reply(method: str, tmp_path: Path) -> None:
+    target = load(str(tiny_folder.write(tmp_path / "it")), "torch", threads=1)
+    torch.manual_seed(1)
+    made = NETWORKS[method](torch.randn(DRAFTED + 1, HIDDEN), torch.randn(DRAFTED, HIDDEN), QUICK)
+    whole = exported(method, made)
+    whole = replace(whole, width=HIDDEN, tokenizer=heads.digest(target.tokenizer))
+    prompt = target.tokenizer.encode("the thing is")
+    plain = list(generate(target.model, prompt, Greedy(), 12, lambda _token: False))
+    refused = set()
+    for fault, found in (("none", whole), *damaged(whole)):
+        heads.write(found, tmp_path / "heads")
+        parts = Parts(target, Greedy(), heads=tmp_path / "heads", instrument=Instrument(VirtualClock()))
+        try:
+            decoder = make_decoder("speculative", parts, method)
+        except PredtuiError:
+            refused.add(fault)
+        else:
+            assert list(decoder.generate(prompt, 12, lambda _token: False)) == plain, fault
+    assert "none" not in refused
+    assert {"output cut", "output turned", "tokens cut", "tokens gone"} <= refused
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64, np.int8, np.bool_])
+def test_weights_are_numbers_of_16_bits(kind: Any, tmp_path: Path) -> None:
+    """Others may be too large for what is computed with them."""
+    target = load(str(tiny_folder.write(tmp_path / "it")), "torch", threads=1)
+    kept = {"tokens": np.arange(3, dtype=np.int32), "output": np.ones((3, HIDDEN), kind)}
+    facts = {"method": "medusa", "model": "it", "width": HIDDEN, "tokenizer": heads.digest(target.tokenizer)}
+    np_save(kept, str(tmp_path / heads.WEIGHTS), metadata={heads.FACTS: json.dumps(facts)})
+    with pytest.raises(PredtuiError, match="output is kept as"):
+        heads.load(tmp_path, "medusa", target, Medusa)
 
 
 def some_states(count: int = 12, seed: int = 1) -> States:
@@ -191,6 +250,58 @@ def test_a_crash_resumes_to_the_same_weights(method: str, tmp_path: Path) -> Non
         Training(network(method), lessons, QUICK, 5, tmp_path / "whole").run(budget, Counters("other"), True, print)
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_within_a_step_resumes_to_the_same_weights(
+    number: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The signal comes when some of the weights have changed."""
+    known = some_states(30)
+    lessons, budget = Lessons(known, states.vocabulary(known, DRAFTED), QUICK.depth), Budget(steps=6)
+
+    def run(path: Path) -> HeadNetwork:
+        training = Training(network("eagle"), lessons, QUICK, 5, path)
+        training.run(budget, Counters("it"), True, lambda _news: None)
+        return training.network
+
+    whole, change, changes = run(tmp_path / "whole"), PocketOptimizer._adam_step, count()
+
+    def interrupted(self: PocketOptimizer, *given: Any) -> None:
+        change(self, *given)
+        if next(changes) == 7:
+            os.kill(os.getpid(), number)
+
+    with monkeypatch.context() as patched, terminate_as_interrupt():
+        patched.setattr(PocketOptimizer, "_adam_step", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            run(tmp_path / "cut")
+    again = run(tmp_path / "cut")
+    for name, weight in whole.named_parameters():
+        assert torch.equal(weight, again.get_parameter(name)), name
+
+
+def test_a_loss_that_is_no_number_ends_a_run_and_spoils_no_checkpoint(tmp_path: Path) -> None:
+    known = some_states(30)
+    lessons = Lessons(known, states.vocabulary(known, DRAFTED), QUICK.depth)
+    known.hidden[:] = float("nan")
+    training, path = Training(network("eagle"), lessons, QUICK, 5, tmp_path / "it"), tmp_path / "it"
+    with pytest.raises(PredtuiError, match="The loss of step 1 is no number"):
+        training.run(Budget(steps=2), Counters("it"), True, lambda _news: None)
+    with safe_open(str(path), framework="pt") as file:
+        assert all(file.get_tensor(name).isfinite().all() for name in file.keys())  # noqa: SIM118
+
+
+@pytest.mark.parametrize("layer", ["model.layers.1.mlp.up_proj.weight", "model.embed_tokens.weight"])
+def test_a_model_that_computes_no_numbers_is_named(layer: str, prompts: Path, tmp_path: Path) -> None:
+    folder = tiny_folder.write(tmp_path / "it")
+    weights = load_file(folder / "model.safetensors")
+    weights[layer][:] = float("nan")
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    training = HeadTraining("eagle", str(folder), tmp_path / "out", Budget(steps=1), prompts, recipe=QUICK)
+    with pytest.raises(PredtuiError, match="computes no numbers"):
+        train_heads(replace(training, work=tmp_path / "work"), Console(file=io.StringIO()))
+    assert not training.out.exists()
+
+
 def test_learning_lowers_the_loss() -> None:
     known = some_states(8)
     lessons = Lessons(known, states.vocabulary(known, VOCABULARY), QUICK.depth)
@@ -241,6 +352,7 @@ def test_two_steps_for_any_family_are_exported_loaded_and_draft(
     assert "of training" in said.getvalue(), "what it takes is told first"
     about = json.loads((training.out / "training.json").read_text(encoding="utf-8"))
     assert about["steps"] == 2
+    assert about["vocabulary"] == len(heads._read(training.out / heads.WEIGHTS).tokens)
     assert about["tokens_per_forward"] >= 1
     assert "`" not in (card := (training.out / "README.md").read_text(encoding="utf-8"))
     assert f"{method.capitalize()} heads for" in card

@@ -7,7 +7,7 @@ import io
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import cycle
+from itertools import cycle, repeat
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ pytest.importorskip("transformers")
 
 from predtui.lab.training.cllm import replies  # noqa: E402
 from predtui.lab.training.cllm.windows import Reply  # noqa: E402
-from predtui.lab.training.judge import train  # noqa: E402
+from predtui.lab.training.judge import cases, train  # noqa: E402
 from predtui.lab.training.judge.cases import Asked, Cases, asked, collect  # noqa: E402
 from predtui.lab.training.judge.train import HARM, JudgeTraining, above, fitted, train_judge  # noqa: E402
 from tests.lab.training.heads.test_heads import SMALL, family  # noqa: E402
@@ -85,7 +85,7 @@ def answers(path: Path, *lines: dict[str, str]) -> Path:
 def test_prompts_without_answers_are_refused(tmp_path: Path) -> None:
     target = load(str(tiny_folder.write(tmp_path / "it")), "torch", threads=1)
     path = answers(tmp_path / "p.jsonl", {"prompt": "a", "answer": "b"}, {"prompt": "a"})
-    with pytest.raises(PredtuiError, match=r"1 of 2 prompts .* no answer, line 2"):
+    with pytest.raises(PredtuiError, match=r"1 of 2 prompts .* no answer, .*p\.jsonl, line 2 for one"):
         asked(target, path, 0)
     (one,) = asked(target, answers(path, {"prompt": "a", "answer": "It's the 7"}), 0)
     assert one.right("well, 7.")
@@ -141,6 +141,22 @@ def test_a_prompt_without_room_for_what_goes_on_from_it_is_left_out(
     assert len(found.right) > 0
     assert max(longest) <= context
     assert int(found.used) == len(asked_of)
+
+
+@pytest.mark.parametrize("prompts", [True, False])
+def test_prompts_that_teach_nothing_end(prompts: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Random weights answer nothing rightly, and make too many tokens of the pocket corpus."""
+    monkeypatch.setattr(cases, "FRUITLESS", 4)
+    folder = str(tiny_folder.write(tmp_path / "it"))
+    path = answers(tmp_path / "p.jsonl", {"prompt": "a", "answer": 12345}) if prompts else None
+    training = JudgeTraining(folder, folder, tmp_path / "out", path, 20, threads=1, reply_tokens=4)
+    with pytest.raises(PredtuiError, match="1 prompts gave nothing" if prompts else "too long to learn from"):
+        train_judge(replace(training, work=tmp_path / "work"), Console(file=io.StringIO()))
+    target = load(folder, "torch", threads=1)
+    target.model.tell_hidden()  # type: ignore[attr-defined]
+    endless = repeat(Asked(target.tokenizer.encode("the"), lambda _reply: False))
+    with pytest.raises(PredtuiError, match="128 prompts gave nothing"):
+        collect((target, target), endless, 20, 2, (tmp_path / "kept", {}, True), lambda _count: None)
 
 
 class EveryOther:

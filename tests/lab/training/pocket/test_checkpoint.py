@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 
 from predtui.errors import PredtuiError
-from predtui.lab.training.cllm import checkpoint as cllm
+from predtui.lab.training import steps
+from predtui.lab.training.cllm.checkpoint import tuned
 from predtui.lab.training.pocket.checkpoint import Counters, load_checkpoint, save_checkpoint
 from predtui.lab.training.pocket.config import Shape
 from predtui.lab.training.pocket.data import Cursor
@@ -56,9 +58,27 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path: Path) -> None:
 
 def test_consistency_tuning_keeps_the_weights_that_are_tuned(tmp_path: Path) -> None:
     (model, optimizer), (other, fresh) = stepped(1), stepped(2)
-    counters = cllm.Counters("pocket", seed=3, step=7, consistency=0.5)
-    cllm.save(tmp_path / "run", model, optimizer, counters)
-    assert cllm.load(tmp_path / "run", other, fresh, cllm.Counters("pocket", seed=3)) == counters
+    counters = {"run": "pocket", "step": 7, "consistency": 0.5}
+    steps.save(tmp_path / "run", tuned(model), optimizer, counters)
+    assert steps.load(tmp_path / "run", tuned(other), fresh, "pocket") == counters
     assert same(model, other)
     with pytest.raises(PredtuiError, match="another run"):
-        cllm.load(tmp_path / "run", other, fresh, cllm.Counters("smollm2", seed=3))
+        steps.load(tmp_path / "run", tuned(other), fresh, "smollm2")
+
+
+@pytest.mark.parametrize("kept", [0, 7, 300, -5])
+def test_a_checkpoint_that_is_cut_is_named(tmp_path: Path, kept: int) -> None:
+    model, optimizer = stepped(1)
+    path = tmp_path / "run"
+    steps.save(path, tuned(model), optimizer, {"run": "it", "step": 1})
+    path.write_bytes(path.read_bytes()[:kept])
+    with pytest.raises(PredtuiError, match=r"run cannot be read: .*--no-resume"):
+        steps.load(path, tuned(model), optimizer, "it")
+
+
+def test_a_checkpoint_of_other_shapes_is_another_runs(tmp_path: Path) -> None:
+    model, optimizer = stepped(1)
+    steps.save(tmp_path / "run", tuned(model), optimizer, {"run": "it", "step": 1})
+    other = PocketModel(replace(SHAPE, vocab=65), 1)
+    with pytest.raises(PredtuiError, match="another run"):
+        steps.load(tmp_path / "run", tuned(other), PocketOptimizer(other, 0.01, 0.001), "it")
