@@ -48,7 +48,7 @@ class Adapter:
     them."""
 
     def __init__(self, weights: Heads) -> None:
-        """Raises KeyError or ValueError, or as numpy does, for weights that are none of Kangaroo's."""
+        """Raises KeyError or ValueError for weights that are none of Kangaroo's."""
         self.tokens = weights.tokens
         self.exit = int(weights.weight(EXIT).item())
         self._qkv = weights.weight("state_norm")[:, None] * weights.matrix("qkv.layers.0")
@@ -60,9 +60,6 @@ class Adapter:
         """Keys and values, with room for more."""
         self.known = 0
         """States that it remembers."""
-        with np.errstate(all="ignore"):
-            fit(self.read(np.ones((2, weights.width), np.float32))[None], self.tokens)
-        self.cut(0)
 
     def room(self, tokens: int) -> int:
         """Bytes of the keys and values of so many."""
@@ -89,6 +86,16 @@ class Adapter:
         x = states[-1:] + mixed.reshape(1, -1) @ self._out
         logits: Array = (normed(x) @ self._output)[0]
         return logits
+
+
+def tried(weights: Heads) -> Adapter:
+    """An adapter that has told something of two states. Raises KeyError or ValueError, or as numpy does, for weights
+    that are none of Kangaroo's, or whose shapes do not fit each other."""
+    adapter = Adapter(weights)
+    with np.errstate(all="ignore"):
+        fit(adapter.read(np.ones((2, weights.width), np.float32))[None], adapter.tokens)
+    adapter.cut(0)
+    return adapter
 
 
 def turned(x: Array, positions: npt.NDArray[np.int64]) -> Array:
@@ -162,7 +169,7 @@ def make(parts: Parts) -> Drafter:
     """Raises PredtuiError as ``heads.load``, where the target has no more layers than stand before the adapter, and
     where the part cannot be opened."""
     target = parts.target
-    adapter = heads.load(parts.heads or asset("heads"), NAME, target, Adapter)
+    adapter = heads.load(parts.heads or asset("heads"), NAME, target, tried)
     model = target.model
     assert has_layers(model), "assembly has seen to it"
     layers = range(adapter.exit)

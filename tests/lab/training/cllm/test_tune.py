@@ -287,7 +287,7 @@ def test_where_no_prompt_fits_tuning_ends(folder: Path, tmp_path: Path, monkeypa
             yield one
 
     monkeypatch.setattr(prompts, "endless", watched)
-    recipe = replace(QUICK, reply_tokens=10**6)
+    recipe = replace(QUICK, reply_tokens=1024 - QUICK.block - 1)
     training = CllmTraining(str(folder), tmp_path / "out", Budget(steps=1), tmp_path / "work", threads=1, recipe=recipe)
     with pytest.raises(PredtuiError, match="leaves room"):
         tune(training, Console(file=io.StringIO()))
