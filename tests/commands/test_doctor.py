@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from predtui.commands.checks import language_model
+from predtui.commands.checks import language_model, machine
 from predtui.commands.checks.finding import Finding
 from predtui.commands.doctor import examine, typed_turn_works
 from predtui.lab import random_gguf
@@ -116,3 +117,11 @@ def test_a_cache_that_cannot_be_cut_is_told_with_what_that_costs(
     told = [finding.detail for finding in findings if finding.subject == "cache"]
     assert bool(told) == told_of
     assert all("copies" in detail and "tokens a word" in detail for detail in told)
+
+
+@pytest.mark.parametrize(("free", "state"), [(0, "broken"), (2**30, "found")])
+def test_a_full_disk_is_told(free: int, state: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda _folder: SimpleNamespace(free=free))
+    found = next(finding for finding in machine.settings(Settings()) if finding.subject == "log folder")
+    assert found.state == state
+    assert bool(found.remedy) == (state == "broken")

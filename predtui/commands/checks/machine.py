@@ -15,6 +15,9 @@ from predtui.llm.default import REMOTE
 from predtui.settings import Settings, state_folder
 from predtui.state.kept import kept_file
 
+ROOM_MB = 10.0
+"""What logs and conversations want, at least."""
+
 
 def python(_: Settings) -> Iterator[Finding]:
     """Its version, and the machine it runs on."""
@@ -48,9 +51,14 @@ def settings(_: Settings) -> Iterator[Finding]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         free = shutil.disk_usage(folder).free / 2**20
-        yield Finding("log folder", "found", f"{folder}, {free:.0f} MB free")
     except OSError as error:
         yield Finding("log folder", "broken", f"{folder}: {error}", "Set PREDTUI_STATE_DIR to a folder you may write.")
+        return
+    detail = f"{folder}, {free:.0f} MB free"
+    if free < ROOM_MB:
+        yield Finding("log folder", "broken", detail, "Make room there, or set PREDTUI_STATE_DIR to another folder.")
+    else:
+        yield Finding("log folder", "found", detail)
 
 
 def conversations(settings: Settings) -> Iterator[Finding]:
