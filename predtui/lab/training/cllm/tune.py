@@ -9,6 +9,7 @@ import json
 import random
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
@@ -228,7 +229,9 @@ def _trainable(training: CllmTraining, source: Path, device: str) -> Any:
 
     torch.manual_seed(training.seed)
     adapters = LoraConfig(r=LORA_RANK, lora_alpha=LORA_RANK, target_modules="all-linear", task_type="CAUSAL_LM")
-    return get_peft_model(network, adapters).train()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # peft asks transformers by a name that is to go
+        return get_peft_model(network, adapters).train()
 
 
 def _smooth(counters: Counters, old: float, new: float) -> float:
