@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -40,6 +42,16 @@ Threads = Annotated[int, typer.Option(help="CPU threads; 0 uses all.", min=0, ma
 Resume = Annotated[bool, typer.Option(help="Go on from the last checkpoint.")]
 
 train = Commands(help="Train the models that ship, and drafts, heads and judges for your own.", no_args_is_help=True)
+
+
+@contextmanager
+def told_how_to_go_on() -> Iterator[None]:
+    """Says what Ctrl-C and SIGTERM leave behind, before they end the command."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        print("interrupted: the same command goes on from the last checkpoint, or begins anew where none is saved yet")
+        raise
 
 
 @train.command("pocket")
@@ -141,12 +153,13 @@ def train_heads_that_draft(
     recipe = Recipe(replies=replies, vocabulary=vocabulary)
     folder = apart(out or place_for(model, "heads", HEADS) / method, model)
     training = HeadTraining(method, model, folder, budget, prompts, seed, threads, resume, command(), recipe=recipe)
-    if method == "kangaroo":
-        train_kangaroo(training, layers, console())
-    elif method in METHODS:
-        train_soft(training, layers, console())
-    else:
-        train_heads(training, console())
+    with told_how_to_go_on():
+        if method == "kangaroo":
+            train_kangaroo(training, layers, console())
+        elif method in METHODS:
+            train_soft(training, layers, console())
+        else:
+            train_heads(training, console())
 
 
 @train.command("draft")
@@ -177,7 +190,8 @@ def train_small_draft(
     recipe = Recipe(loss=loss, replies=replies, batch=batch)
     folder = apart(out or place_for(model, "draft", DRAFT), model)
     about = (model, folder, budget, layers, width, prompts, seed, threads, resume, command())
-    train_draft(DraftTraining(*about, recipe=recipe), console())
+    with told_how_to_go_on():
+        train_draft(DraftTraining(*about, recipe=recipe), console())
 
 
 @train.command("judge")
@@ -203,7 +217,8 @@ def train_judge_of_drafts(
     from predtui.lab.training.judge.train import JudgeTraining, train_judge
 
     folder = apart(out or place_for(model, "heads", HEADS) / "judge", model)
-    train_judge(JudgeTraining(model, draft, folder, prompts, cases, seed, threads, resume, command()), console())
+    with told_how_to_go_on():
+        train_judge(JudgeTraining(model, draft, folder, prompts, cases, seed, threads, resume, command()), console())
 
 
 @train.command("asr")
