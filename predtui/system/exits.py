@@ -4,7 +4,7 @@ particular."""
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 FAULTS = ("SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE", "SIGABRT")
@@ -36,20 +36,8 @@ def ending(returncode: int) -> str:
 def undivided() -> Iterator[None]:
     """Inside, SIGINT and SIGTERM wait: what has begun is done before they do what they do. Main thread only."""
     waiting: list[int] = []
-
-    def wait(number: int, _frame: object) -> None:
-        waiting.append(number)
-
-    try:
-        previous = [(number, signal.signal(number, wait)) for number in (signal.SIGINT, signal.SIGTERM)]
-    except ValueError:  # not in the main thread: signals are somebody else's
+    with _handled((signal.SIGINT, signal.SIGTERM), lambda number, _frame: waiting.append(number)):
         yield
-        return
-    try:
-        yield
-    finally:
-        for number, handler in previous:
-            signal.signal(number, handler)
     if waiting:
         signal.raise_signal(waiting[0])
 
@@ -62,12 +50,21 @@ def terminate_as_interrupt() -> Iterator[None]:
     def interrupt(number: int, _frame: object) -> None:
         raise KeyboardInterrupt(number)
 
+    with _handled((signal.SIGTERM,), interrupt):
+        yield
+
+
+@contextmanager
+def _handled(numbers: Sequence[signal.Signals], handler: Callable[[int, object], object]) -> Iterator[None]:
+    """Inside, these signals are ``handler``'s, but in another thread than the main one, where they are somebody
+    else's."""
     try:
-        previous = signal.signal(signal.SIGTERM, interrupt)
-    except ValueError:  # not in the main thread: signals are somebody else's
+        previous = [(number, signal.signal(number, handler)) for number in numbers]
+    except ValueError:
         yield
         return
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, previous)
+        for number, former in previous:
+            signal.signal(number, former)
