@@ -8,7 +8,6 @@ the mean of the best epochs is kept. A start near silence ends better than one f
 from __future__ import annotations
 
 import json
-import os
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -24,6 +23,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from predtui.asr.whisperflow.mel import FRAMES_A_SECOND, HOP, filters
+from predtui.files import replace_by
 from predtui.lab.training.asr.config import SAMPLE_RATE
 from predtui.lab.training.asr.model import Whisper
 from predtui.lab.training.manifest import Utterance
@@ -173,10 +173,8 @@ class HushRun:
         moments = self._optimizer.state[self.hush.word]
         tensors |= {name: moments[name] for name in ("step", "exp_avg", "exp_avg_sq")}
         facts = {"epoch": state.epoch, "kept": state.kept, "options": asdict(self._options)}
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        draft = self._path.with_suffix(".partial")
-        save_file(tensors, str(draft), metadata={"facts": json.dumps(facts)})
-        os.replace(draft, self._path)
+        about = {"facts": json.dumps(facts)}
+        replace_by(self._path, lambda place: save_file(tensors, str(place), metadata=about))
 
     def _load(self) -> State:
         """Raises ValueError where the checkpoint is of other options."""

@@ -7,7 +7,6 @@ the batch it was at. Must not know of speech synthesis, nor of export formats.
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
@@ -19,6 +18,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn import functional
 
+from predtui.files import replace_by
 from predtui.lab.training.asr.batches import IGNORED, Batch, Batches
 from predtui.lab.training.asr.config import Recipe, Shape
 from predtui.lab.training.asr.model import Whisper
@@ -155,10 +155,8 @@ class Run:
             tensors |= {f"{name}.{key}": tensor for key, tensor in optimizer.state().items()}
         steps = {name: optimizer.steps for name, optimizer in self._optimizers.items()}
         facts = {"counters": json.dumps(asdict(counters)), "steps": json.dumps(steps)}
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        draft = self._path.with_suffix(".partial")
-        save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, str(draft), metadata=facts)
-        os.replace(draft, self._path)
+        whole = {name: tensor.contiguous() for name, tensor in tensors.items()}
+        replace_by(self._path, lambda place: save_file(whole, str(place), metadata=facts))
 
     def _load(self, seed: int) -> Counters:
         """Raises ValueError where the checkpoint is of another seed."""
