@@ -108,7 +108,7 @@ def tune(training: CllmTraining, console: Console) -> None:
     export(merged, source, training.out, f"predtui {loaded.name} cllm")
     about = {"command": training.command, "parameters": loaded.parameters, "replies": len(said), "full": training.full}
     about |= {"model": loaded.name, "seed": training.seed, "threads": training.threads}
-    about |= {"prompts": training.prompts.name if training.prompts else "the pocket corpus"}
+    about |= {"prompts": prompts.source(training.prompts)}
     about |= {"recipe": asdict(training.recipe), **asdict(counters)}
     del about["run"]
     (training.out / "training.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")

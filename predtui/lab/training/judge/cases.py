@@ -35,8 +35,6 @@ FRUITLESS = 1024
 """Prompts that give nothing, after which no more are tried."""
 AT_ONCE = 128
 """Prompts between two savings."""
-TOGETHER = 64
-"""Replies side by side."""
 _A_REPLY = 4
 """Cases of one reply, at most: those of a reply are alike."""
 LONGEST = 192
@@ -197,10 +195,9 @@ def _answered(target: LoadedModel, all_prompts: Sequence[Sequence[int]], limit: 
     """The target's own greedy replies, in order; prompts of like length are answered together."""
     network = target.model.network  # type: ignore[attr-defined]
     order = sorted(range(len(all_prompts)), key=lambda place: len(all_prompts[place]))
-    found: dict[int, Reply] = {}
-    for start in range(0, len(order), TOGETHER):
-        places = order[start : start + TOGETHER]
-        said = replies.answered(network, [all_prompts[place] for place in places], target.tokenizer.is_end, limit)
-        found |= dict(zip(places, said, strict=True))
+    said: list[Reply] = []
+    for some in replies.batches([all_prompts[place] for place in order], limit):
+        said += replies.answered(network, some, target.tokenizer.is_end, limit)
+    found = dict(zip(order, said, strict=True))
     target.model.forget()
     return [found[place] for place in range(len(order))]
