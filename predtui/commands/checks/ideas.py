@@ -14,6 +14,7 @@ from predtui.registry import DECODERS, DRAFTERS, NEEDS, VERIFIERS, Registry
 from predtui.settings import AUTO, LlmSettings, Settings
 
 if TYPE_CHECKING:
+    from predtui.decoding.base import Sampler
     from predtui.llm.base import LoadedModel
 
 
@@ -75,17 +76,21 @@ def _loaded(llm: LlmSettings, opened: ExitStack) -> LoadedModel | None:
     return loaded
 
 
-def _verifier(llm: LlmSettings, loaded: LoadedModel) -> None:
+def _sampler(llm: LlmSettings) -> Sampler:
     from predtui.decoding.sampler import sampler
+
+    return sampler(llm.temperature, llm.top_k, llm.top_p, llm.min_p, llm.seed)
+
+
+def _verifier(llm: LlmSettings, loaded: LoadedModel) -> None:
     from predtui.predgen.verifiers import make_verifier
 
-    make_verifier(llm.verifier, loaded, sampler(llm.temperature, llm.top_k, llm.top_p, llm.min_p, llm.seed))
+    make_verifier(llm.verifier, loaded, _sampler(llm))
 
 
 def _decoder(llm: LlmSettings, loaded: LoadedModel) -> None:
     from predtui.decoding.assembly import assemble
-    from predtui.decoding.sampler import sampler
     from predtui.predgen.options import SpeculationOptions
 
     options = replace(SpeculationOptions.of(llm).decoding, learnt="")  # what was learnt is left as it is
-    assemble(options, loaded, sampler(llm.temperature, llm.top_k, llm.top_p, llm.min_p, llm.seed)).close()
+    assemble(options, loaded, _sampler(llm)).close()
